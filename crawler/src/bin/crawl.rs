@@ -11,33 +11,54 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use crawler::stage;
 use crawler::web::args::CrawlArgs;
-use crawler::web::disk::Disk;
-use crawler::web::keeper::IN_FLIGHT;
+#[cfg(feature = "redis")]
+use crawler::web::args::StatusArgs;
 use crawler::web::outcome::{Lease, Outcome};
 use crawler::web::progress::Progress;
-use crawler::web::report::{Ended, finish};
+use crawler::web::report::{Ended, Results, finish};
 use crawler::web::run::Run;
-use crawler::web::store::{Store, work};
+#[cfg(feature = "redis")]
+use crawler::web::shared::print;
+use crawler::web::store::work;
 use crawler::web::visit::Visitor;
 use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "redis")]
+    if let Some(args) = StatusArgs::asked_for() {
+        let said = || stage::print(print(&args.frontier, &args.crawl)?).map(|()| ExitCode::SUCCESS);
+        return stage::ended("crawl", 1, said());
+    }
     let args = CrawlArgs::parse();
     if let Err(error) = args.scope() {
         CrawlArgs::command().error(ErrorKind::ValueValidation, error).exit();
     }
-    stage::run("crawl", 1, "stopping; what was fetched is being written", |stop| {
-        let run = Run::prepare(&args)?;
-        let ended = crawl(&run, stop)?;
-        finish(&args, &run, &ended)
+    stage::run("crawl", 1, "stopping; what was fetched is being written", |stop| match args.frontier {
+        None => run(&args, &Run::prepare(&args)?, stop),
+        #[cfg(feature = "redis")]
+        Some(_) => run(&args, &Run::join(&args)?, stop),
+        #[cfg(not(feature = "redis"))]
+        Some(_) => anyhow::bail!("--frontier needs a program that was built with `--features redis`"),
     })
+}
+
+/// Crawls, and says what came of it.
+fn run<S>(args: &CrawlArgs, run: &Run<S>, stop: &CancelToken) -> anyhow::Result<ExitCode>
+where
+    S: Results<Lease: AsRef<Lease>, Outcome = Outcome, Error = anyhow::Error>,
+{
+    let ended = crawl(run, stop)?;
+    finish(args, run, &ended)
 }
 
 // ANCHOR: crawl
 /// Crawls until all pages are over, or `stop` is cancelled.
-fn crawl(run: &Run, stop: &CancelToken) -> anyhow::Result<Ended> {
+fn crawl<S>(run: &Run<S>, stop: &CancelToken) -> anyhow::Result<Ended>
+where
+    S: Results<Lease: AsRef<Lease>, Outcome = Outcome, Error = anyhow::Error>,
+{
     let pool = ThreadPoolExecutor::builder().threads(run.threads).name("fetch").build()?;
     let pages = Arc::new(TrackingExecutor::owning(pool).with_tags());
     let visitor = Arc::clone(&run.visitor);
@@ -45,14 +66,13 @@ fn crawl(run: &Run, stop: &CancelToken) -> anyhow::Result<Ended> {
     let cut_off = work(
         &run.store,
         &pages,
-        IN_FLIGHT,
+        run.most,
         stop,
-        move |lease, token| task(lease, &visitor, token),
+        move |lease, token| task(lease.as_ref(), &visitor, token),
         |store| progress.show(|| store.status(), pages.stats().running),
     )?;
-    let store = Disk::of(&run.store);
-    let status = store.status();
-    let is_whole = status.open + status.left + store.beyond == 0;
+    let status = run.store.status();
+    let is_whole = status.open + status.left + run.store.beyond() == 0;
     Ok(Ended { is_whole, is_left: status.open == 0, cut_off })
 }
 

@@ -126,9 +126,46 @@ pub struct CrawlArgs {
     #[arg(long, help_heading = "What is written")]
     pub json: bool,
 
+    /// Share the crawl with other processes: the address of a Redis or Valkey, such as `redis://:PASSWORD@HOST:6379/0`. The state is then
+    /// what this process has recorded
+    #[arg(long, value_name = "URL", requires = "crawl", conflicts_with_all = ["demo", "again", "retry_failed"], help_heading = "Many processes")]
+    pub frontier: Option<String>,
+
+    /// The name of the crawl. `crawl status --frontier URL --crawl NAME` says how far it is
+    #[arg(long, value_name = "NAME", requires = "frontier", help_heading = "Many processes")]
+    pub crawl: Option<String>,
+
+    /// How long a page may be under way before another process fetches it again [default: 30 s more than --timeout]
+    #[arg(long, value_name = "TIME", hide = true, value_parser = servers::limits::duration)]
+    pub lease: Option<Duration>,
+
     /// Crawl a built-in site of so many pages
     #[arg(long, value_name = "PAGES", num_args = 0..=1, default_missing_value = "2000", conflicts_with = "starts")]
     pub demo: Option<usize>,
+}
+
+/// Says how far a crawl is on which many processes work
+#[cfg(feature = "redis")]
+#[derive(clap::Parser, Debug)]
+#[command(name = "crawl status")]
+pub struct StatusArgs {
+    /// The address of the Redis or Valkey
+    #[arg(long, value_name = "URL")]
+    pub frontier: String,
+
+    /// The name of the crawl
+    #[arg(long, value_name = "NAME")]
+    pub crawl: String,
+}
+
+#[cfg(feature = "redis")]
+impl StatusArgs {
+    /// The flags behind `crawl status`, if that is the command line. A host of that name is written `http://status/`.
+    pub fn asked_for() -> Option<StatusArgs> {
+        let mut line = std::env::args_os().skip(1);
+        let is_status = line.next().is_some_and(|word| word == "status");
+        is_status.then(|| clap::Parser::parse_from(std::iter::once("crawl status".into()).chain(line)))
+    }
 }
 
 impl CrawlArgs {

@@ -6,6 +6,7 @@
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
 use super::outcome::{Effect, Lease, Outcome, of_a_site_that_is_away};
+use super::report::Results;
 use super::robots::Robots;
 use super::rules::{Asking, Rules, Step};
 use super::state::{Changes, Progress, Record, State, is_site, key};
@@ -22,11 +23,11 @@ use url::Url;
 /// The pages of a crawl.
 pub struct Disk {
     /// The file.
-    pub state: Arc<State>,
+    state: Arc<State>,
     /// Pages that wait and that this run's command line does not admit.
     pub beyond: usize,
     /// Pages that were asked for again and had not changed.
-    pub unchanged: usize,
+    unchanged: usize,
     /// Pages that were over so long ago are visited again.
     again: Option<Duration>,
     frontier: Frontier,
@@ -82,13 +83,8 @@ impl Disk {
     }
 
     /// The store that many threads work on.
-    pub fn of(store: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
+    fn of(store: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
         store.lock().expect("nothing panics under it")
-    }
-
-    /// Whether a page has been seen, in this run or before.
-    pub fn has_seen(&self, url: &str) -> bool {
-        self.frontier.has_seen(url)
     }
 
     /// Brings to mind what earlier runs have left to do: pages that wait, and links that were beyond their limits.
@@ -321,11 +317,6 @@ impl Disk {
         }
         Ok(self.under_way.note(self.out.iter().map(|name| &**name))?)
     }
-
-    /// How far the crawl is.
-    pub fn status(&self) -> Status {
-        self.frontier.status(Instant::now())
-    }
 }
 
 impl Store for Mutex<Disk> {
@@ -346,7 +337,25 @@ impl Store for Mutex<Disk> {
     }
 
     fn status(&self) -> Status {
-        Disk::of(self).status()
+        Disk::of(self).frontier.status(Instant::now())
+    }
+}
+
+impl Results for Mutex<Disk> {
+    fn state(&self) -> Arc<State> {
+        Arc::clone(&Disk::of(self).state)
+    }
+
+    fn unchanged(&self) -> usize {
+        Disk::of(self).unchanged
+    }
+
+    fn beyond(&self) -> usize {
+        Disk::of(self).beyond
+    }
+
+    fn has_seen(&self, url: &str) -> bool {
+        Disk::of(self).frontier.has_seen(url)
     }
 }
 

@@ -15,6 +15,7 @@
 //! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
 //! | [`rules`], with [`robots`] and [`sitemap`] | what a site asks for, and what it lists |
 //! | [`disk`], with [`keeper`], [`state`] and [`record`] | a store on the disk: what became of pages, made durable in groups |
+//! | `shared`, with the feature `redis` | a store in an engine, on which many processes work |
 //! | [`under_way`], [`save`] | what is being fetched, for the run after a death, and the pages as files |
 //! | [`graph`], [`report`] | what has been found, for others |
 //! | [`args`], [`run`] | the command line, and where a run begins |
@@ -43,6 +44,8 @@ pub mod robots;
 pub mod rules;
 pub mod run;
 pub mod save;
+#[cfg(feature = "redis")]
+pub mod shared;
 pub mod sitemap;
 pub mod state;
 pub mod stops;

@@ -1,16 +1,17 @@
 //! What a run of `crawl` says at its end.
 
 use super::args::CrawlArgs;
-use super::disk::Disk;
 use super::graph::{self, Broken, Pages};
 use super::run::Run;
-use super::state::Progress;
+use super::state::{Progress, State};
+use super::store::Store;
 use super::urls::{Refused, Scope};
 use crate::stage::{self, INTERRUPTED};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::process::ExitCode;
+use std::sync::Arc;
 use url::Url;
 
 /// The exit status of a crawl that found broken links.
@@ -18,6 +19,23 @@ const BROKEN: u8 = 3;
 
 /// The exit status of a crawl that came to its end and has left pages to another run.
 const LEFT: u8 = 4;
+
+/// A store, when the crawl has ended.
+pub trait Results: Store {
+    /// The pages that this process knows.
+    fn state(&self) -> Arc<State>;
+
+    /// Pages that were asked for again and had not changed.
+    fn unchanged(&self) -> usize;
+
+    /// Pages that wait and that this run's command line does not admit.
+    fn beyond(&self) -> usize {
+        0
+    }
+
+    /// Whether a page has been seen, in this run or before.
+    fn has_seen(&self, url: &str) -> bool;
+}
 
 /// How a crawl ended.
 pub struct Ended {
@@ -33,19 +51,19 @@ pub struct Ended {
 ///
 /// # Errors
 /// If a file cannot be written, or the state is damaged.
-pub fn finish(args: &CrawlArgs, run: &Run, ended: &Ended) -> anyhow::Result<ExitCode> {
-    let store = Disk::of(&run.store);
-    let lines = args.graph.as_ref().map(|path| graph::write_lines(&store.state, path));
-    let dot = args.dot.as_ref().map(|path| graph::write_dot(&store.state, path));
+pub fn finish<S: Results>(args: &CrawlArgs, run: &Run<S>, ended: &Ended) -> anyhow::Result<ExitCode> {
+    let (store, state) = (&*run.store, run.store.state());
+    let lines = args.graph.as_ref().map(|path| graph::write_lines(&state, path));
+    let dot = args.dot.as_ref().map(|path| graph::write_dot(&state, path));
     let status = store.status();
     let report = Report {
-        tally: Tally::of(&store, &run.visitor.scope)?,
-        broken: graph::broken(&store.state, &run.visitor.scope, args.depth, &args.accept)?,
+        tally: Tally::of(store, &run.visitor.scope)?,
+        broken: graph::broken(&state, &run.visitor.scope, args.depth, &args.accept)?,
         notes: run.visitor.notes(),
         ended,
         is_saved: args.save.is_some(),
-        unchanged: store.unchanged,
-        waiting: status.open + status.left + store.beyond,
+        unchanged: store.unchanged(),
+        waiting: status.open + status.left + store.beyond(),
         seconds: run.begun.elapsed().as_secs_f64(),
     };
     stage::print(format_args!("{}\n", if args.json { report.json().to_string() } else { report.text() }))?;
@@ -90,9 +108,9 @@ struct Elsewhere {
 }
 
 impl Tally {
-    fn of(store: &Disk, scope: &Scope) -> anyhow::Result<Tally> {
+    fn of(store: &impl Results, scope: &Scope) -> anyhow::Result<Tally> {
         let (mut tally, mut seen) = (Tally::default(), HashSet::new());
-        store.state.each(|url, record| {
+        store.state().each(|url, record| {
             *match record.progress {
                 Progress::Fetched if record.is_other => &mut tally.checked,
                 Progress::Fetched => &mut tally.fetched,

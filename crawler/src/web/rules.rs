@@ -15,6 +15,8 @@ use super::frontier::{Job, pause_after};
 use super::robots::{self, Robots};
 use super::sitemap;
 use super::visit::Visitor;
+#[cfg(feature = "redis")]
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use executor::{CancelToken, Cancelled};
 use hypertext_http::{FetchError, Fetched};
 use std::collections::{HashSet, VecDeque};
@@ -41,6 +43,16 @@ impl Rules {
     /// Those of a file.
     pub(super) fn of(robots: Robots) -> Rules {
         Rules { robots }
+    }
+
+    /// Those of a text that another process has read. Nothing is allowed if it could not read it.
+    #[cfg(feature = "redis")]
+    pub(super) fn of_text(text: Option<&[u8]>, visitor: &Visitor) -> Rules {
+        Rules::of(match text {
+            _ if !visitor.heeds_robots => Robots::all(),
+            Some(text) => Robots::parse(text, &visitor.name),
+            None => Robots::none(),
+        })
     }
 
     /// Nothing is forbidden.
@@ -74,6 +86,18 @@ pub struct Asking {
     /// How often the next one was tried before.
     attempts: u32,
     pages: Vec<Job>,
+}
+
+/// A site that is being asked, for another process.
+#[cfg(feature = "redis")]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Asked {
+    is_read: bool,
+    text: Option<String>,
+    next: Vec<String>,
+    seen: Vec<String>,
+    attempts: u32,
+    pages: Vec<String>,
 }
 
 /// What a request has come to.
@@ -114,6 +138,39 @@ impl Asking {
             asking.ask(robots);
         }
         asking
+    }
+
+    /// All that another process needs to go on from here.
+    #[cfg(feature = "redis")]
+    pub(super) fn to_text(&self) -> String {
+        let urls = |urls: &mut dyn Iterator<Item = &Url>| urls.map(Url::to_string).collect();
+        let pages = self.pages.iter().map(|page| page.url.to_string());
+        let asked = Asked {
+            is_read: self.rules.is_some(),
+            text: self.text.as_ref().map(|text| BASE64_STANDARD.encode(text)),
+            next: urls(&mut self.next.iter()),
+            seen: urls(&mut self.seen.iter()),
+            attempts: self.attempts,
+            pages: pages.collect(),
+        };
+        serde_json::to_string(&asked).expect("numbers and texts")
+    }
+
+    /// A site that was asked so far. From the beginning, if the text is none.
+    #[cfg(feature = "redis")]
+    pub(super) fn from_text(site: Job, text: &str, visitor: &Visitor) -> Asking {
+        let Ok(asked) = serde_json::from_str::<Asked>(text) else { return Asking::begin(site) };
+        let parsed = |urls: Vec<String>| urls.into_iter().filter_map(|url| Url::parse(&url).ok());
+        let text = asked.text.and_then(|text| BASE64_STANDARD.decode(text).ok());
+        Asking {
+            site,
+            rules: asked.is_read.then(|| Rules::of_text(text.as_deref(), visitor)),
+            text,
+            next: parsed(asked.next).collect(),
+            seen: parsed(asked.seen).collect(),
+            attempts: asked.attempts,
+            pages: parsed(asked.pages).filter_map(|page| visitor.job(&page, 0)).collect(),
+        }
     }
 
     /// Whether this only finds out if the site is back.

@@ -4,7 +4,10 @@ use super::args::CrawlArgs;
 use super::demo::{Demo, DemoOptions};
 use super::disk::Disk;
 use super::frontier::Limits;
+use super::keeper::IN_FLIGHT;
 use super::save::Saver;
+#[cfg(feature = "redis")]
+use super::shared::{Joining, Shared};
 use super::state::State;
 use super::urls::{Scope, normalise};
 use super::visit::Visitor;
@@ -13,6 +16,8 @@ use hypertext_http::{Fetcher, Options};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+#[cfg(feature = "redis")]
+use url::Url;
 
 /// Pages of a site that are fetched at once, for a site of one's own.
 const DEMO_STRIPES: usize = 16;
@@ -21,11 +26,13 @@ const DEMO_STRIPES: usize = 16;
 const DEMO: &str = "built-in site";
 
 /// What a run begins with.
-pub struct Run {
+pub struct Run<S> {
     /// The pages, of which those before this run are known.
-    pub store: Arc<Mutex<Disk>>,
+    pub store: Arc<S>,
     /// What is done with each.
     pub visitor: Arc<Visitor>,
+    /// Pages that may be leased at once.
+    pub most: usize,
     /// Threads that fetch.
     pub threads: usize,
     /// When it began.
@@ -33,12 +40,12 @@ pub struct Run {
     _demo: Option<Demo>,
 }
 
-impl Run {
+impl Run<Mutex<Disk>> {
     /// Opens the state of a command line, and finds out what is left to do.
     ///
     /// # Errors
     /// If the state cannot be used, or there is nothing to begin with.
-    pub fn prepare(args: &CrawlArgs) -> anyhow::Result<Run> {
+    pub fn prepare(args: &CrawlArgs) -> anyhow::Result<Run<Mutex<Disk>>> {
         let (mut starts, is_own) =
             (args.starts.iter().map(normalise).collect::<Vec<_>>(), args.demo.is_some());
         let mut scope = args.scope()?;
@@ -48,27 +55,7 @@ impl Run {
             starts = vec![demo.start_url()];
             scope = Scope::new(&starts, &args.allow, true)?.with_patterns(&args.only, &args.not)?;
         }
-        let visitor = Visitor {
-            fetcher: fetcher(args, is_own)?,
-            scope,
-            name: args.robots_name().to_owned(),
-            retries: args.retries,
-            depth: args.depth,
-            delay: if is_own { Duration::ZERO } else { args.delay },
-            checks: args.check,
-            looks_for_parts: args.fragments,
-            accepted: args.accept.clone(),
-            heeds_robots: !args.ignore_robots,
-            save: args.save.as_deref().map(Saver::new),
-            notes: Mutex::default(),
-        };
-        let limits = Limits {
-            pages: args.pages,
-            patience: args.patience,
-            delay: visitor.delay,
-            per_site: if is_own { DEMO_STRIPES } else { args.per_site.get() },
-        };
-        let visitor = Arc::new(visitor);
+        let (visitor, limits) = visitor(args, scope, is_own)?;
         let store = Disk::open(state, Arc::clone(&visitor), limits, &starts, args.retry_failed, args.again)?;
         if store.beyond > 0 {
             let beyond = store.beyond;
@@ -79,11 +66,96 @@ impl Run {
         Ok(Run {
             store: Arc::new(Mutex::new(store)),
             visitor,
+            most: IN_FLIGHT,
             threads: args.threads.get(),
             begun: Instant::now(),
             _demo: demo,
         })
     }
+}
+
+#[cfg(feature = "redis")]
+impl Run<Shared> {
+    /// Joins the crawl of a command line, or begins it.
+    ///
+    /// # Errors
+    /// If the engine or the state cannot be used, or the crawl has other flags.
+    pub fn join(args: &CrawlArgs) -> anyhow::Result<Run<Shared>> {
+        let (engine, crawl) = args
+            .frontier
+            .as_deref()
+            .zip(args.crawl.as_deref())
+            .context("--frontier and --crawl are missing")?;
+        let starts: Vec<_> = args.starts.iter().map(normalise).collect();
+        let (visitor, limits) = visitor(args, args.scope()?, false)?;
+        let lease = args.lease.unwrap_or(args.timeout + MARGIN);
+        let how = Joining { engine, crawl, settings: settings(args, &starts, lease), lease };
+        let store = Shared::join(&how, State::open(&args.state)?, Arc::clone(&visitor), limits, &starts)?;
+        Ok(Run {
+            store: Arc::new(store),
+            visitor,
+            most: args.threads.get(), // a lease that waits for a thread runs out meanwhile
+            threads: args.threads.get(),
+            begun: Instant::now(),
+            _demo: None,
+        })
+    }
+}
+
+/// A lease is longer by this than the time for a page: for what comes before and after it.
+#[cfg(feature = "redis")]
+const MARGIN: Duration = Duration::from_secs(30);
+
+/// The flags that all processes of a crawl have in common.
+#[cfg(feature = "redis")]
+fn settings(args: &CrawlArgs, starts: &[Url], lease: Duration) -> serde_json::Value {
+    serde_json::json!({
+        "format": 1,
+        "starts": starts.iter().map(Url::as_str).collect::<Vec<_>>(),
+        "--allow": args.allow,
+        "--only": args.only,
+        "--not": args.not,
+        "--check": args.check,
+        "--fragments": args.fragments,
+        "--accept": args.accept,
+        "--depth": args.depth,
+        "--pages": args.pages,
+        "--allow-private": args.allow_private,
+        "--ignore-robots": args.ignore_robots,
+        "--robots-name": args.robots_name(),
+        "--delay": args.delay.as_secs_f64(),
+        "--per-site": args.per_site,
+        "--timeout": args.timeout.as_secs_f64(),
+        "--retries": args.retries,
+        "--patience": args.patience.as_secs_f64(),
+        "--max-bytes": args.max_bytes,
+        "lease": lease.as_secs_f64(),
+    })
+}
+
+/// What is done with pages, and what the crawl allows itself.
+fn visitor(args: &CrawlArgs, scope: Scope, is_own: bool) -> anyhow::Result<(Arc<Visitor>, Limits)> {
+    let visitor = Visitor {
+        fetcher: fetcher(args, is_own)?,
+        scope,
+        name: args.robots_name().to_owned(),
+        retries: args.retries,
+        depth: args.depth,
+        delay: if is_own { Duration::ZERO } else { args.delay },
+        checks: args.check,
+        looks_for_parts: args.fragments,
+        accepted: args.accept.clone(),
+        heeds_robots: !args.ignore_robots,
+        save: args.save.as_deref().map(Saver::new),
+        notes: Mutex::default(),
+    };
+    let limits = Limits {
+        pages: args.pages,
+        patience: args.patience,
+        delay: visitor.delay,
+        per_site: if is_own { DEMO_STRIPES } else { args.per_site.get() },
+    };
+    Ok((Arc::new(visitor), limits))
 }
 
 /// The built-in site. If the state is of one, it is that one, at the same address.

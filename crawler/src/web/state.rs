@@ -264,6 +264,14 @@ impl State {
         write.commit().with_context(cannot)
     }
 
+    /// Whether no page has a record.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    pub fn is_empty(&self) -> anyhow::Result<bool> {
+        Ok(self.database.begin_read()?.open_table(PAGES)?.first()?.is_none())
+    }
+
     /// Whether a page has a record.
     ///
     /// # Errors

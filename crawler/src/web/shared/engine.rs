@@ -1,0 +1,146 @@
+//! The engine: one connection, made again when it breaks, and a sentence for each way in which it can fail.
+
+use anyhow::{Context, anyhow, bail};
+use redis::{Client, Cmd, Connection, ErrorKind, FromRedisValue, RedisError, cmd};
+use std::time::Duration;
+
+const SCRIPT: &str = include_str!("script.lua");
+
+/// For a connection, and for an answer.
+const CONNECT: Duration = Duration::from_secs(5);
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// An engine in which a crawl is.
+pub(super) struct Engine {
+    client: Client,
+    connection: Option<Connection>,
+    /// The sum of the script, by which the engine knows it.
+    sum: Option<String>,
+    /// Host and port, for people.
+    name: String,
+    /// What the keys of the crawl begin with. The braces keep them on one machine of a cluster.
+    pub(super) prefix: String,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// It may be over later.
+    Passing(String),
+    /// Somebody has to do something.
+    Lasting(String),
+}
+
+impl Trouble {
+    pub(super) fn sentence(&self) -> &str {
+        let (Trouble::Passing(sentence) | Trouble::Lasting(sentence)) = self;
+        sentence
+    }
+}
+
+impl Engine {
+    /// The engine at an address such as `redis://:PASSWORD@HOST:6379/0`, and a crawl in it. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// If the address is none.
+    pub(super) fn at(url: &str, crawl: &str) -> anyhow::Result<Engine> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if crawl.is_empty() || !crawl.chars().all(is_name) {
+            bail!("--crawl {crawl:?}: a name has letters, digits, '.', '_' and '-'");
+        }
+        let client = Client::open(url).map_err(|error| anyhow!("--frontier: {error}"))?;
+        let name = client.get_connection_info().addr().to_string();
+        Ok(Engine { client, connection: None, sum: None, name, prefix: format!("{{{crawl}}}:") })
+    }
+
+    /// Runs the script. One round trip, unless the engine does not know it.
+    pub(super) fn step(&mut self, request: &str) -> Result<String, Trouble> {
+        let first = match self.sum.clone() {
+            Some(sum) => self.eval(&sum, request),
+            None => self.load().and_then(|sum| self.eval(&sum, request)),
+        };
+        let is_unknown = |error: &RedisError| error.code() == Some("NOSCRIPT");
+        match first {
+            Err(error) if is_unknown(&error) => {
+                self.load().and_then(|sum| self.eval(&sum, request)).map_err(|error| self.trouble(&error))
+            }
+            first => first.map_err(|error| self.trouble(&error)),
+        }
+    }
+
+    fn load(&mut self) -> Result<String, RedisError> {
+        let sum: String = self.query(cmd("SCRIPT").arg("LOAD").arg(SCRIPT))?;
+        self.sum = Some(sum.clone());
+        Ok(sum)
+    }
+
+    fn eval(&mut self, sum: &str, request: &str) -> Result<String, RedisError> {
+        let prefix = self.prefix.clone();
+        self.query(cmd("EVALSHA").arg(sum).arg(1).arg(prefix).arg(request))
+    }
+
+    /// Sends a command about a key of the crawl.
+    pub(super) fn ask<T: FromRedisValue>(
+        &mut self,
+        name: &str,
+        key: &str,
+        args: &[&str],
+    ) -> Result<T, Trouble> {
+        let key = format!("{}{key}", self.prefix);
+        self.query(cmd(name).arg(key).arg(args)).map_err(|error| self.trouble(&error))
+    }
+
+    /// The time of the engine: milliseconds since 1970.
+    pub(super) fn now(&mut self) -> Result<u64, Trouble> {
+        let (seconds, micros): (u64, u64) = self.query(&cmd("TIME")).map_err(|error| self.trouble(&error))?;
+        Ok(seconds * 1000 + micros / 1000)
+    }
+
+    /// What breaks a connection breaks it for good: an answer that comes late would be taken for that to the next request.
+    fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, RedisError> {
+        let mut connection = if let Some(connection) = self.connection.take() {
+            connection
+        } else {
+            let connection = self.client.get_connection_with_timeout(CONNECT)?;
+            connection.set_read_timeout(Some(ANSWER))?;
+            connection.set_write_timeout(Some(ANSWER))?;
+            connection
+        };
+        let answer = command.query(&mut connection);
+        let is_usable = answer
+            .as_ref()
+            .err()
+            .is_none_or(|error| matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension));
+        self.connection = Some(connection).filter(|_| is_usable);
+        answer
+    }
+
+    fn trouble(&self, error: &RedisError) -> Trouble {
+        let name = &self.name;
+        let what = match (error.code(), error.kind()) {
+            _ if error.is_timeout() => "does not answer in time".to_owned(),
+            (_, ErrorKind::Io) => format!("cannot be reached ({error})"),
+            (Some("LOADING"), _) => "has just started, and is reading its data".to_owned(),
+            (Some("OOM"), _) => {
+                "is full: give it more memory (maxmemory), or delete another crawl".to_owned()
+            }
+            (Some("READONLY"), _) => "is a copy of another one, and takes nothing: name that one".to_owned(),
+            (Some("MISCONF"), _) => "cannot write to its disk, so it takes nothing".to_owned(),
+            (Some("MASTERDOWN" | "CLUSTERDOWN" | "NOREPLICAS" | "TRYAGAIN" | "BUSY"), _) => {
+                format!("is not ready ({error})")
+            }
+            (Some("NOAUTH" | "WRONGPASS" | "NOPERM"), _) | (_, ErrorKind::AuthenticationFailed) => {
+                return Trouble::Lasting(format!(
+                    "the engine at {name} does not let this crawl in: is the password in --frontier right? ({error})"
+                ));
+            }
+            _ => return Trouble::Lasting(format!("the engine at {name} has refused: {error}")),
+        };
+        Trouble::Passing(format!("the engine at {name} {what}"))
+    }
+}
+
+/// An answer, or the sentence as an error.
+pub(super) fn now_or_never<T>(answer: Result<T, Trouble>) -> anyhow::Result<T> {
+    answer.map_err(|trouble| anyhow!("{}", trouble.sentence())).context("the crawl cannot be joined")
+}

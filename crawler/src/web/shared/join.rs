@@ -1,0 +1,77 @@
+//! How a process joins a crawl: all of them have the same flags, and each has a file of its own.
+
+use super::Joining;
+use super::engine::{Engine, Trouble};
+use crate::web::state::State;
+use anyhow::{anyhow, bail};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// The note that says of which crawl a state has pages.
+const CRAWL: &str = "shared crawl";
+
+/// The first process says what the crawl is like. The others are refused if they say something else: which pages there are would depend on
+/// who finds them. Returns the secret of the crawl's sums.
+pub(super) fn agree(engine: &mut Engine, how: &Joining) -> Result<anyhow::Result<u64>, Trouble> {
+    engine.ask::<bool>("HSETNX", "about", &["settings", &how.settings.to_string()])?;
+    engine.ask::<bool>("HSETNX", "about", &["secret", &fastrand::u64(..).to_string()])?;
+    let (settings, secret): (String, u64) = engine.ask("HMGET", "about", &["settings", "secret"])?;
+    let settings = serde_json::from_str(&settings).unwrap_or_default();
+    let differ = differences(&settings, &how.settings);
+    Ok(if differ.is_empty() {
+        Ok(secret)
+    } else {
+        Err(anyhow!(
+            "the crawl {} has other flags, {}: say the same, or name another crawl",
+            how.crawl,
+            differ.join(", ")
+        ))
+    })
+}
+
+/// What differs, in words.
+fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
+    let (Some(theirs), Some(ours)) = (theirs.as_object(), ours.as_object()) else {
+        return vec!["which this version does not know".to_owned()];
+    };
+    let names: HashSet<_> = theirs.keys().chain(ours.keys()).collect();
+    let value = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+    let mut differ: Vec<_> = names
+        .into_iter()
+        .filter(|name| theirs.get(*name) != ours.get(*name))
+        .map(|name| format!("{name} {} and not {}", value(theirs.get(name)), value(ours.get(name))))
+        .collect();
+    differ.sort();
+    differ
+}
+
+/// A file has the pages of one crawl: two would be mixed in its graph.
+pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Result<()> {
+    let this = format!("{crawl} {secret:x}");
+    let path = state.path().display();
+    match state.note(CRAWL)? {
+        Some(note) if note == this => Ok(()),
+        Some(_) => bail!("{path} has pages of another crawl: name another file with --state"),
+        None if !state.is_empty()? => {
+            bail!("{path} has pages of a crawl without --frontier: name another file with --state")
+        }
+        None => state.set_note(CRAWL, &this),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_differs_is_named() {
+        let ours = json!({ "--depth": 3, "--delay": 1000 });
+        assert_eq!(differences(&ours, &ours), Vec::<String>::new());
+        assert_eq!(
+            differences(&json!({ "--depth": 4, "--delay": 1000, "--only": ["*"] }), &ours),
+            ["--depth 4 and not 3", "--only [\"*\"] and not nothing"]
+        );
+        assert_eq!(differences(&Value::Null, &ours), ["which this version does not know"]);
+    }
+}

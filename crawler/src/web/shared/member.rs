@@ -1,0 +1,254 @@
+//! What one process has of a crawl: what it has not brought yet, and what it knows of the engine.
+
+use super::Fenced;
+use super::engine::{Engine, Trouble};
+use super::wire::{self, Answer, Bounds, Came, Leased, Request, Sums, What, ms};
+use crate::stage;
+use crate::web::frontier::{Job, Kind, Limits};
+use crate::web::keeper::Keeper;
+use crate::web::outcome::{Effect, Lease, Outcome};
+use crate::web::record::Record;
+use crate::web::rules::{Asking, Rules};
+use crate::web::state::{Changes, State};
+use crate::web::visit::{Visit, Visitor};
+use anyhow::bail;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{fs, mem, process};
+
+/// The pause after the first failure of the engine, and the longest one. Each is twice the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// The rules of a site whose rules end processes.
+const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
+
+pub(super) struct Member {
+    pub(super) engine: Engine,
+    pub(super) worker: String,
+    pub(super) visitor: Arc<Visitor>,
+    pub(super) keeper: Keeper,
+    pub(super) sums: Sums,
+    pub(super) bounds: Bounds,
+    pub(super) lease: Duration,
+    /// The number of the last request.
+    pub(super) number: u64,
+    /// A request that has no answer. It is sent again as it is.
+    pub(super) unsent: Option<Sent>,
+    /// What is brought with the next request.
+    pub(super) waiting: Vec<Brought>,
+    pub(super) rules: HashMap<Arc<str>, Arc<Rules>>,
+    pub(super) unchanged: usize,
+    /// Outcomes that came too late.
+    pub(super) late: usize,
+    /// The engine's counts, by its last answer.
+    pub(super) last: Answer,
+    pub(super) outage: Option<Outage>,
+}
+
+pub(super) struct Sent {
+    pub(super) request: String,
+    pub(super) brought: Vec<Brought>,
+    pub(super) at: Instant,
+}
+
+/// What came of a lease, and the record of the page if it is over.
+pub(super) struct Brought {
+    pub(super) came: Came,
+    pub(super) record: Option<(Arc<str>, Record)>,
+}
+
+/// The engine does not answer.
+pub(super) struct Outage {
+    pub(super) since: Instant,
+    pub(super) next: Instant,
+    pub(super) pause: Duration,
+}
+
+impl Brought {
+    /// Nothing came of it.
+    pub(super) fn back(lease: Fenced) -> Brought {
+        Brought { came: Came { token: lease.token, what: What::Back }, record: None }
+    }
+}
+
+impl Member {
+    pub(super) fn new(
+        engine: Engine,
+        visitor: Arc<Visitor>,
+        state: &Arc<State>,
+        sums: Sums,
+        limits: Limits,
+        lease: Duration,
+    ) -> Member {
+        Member {
+            engine,
+            worker: worker(),
+            visitor,
+            keeper: Keeper::of(Arc::clone(state)),
+            sums,
+            bounds: Bounds::of(limits),
+            lease,
+            number: 0,
+            unsent: None,
+            waiting: Vec::new(),
+            rules: HashMap::new(),
+            unchanged: 0,
+            late: 0,
+            last: Answer::default(),
+            outage: None,
+        }
+    }
+
+    pub(super) fn request(
+        &mut self,
+        most: usize,
+        brought: &[Brought],
+        starts: Option<&[Job]>,
+        leaves: bool,
+    ) -> String {
+        self.number += 1;
+        let request = Request {
+            worker: &self.worker,
+            number: self.number,
+            limits: self.bounds,
+            lease: ms(self.lease),
+            most,
+            came: brought.iter().map(|brought| &brought.came).collect(),
+            starts: starts.map(|starts| self.sums.links(starts)),
+            nothing: BASE64_STANDARD.encode(NOTHING),
+            is_leaving: leaves,
+        };
+        serde_json::to_string(&request).expect("numbers and texts")
+    }
+
+    /// What came of a lease is brought with the next request.
+    pub(super) fn keep(&mut self, lease: Fenced, outcome: Outcome) -> anyhow::Result<()> {
+        let (mut record, mut unwritten) = (None, Ok(()));
+        let what = match outcome {
+            Outcome::Page(visit) => {
+                self.unchanged += usize::from(matches!(visit, Visit::Unchanged(_)));
+                let (effect, url) = (Effect::of(visit), &lease.lease.job().url);
+                let what = What::of_page(&effect, self.sums);
+                match effect {
+                    Effect::Over { record: over, .. } => record = Some((Arc::clone(url), *over)),
+                    Effect::Left(why) => self.visitor.note(format!("{url} waits for another run: {why}")),
+                    Effect::Unwritten(error) => unwritten = Err(error),
+                    Effect::Failed(_) => (),
+                }
+                what
+            }
+            Outcome::Site(step) => What::of_site(*step, self.sums),
+        };
+        self.waiting.push(Brought { came: Came { token: lease.token, what }, record });
+        unwritten
+    }
+
+    // ANCHOR: bring
+    /// Brings what waits, and takes up to so many leases. Whatever was sent before and has no answer goes first, as it was.
+    pub(super) fn bring(&mut self, most: usize) -> Result<Vec<Fenced>, Trouble> {
+        let mut leases = Vec::new();
+        loop {
+            let sent = if let Some(sent) = self.unsent.take() {
+                sent
+            } else {
+                let brought = mem::take(&mut self.waiting);
+                let request = self.request(most.saturating_sub(leases.len()), &brought, None, false);
+                Sent { request, brought, at: Instant::now() }
+            };
+            let answer = match self.engine.step(&sent.request) {
+                Ok(answer) => answer,
+                Err(trouble) => {
+                    self.unsent = Some(sent);
+                    return Err(trouble);
+                }
+            };
+            let is_old = sent.at.elapsed() > self.lease / 2;
+            for lease in self.hear(&answer, sent.brought)? {
+                if is_old || leases.len() >= most {
+                    // The answer was long under way: the lease may run out before the work is done.
+                    self.waiting.push(Brought::back(lease));
+                } else {
+                    leases.push(lease);
+                }
+            }
+            if self.waiting.is_empty() {
+                return Ok(leases);
+            }
+        }
+    }
+    // ANCHOR_END: bring
+
+    /// What the engine has answered. What it has accepted is recorded here, too.
+    pub(super) fn hear(&mut self, answer: &str, brought: Vec<Brought>) -> Result<Vec<Fenced>, Trouble> {
+        let mut answer: Answer = serde_json::from_str(answer)
+            .map_err(|error| Trouble::Lasting(format!("the engine has answered what is none: {error}")))?;
+        let stale: HashSet<_> = answer.stale.iter().map(String::as_str).collect();
+        let given_back = |brought: &Brought| matches!(brought.came.what, What::Back);
+        let (late, counts): (Vec<_>, Vec<_>) =
+            brought.into_iter().partition(|brought| stale.contains(&*brought.came.token));
+        self.late += late.iter().filter(|late| !given_back(late)).count();
+        let mut changes = Changes::default();
+        changes.over.extend(counts.into_iter().filter_map(|brought| brought.record));
+        let given_up =
+            answer.over.iter().filter_map(|(url, record)| Some((Arc::from(&**url), wire::record(record)?)));
+        changes.over.extend(given_up);
+        answer.notes.drain(..).for_each(|note| self.visitor.note(note));
+        self.keeper.write(changes, 0).map_err(|error| Trouble::Lasting(format!("{error:#}")))?;
+        let leased = mem::take(&mut answer.leases);
+        self.last = answer;
+        Ok(leased.into_iter().map(|leased| self.fenced(leased)).collect())
+    }
+
+    pub(super) fn fenced(&mut self, leased: Leased) -> Fenced {
+        let job = leased.job();
+        let lease = if let Kind::Robots = job.kind {
+            let asking = leased.asking.as_deref();
+            Lease::Site(Box::new(match asking {
+                Some(text) => Asking::from_text(job, text, &self.visitor),
+                None => Asking::begin(job),
+            }))
+        } else {
+            if leased.is_told {
+                let rules = Rules::of_text(leased.rules().as_deref(), &self.visitor);
+                self.rules.insert(Arc::clone(&job.site), Arc::new(rules));
+            }
+            let rules = self.rules.get(&job.site).cloned();
+            Lease::Page(job, rules.unwrap_or_else(|| Arc::new(Rules::none())), None)
+        };
+        Fenced { token: leased.token, lease }
+    }
+
+    /// The engine has failed: says so once, and when to try again. An error if it has been away for too long.
+    pub(super) fn failed(&mut self, trouble: &Trouble, patience: Duration) -> anyhow::Result<Duration> {
+        let now = Instant::now();
+        let sentence = trouble.sentence();
+        let outage = self.outage.get_or_insert_with(|| {
+            stage::say(format_args!("crawl: {sentence}; it is tried again, and nothing is lost"));
+            Outage { since: now, next: now, pause: FIRST_PAUSE }
+        });
+        if now - outage.since + outage.pause > patience {
+            bail!("{sentence}, for {} s: the same command goes on from here", (now - outage.since).as_secs());
+        }
+        let pause = outage.pause;
+        outage.next = now + pause;
+        outage.pause = (pause * 2).min(LONGEST_PAUSE);
+        Ok(pause)
+    }
+
+    pub(super) fn has_answered(&mut self) {
+        if let Some(outage) = self.outage.take() {
+            let seconds = outage.since.elapsed().as_secs_f64();
+            stage::say(format_args!("crawl: the engine answers again, after {seconds:.1} s"));
+        }
+    }
+}
+
+/// A name that no other process has.
+fn worker() -> String {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.split_whitespace().next().unwrap_or("host").to_owned();
+    format!("{host}:{}:{:08x}", process::id(), fastrand::u32(..))
+}

@@ -1,0 +1,219 @@
+//! The store of a crawl that many processes work on: in Redis or Valkey, on which all of them agree.
+//!
+//! ```text
+//!   process A ──┐   what came of leases    ┌───────────────────────────────┐
+//!   process B ──┼────────────────────────▶ │ engine: one script, one step  │
+//!   process C ──┘ ◀──────────────────────  │ at a time, by one clock       │
+//!                      new leases          └───────────────────────────────┘
+//! ```
+//!
+//! [`exchange`](Store::exchange) is one round trip. The script does what [`Frontier`](super::frontier::Frontier) does in one process, and
+//! keeps all of it: what waits, what rests, what is under way, and what is over. So a process that is gone has nothing that the engine
+//! has not, and one that comes needs nothing but the name of the crawl.
+//!
+//! # Leases
+//!
+//! Nobody can see whether a process is dead, or only slow. So a lease has an end, and the first worker that comes after it puts the page
+//! back. Each lease has a *token* that is higher than all before it. Whoever brings an outcome names the token; if the lease has run out,
+//! the outcome changes nothing. So what is *recorded* is recorded once. What is *fetched* may be fetched again: at most once more for each
+//! lease that runs out, since no web server knows of tokens.
+//!
+//! # When the engine is away
+//!
+//! Outcomes are kept and brought later. A request that may have arrived, though its answer has not, is sent again with the number that it
+//! had, and the engine gives the answer that it gave. No thread waits for the engine to come back: `exchange` hands out nothing
+//! meanwhile.
+
+mod engine;
+mod join;
+mod member;
+mod status;
+mod wire;
+
+pub use status::print;
+
+use super::frontier::Limits;
+use super::outcome::{Lease, Outcome};
+use super::report::Results;
+use super::state::State;
+use super::store::{SiteNow, Status, Store, Taken};
+use super::visit::Visitor;
+use anyhow::anyhow;
+use engine::{Engine, Trouble, now_or_never};
+use join::{agree, check_state};
+use member::{Brought, Member};
+use serde_json::Value;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use url::Url;
+use wire::{Answer, Sums};
+
+/// How a process joins a crawl.
+pub struct Joining<'j> {
+    /// The address of the engine.
+    pub engine: &'j str,
+    /// The name of the crawl.
+    pub crawl: &'j str,
+    /// All that decides which pages there are and how sites are asked: each process has to have the same.
+    pub settings: Value,
+    /// How long a page may be under way.
+    pub lease: Duration,
+}
+
+/// A lease, and the token that says that it is the last one of its page.
+#[derive(Debug, Clone)]
+pub struct Fenced {
+    token: String,
+    lease: Lease,
+}
+
+impl AsRef<Lease> for Fenced {
+    fn as_ref(&self) -> &Lease {
+        &self.lease
+    }
+}
+
+/// The pages of a crawl, as one of its processes has them.
+pub struct Shared {
+    /// The pages that this process has recorded.
+    state: Arc<State>,
+    crawl: String,
+    patience: Duration,
+    member: Mutex<Member>,
+}
+
+impl Shared {
+    /// Joins a crawl, or begins it with these pages. What this process records is written to `state`.
+    ///
+    /// # Errors
+    /// If the engine does not answer, the crawl has other settings, or the state is of another crawl.
+    pub fn join(
+        how: &Joining,
+        state: State,
+        visitor: Arc<Visitor>,
+        limits: Limits,
+        starts: &[Url],
+    ) -> anyhow::Result<Shared> {
+        let mut engine = Engine::at(how.engine, how.crawl)?;
+        let secret = now_or_never(agree(&mut engine, how))??;
+        check_state(&state, how.crawl, secret)?;
+        let state = Arc::new(state);
+        let sums = Sums { secret, pages: limits.pages };
+        let mut member = Member::new(engine, visitor, &state, sums, limits, how.lease);
+        let starts: Vec<_> = starts.iter().filter_map(|start| member.visitor.job(start, 0)).collect();
+        let request = member.request(0, &[], Some(&starts), false);
+        let answer = now_or_never(member.engine.step(&request))?;
+        member.last = serde_json::from_str(&answer)?;
+        Ok(Shared {
+            state,
+            crawl: how.crawl.to_owned(),
+            patience: limits.patience,
+            member: Mutex::new(member),
+        })
+    }
+
+    fn member(&self) -> MutexGuard<'_, Member> {
+        self.member.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for Shared {
+    type Lease = Fenced;
+    type Outcome = Outcome;
+    type Error = anyhow::Error;
+
+    fn exchange(&self, finished: Vec<(Fenced, Outcome)>, most: usize) -> anyhow::Result<Taken<Fenced>> {
+        let mut member = self.member();
+        let mut unwritten = Ok(());
+        for (lease, outcome) in finished {
+            unwritten = unwritten.and(member.keep(lease, outcome));
+        }
+        let nothing = |pause| Ok(Taken { leases: Vec::new(), pause, is_over: false });
+        let left = member.outage.as_ref().map(|outage| outage.next.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| !left.is_zero()) && unwritten.is_ok() {
+            return nothing(left);
+        }
+        if member.waiting.is_empty() && member.unsent.is_none() && most == 0 {
+            return nothing(None);
+        }
+        let brought = member.bring(if unwritten.is_ok() { most } else { 0 });
+        unwritten?;
+        match brought {
+            Ok(leases) => {
+                member.has_answered();
+                let pause = member.last.pause.map(Duration::from_millis);
+                let is_over = member.last.open == 0 && leases.is_empty();
+                Ok(Taken { leases, pause, is_over })
+            }
+            Err(Trouble::Lasting(sentence)) if member.outage.is_none() => Err(anyhow!(sentence)),
+            Err(trouble) => nothing(Some(member.failed(&trouble, self.patience)?)),
+        }
+    }
+
+    /// Tries for as long as it is of use: when the leases have run out, the outcomes do not count any more.
+    fn finish(&self) -> anyhow::Result<()> {
+        let mut member = self.member();
+        let patience = self.patience.min(member.lease);
+        while !member.waiting.is_empty() || member.unsent.is_some() {
+            match member.bring(0) {
+                Ok(_) => member.has_answered(),
+                Err(trouble) => {
+                    let pause = member.failed(&trouble, patience)?;
+                    thread::sleep(pause);
+                }
+            }
+        }
+        member.keeper.flush()
+    }
+
+    /// If the engine does not hear of it, the leases run out.
+    fn give_back(&self, leases: Vec<Fenced>) -> anyhow::Result<()> {
+        let mut member = self.member();
+        let brought: Vec<_> = leases.into_iter().map(Brought::back).collect();
+        let request = member.request(0, &brought, None, true);
+        match member.engine.step(&request).and_then(|answer| member.hear(&answer, brought)) {
+            Ok(_) => (),
+            Err(trouble) => {
+                member.visitor.note(format!("{}: what was leased runs out by itself", trouble.sentence()));
+            }
+        }
+        if member.late > 0 {
+            let late = member.late;
+            member
+                .visitor
+                .note(format!("{late} outcomes came when their leases had run out: they do not count"));
+        }
+        member.keeper.flush()
+    }
+
+    /// Of the crawl as a whole, by the engine's last answer.
+    fn status(&self) -> Status {
+        let member = self.member();
+        let Answer { open, left, seen, over_in_all, .. } = member.last;
+        let all = SiteNow {
+            name: self.crawl.as_str().into(),
+            waiting: open,
+            taken: 0,
+            over: over_in_all,
+            away: None,
+        };
+        Status { sites: vec![all], open, left, seen }
+    }
+}
+
+impl Results for Shared {
+    fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state)
+    }
+
+    fn unchanged(&self) -> usize {
+        self.member().unchanged
+    }
+
+    fn has_seen(&self, url: &str) -> bool {
+        let mut member = self.member();
+        let (bucket, sum) = member.sums.of(url);
+        member.engine.ask("SISMEMBER", &format!("s:{bucket}"), &[&sum]).unwrap_or(true)
+    }
+}

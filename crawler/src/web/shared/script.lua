@@ -1,0 +1,395 @@
+-- One step of a worker: brings what came of its leases, and takes new ones. It runs in the engine, and nothing else runs meanwhile: so it
+-- happens as a whole, or not at all.
+--
+-- KEYS[1]: what the keys of the crawl begin with. ARGV[1]: the request. The answer is JSON, too. Both are described in `wire.rs`. Times are
+-- milliseconds, and those of the engine's clock.
+--
+--   about         hash      counts: open, left, seen, over; fence, the last token; suspect, a token
+--   sites         hash      site -> what is known of it, as JSON
+--   due           sorted    sites, by the time from which they may be asked for something
+--   later         sorted    by its time: stripes that have rested, pages that are tried again
+--   q:SITE        sorted    "attempts deaths address", by depth, and then in the order in which they were found
+--   aside:SITE    list      pages that failed while the site was being closed
+--   held, leases  hash, sorted   token -> what is under way; token, by the time at which the lease runs out
+--   s:BUCKET      set       sums of addresses that were seen
+--   done, dead    stream, list   records, once each; pages of which workers have died
+--   rules:SITE, ask:SITE         the site's robots.txt; how far the questions to it are
+--   told          hash      "worker site" -> the version of the rules that the worker has
+--   last, workers hash, sorted   worker -> its last request and the answer; worker, by the time of that
+--   lefts, waits  set, list      sites that were left; pages that wait for another run
+
+local prefix, request = KEYS[1], cjson.decode(ARGV[1])
+local call, limits = redis.call, request.limits
+local function key(name) return prefix .. name end
+local clock = call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local RULES_COUNT, DEADLY, IN_A_ROW, BRIEFLY = 86400000, 3, 3, 10000
+local FIRST_PAUSE, LONGEST_PAUSE, LONG_AGO = 1000, 300000, 100000000000
+
+-- A request that was answered, and whose answer was lost, has the same answer again: it has happened once.
+local last = call('HGET', key('last'), request.worker)
+local number = request.number .. ' '
+if last and string.sub(last, 1, #number) == number then return string.sub(last, #number + 1) end
+
+call('ZADD', key('workers'), now, request.worker) -- first, since a full engine refuses it: then nothing has happened
+
+local counts = call('HMGET', key('about'), 'open', 'left', 'seen', 'over', 'fence', 'suspect')
+local about = { suspect = counts[6] or '' }
+for at, name in ipairs({ 'open', 'left', 'seen', 'over', 'fence' }) do about[name] = tonumber(counts[at]) or 0 end
+
+local answer = { leases = {}, stale = {}, over = {}, notes = {} }
+local function note(sentence) table.insert(answer.notes, sentence) end
+
+local sites = {}
+local function site_of(name)
+  if not sites[name] then
+    local known = call('HGET', key('sites'), name)
+    sites[name] = known and cjson.decode(known) or {
+      stripes = 0, taken = 0, over = 0, delay = limits.delay, failures = 0, rests = 0, outages = 0, before = 0, deaths = 0, must = true,
+    }
+  end
+  return sites[name]
+end
+
+-- A site that may have something to hand out is due, unless it rests.
+local function look_at(name, site)
+  if not site.left and (site.must or site.taken < site.stripes) then call('ZADD', key('due'), 'NX', now, name) end
+end
+
+-- A page waits: behind those of its depth, or before them.
+local function put(page, is_first)
+  local order = is_first and 0 or about.seen
+  call('ZADD', key('q:' .. page.site), page.depth * LONG_AGO + order, page.attempts .. ' ' .. page.deaths .. ' ' .. page.url)
+end
+
+-- A page that is open waits again. The try counts if its site has answered whenever it was asked since it had so many outages.
+local function put_back(page, outages)
+  local site = site_of(page.site)
+  if site.left then
+    about.open, about.left = about.open - 1, about.left + 1
+  elseif site.outages == outages then
+    page.attempts = page.attempts + 1
+  end
+  put(page, true)
+  look_at(page.site, site)
+end
+
+-- Takes on pages that nobody has seen. Each is { address, site, depth, bucket, sum, other }.
+local function add(links)
+  local left_out = 0
+  for _, link in ipairs(links or {}) do
+    local url, name, depth, bucket, sum = link[1], link[2], link[3], key('s:' .. link[4]), link[5]
+    if about.seen >= limits.pages then
+      if call('SISMEMBER', bucket, sum) == 0 then left_out = left_out + 1 end
+    elseif call('SADD', bucket, sum) == 1 then
+      about.seen = about.seen + 1
+      local site = site_of(name)
+      site.other = link[6]
+      put({ url = url, site = name, depth = depth, attempts = 0, deaths = 0 }, false)
+      if site.left then
+        about.left = about.left + 1
+      else
+        about.open = about.open + 1
+        look_at(name, site)
+      end
+    end
+  end
+  return left_out
+end
+
+local function free(name, site)
+  site.taken = site.taken - 1
+  look_at(name, site)
+end
+
+-- A stripe rests. For a site with one, that is the time from which it is due.
+local function rest(name, site)
+  if site.delay == 0 then
+    free(name, site)
+  elseif site.stripes <= 1 then
+    site.taken = site.taken - 1
+    call('ZADD', key('due'), 'GT', now + site.delay, name)
+  else
+    about.fence = about.fence + 1 -- no two are the same
+    call('ZADD', key('later'), now + site.delay, cjson.encode({ free = name, number = string.format('%.0f', about.fence) }))
+  end
+end
+
+local function recover(site)
+  site.failures, site.rests, site.since, site.busy = 0, 0, nil, nil
+end
+
+-- A record of the engine's own: the worker that is told of it notes it.
+local function fail(page, why)
+  local record = cjson.encode({ progress = 'failed', depth = page.depth, why = why, at = math.floor(now / 1000) })
+  call('XADD', key('done'), '*', 'url', page.url, 'record', record)
+  table.insert(answer.over, { page.url, record })
+  about.over = about.over + 1
+end
+
+local function leave(name, site, why)
+  site.left = true
+  call('SADD', key('lefts'), name)
+  for _, page in ipairs(call('LRANGE', key('aside:' .. name), 0, -1)) do put(cjson.decode(page), true) end
+  call('DEL', key('aside:' .. name))
+  local count = call('ZCARD', key('q:' .. name))
+  about.open = about.open - count
+  if not site.other then
+    about.left = about.left + count
+    note(name .. ' is away (' .. why .. '): ' .. count .. ' of its pages wait for another run')
+    return
+  end
+  local pages = call('ZRANGE', key('q:' .. name), 0, -1, 'WITHSCORES')
+  for at = 1, #pages, 2 do
+    local _, _, url = string.match(pages[at], '^(%d+) (%d+) (.*)$')
+    fail({ url = url, depth = math.floor(pages[at + 1] / LONG_AGO) }, 'its site is away (' .. why .. ')')
+  end
+  call('DEL', key('q:' .. name))
+end
+
+-- A site that is closed rests, and then it is asked; or it is left, if that would be too long.
+local function close(name, site, asked, why)
+  local pause = math.max(asked or 0, math.min(FIRST_PAUSE * 2 ^ site.rests, LONGEST_PAUSE))
+  site.rests = site.rests + 1
+  local patience = site.other and math.min(limits.patience, BRIEFLY) or limits.patience
+  if now - (site.since or now) + pause > patience then return leave(name, site, why) end
+  site.must = true
+  call('ZADD', key('due'), 'GT', now + pause, name)
+end
+
+local function open(name, site, pauses)
+  if site.left then return end
+  site.stripes = (pauses or 0) > 0 and 1 or limits.per_site
+  site.delay = math.max(limits.delay, pauses or 0)
+  site.known, site.rules_end, site.version = true, now + RULES_COUNT, string.format('%.0f', now)
+  if not site.busy then recover(site) end
+  local aside = call('LRANGE', key('aside:' .. name), 0, -1)
+  call('DEL', key('aside:' .. name), key('ask:' .. name))
+  for at = #aside, 1, -1 do put_back(cjson.decode(aside[at]), site.before) end
+  look_at(name, site)
+end
+
+-- What a token is for, and no longer under way. Nothing if the lease has run out.
+local function drop(token)
+  local held = call('HGET', key('held'), token)
+  if not held then return nil end
+  call('HDEL', key('held'), token)
+  call('ZREM', key('leases'), token)
+  if about.suspect == token then about.suspect = '' end
+  return cjson.decode(held)
+end
+
+local what = {}
+
+function what.over(page, site, came)
+  add(came.links)
+  site.over, about.over, about.open = site.over + 1, about.over + 1, about.open - 1
+  if came.is_well then recover(site) end
+  call('XADD', key('done'), '*', 'url', page.url, 'record', came.record)
+  if came.was_asked then rest(page.site, site) else free(page.site, site) end
+end
+
+function what.left(page, site)
+  call('RPUSH', key('waits'), cjson.encode(page))
+  site.over, about.open, about.left = site.over + 1, about.open - 1, about.left + 1
+  free(page.site, site)
+end
+
+function what.failed(page, site, came)
+  rest(page.site, site)
+  site.failures = site.failures + 1
+  site.busy, site.since = site.busy or came.is_busy or nil, site.since or now
+  if site.left then
+    put_back(page)
+  elseif site.stripes == 0 then
+    call('RPUSH', key('aside:' .. page.site), cjson.encode(page))
+  elseif came.rest or came.is_silence or site.failures >= IN_A_ROW then
+    site.stripes, site.before = 0, site.outages
+    call('RPUSH', key('aside:' .. page.site), cjson.encode(page))
+    close(page.site, site, came.rest, came.why)
+  else
+    local pause = math.min(FIRST_PAUSE * 2 ^ page.attempts, LONGEST_PAUSE)
+    call('ZADD', key('later'), now + pause, cjson.encode({ page = page, outages = site.outages }))
+  end
+end
+
+function what.back(page, site)
+  if page.is_site then
+    site.must = true
+    look_at(page.site, site)
+  else
+    free(page.site, site)
+    put_back(page)
+  end
+end
+
+function what.away(page, site, came)
+  site.outages, site.since = site.outages + 1, site.since or now
+  call('DEL', key('ask:' .. page.site))
+  close(page.site, site, came.rest, came.why)
+end
+
+function what.next(page, site, came)
+  call('SET', key('ask:' .. page.site), came.asking)
+  site.must = true
+  call('ZADD', key('due'), 'GT', now + came.pause, page.site)
+end
+
+function what.known(page, site, came)
+  local left_out = add(came.links)
+  if left_out > 0 then note(page.site .. ' lists ' .. left_out .. ' pages more than --pages takes on') end
+  if came.text then call('SET', key('rules:' .. page.site), came.text) else call('DEL', key('rules:' .. page.site)) end
+  open(page.site, site, came.pauses)
+  site.taken = site.taken + 1
+  rest(page.site, site)
+end
+
+-- Pages that are begun with. If all is over but what was left, that is taken on again: whoever joins then has a reason.
+local function start()
+  for _, worker in ipairs(call('ZRANGEBYSCORE', key('workers'), '-inf', now - RULES_COUNT)) do
+    call('ZREM', key('workers'), worker)
+    call('HDEL', key('last'), worker)
+  end
+  if about.open == 0 and about.left > 0 then
+    for _, name in ipairs(call('SMEMBERS', key('lefts'))) do
+      local site, count = site_of(name), call('ZCARD', key('q:' .. name))
+      site.left, site.must, site.stripes = nil, true, 0
+      recover(site)
+      about.open, about.left = about.open + count, about.left - count
+      look_at(name, site)
+    end
+    local waits = call('LRANGE', key('waits'), 0, -1)
+    about.open, about.left = about.open + #waits, about.left - #waits
+    for _, page in ipairs(waits) do put_back(cjson.decode(page)) end
+    call('DEL', key('lefts'), key('waits'))
+  end
+  add(request.starts)
+end
+
+-- A lease that ran out: its worker is gone, or late. Three of them are one too many.
+local function has_run_out(token)
+  local page = drop(token)
+  if not page then return call('ZREM', key('leases'), token) end
+  local site = site_of(page.site)
+  page.deaths = page.deaths + 1
+  if page.is_site then
+    site.deaths = page.deaths
+    if page.deaths < DEADLY then
+      site.must = true
+      return look_at(page.site, site)
+    end
+    call('SET', key('rules:' .. page.site), request.nothing)
+    call('RPUSH', key('dead'), page.site .. ' (its rules: nothing is allowed)')
+    open(page.site, site)
+    return
+  end
+  rest(page.site, site)
+  if page.deaths < DEADLY then
+    put_back(page)
+  else
+    about.open = about.open - 1
+    call('RPUSH', key('dead'), page.url .. ' (its lease ran out ' .. page.deaths .. ' times)')
+    fail(page, 'its lease ran out ' .. page.deaths .. ' times: what fetched it has died, or was too slow')
+  end
+end
+
+local function comes(entry)
+  local site = site_of(entry.free or entry.page.site)
+  if entry.free then free(entry.free, site) else put_back(entry.page, entry.outages) end
+end
+
+-- The question to a site, or else the page that is nearest to the start, if there is a stripe for it. Of what two workers have died of, one
+-- is under way at a time: so a third death has one suspect.
+local function next_of(name, site)
+  if site.left then return nil end
+  if site.stripes > 0 and site.rules_end <= now then
+    site.stripes, site.known, site.must, site.before = 0, nil, true, site.outages
+  end
+  if site.must then
+    site.must = false
+    local attempts = site.known and 1 or 0
+    return { is_site = true, url = name .. '/', site = name, depth = 0, attempts = attempts, deaths = site.deaths }
+  end
+  while site.taken < site.stripes do
+    local first = call('ZPOPMIN', key('q:' .. name))
+    if #first == 0 then return nil end
+    local attempts, deaths, url = string.match(first[1], '^(%d+) (%d+) (.*)$')
+    local page = {
+      url = url, site = name, depth = math.floor(first[2] / LONG_AGO), attempts = tonumber(attempts), deaths = tonumber(deaths),
+    }
+    if page.deaths + 1 < DEADLY or about.suspect == '' then
+      site.taken = site.taken + 1
+      return page
+    end
+    call('ZADD', key('later'), now + FIRST_PAUSE, cjson.encode({ page = page, outages = -1 }))
+  end
+end
+
+-- A token is higher than every one before it, also if the engine has forgotten the last ones: its clock has gone on.
+local function lease(page, site)
+  about.fence = math.max(about.fence + 1, clock[1] * 1000000 + clock[2])
+  local token = string.format('%.0f', about.fence)
+  if page.deaths + 1 >= DEADLY then about.suspect = token end
+  call('HSET', key('held'), token, cjson.encode(page))
+  call('ZADD', key('leases'), now + request.lease, token)
+  page.token, page.is_other, page.version = token, site.other, site.version
+  if page.is_site then
+    page.asking = call('GET', key('ask:' .. page.site)) or nil
+  else
+    local told = request.worker .. ' ' .. page.site
+    if site.version and call('HGET', key('told'), told) ~= site.version then
+      page.text = call('GET', key('rules:' .. page.site)) or nil
+      page.is_told = true
+      call('HSET', key('told'), told, site.version)
+    end
+  end
+  table.insert(answer.leases, page)
+end
+
+for _, came in ipairs(request.came) do
+  local page = drop(came.token)
+  if page then
+    what[came.what](page, site_of(page.site), came)
+  else
+    table.insert(answer.stale, came.token)
+  end
+end
+if request.starts then start() end
+for _, token in ipairs(call('ZRANGEBYSCORE', key('leases'), '-inf', now, 'LIMIT', 0, 100)) do has_run_out(token) end
+for _, entry in ipairs(call('ZRANGEBYSCORE', key('later'), '-inf', now, 'LIMIT', 0, 1000)) do
+  call('ZREM', key('later'), entry)
+  comes(cjson.decode(entry))
+end
+while #answer.leases < request.most do
+  local due = call('ZRANGEBYSCORE', key('due'), '-inf', now, 'LIMIT', 0, request.most - #answer.leases)
+  if #due == 0 then break end
+  for _, name in ipairs(due) do
+    call('ZREM', key('due'), name)
+    local site = site_of(name)
+    local page = next_of(name, site)
+    if page then
+      lease(page, site)
+      look_at(name, site)
+    end
+  end
+end
+
+for name, site in pairs(sites) do call('HSET', key('sites'), name, cjson.encode(site)) end
+call('HSET', key('about'), 'open', about.open, 'left', about.left, 'seen', about.seen, 'over', about.over,
+  'fence', string.format('%.0f', about.fence), 'suspect', about.suspect)
+for _, name in ipairs({ 'due', 'later', 'leases' }) do
+  local first = call('ZRANGEBYSCORE', key(name), string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  if first[2] then answer.pause = math.min(answer.pause or LONGEST_PAUSE, first[2] - now) end
+end
+answer.open, answer.left, answer.seen, answer.over_in_all = about.open, about.left, about.seen, about.over
+for _, name in ipairs({ 'leases', 'stale', 'over', 'notes' }) do
+  if #answer[name] == 0 then answer[name] = nil end -- an empty table would be an object
+end
+answer = cjson.encode(answer)
+if request.is_leaving then
+  call('ZREM', key('workers'), request.worker)
+  call('HDEL', key('last'), request.worker)
+else
+  call('HSET', key('last'), request.worker, number .. answer)
+end
+return answer

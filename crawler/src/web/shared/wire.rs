@@ -1,0 +1,243 @@
+//! What a worker and the script say to each other, as JSON. A duration is in milliseconds.
+
+use super::super::frontier::{Failure, Job, Kind, Limits};
+use super::super::outcome::Effect;
+use super::super::record::Record;
+use super::super::rules::Step;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde::{Deserialize, Serialize};
+use siphasher::sip::SipHasher13;
+use std::hash::Hasher;
+use std::time::Duration;
+
+/// Sums that share a bucket, if all pages are seen that a crawl takes on. The engine keeps up to 512 whole numbers without any index.
+const IN_A_BUCKET: usize = 128;
+
+/// By what addresses become numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sums {
+    /// A key that no site knows: or a site could have addresses whose sums are the same.
+    pub(super) secret: u64,
+    /// The pages that the crawl takes on.
+    pub(super) pages: usize,
+}
+
+impl Sums {
+    /// The bucket of an address, and its sum. That has 63 bits, as the engine's whole numbers have a sign.
+    pub(super) fn of(self, url: &str) -> (u64, String) {
+        let mut hasher = SipHasher13::new_with_keys(self.secret, 0);
+        hasher.write(url.as_bytes());
+        let sum = hasher.finish() >> 1;
+        (sum % self.pages.div_ceil(IN_A_BUCKET) as u64, sum.to_string())
+    }
+
+    fn link(self, page: &Job) -> Link {
+        let (bucket, sum) = self.of(&page.url);
+        Link(page.url.to_string(), page.site.to_string(), page.depth, bucket, sum, page.is_other)
+    }
+
+    pub(super) fn links(self, pages: &[Job]) -> Vec<Link> {
+        pages.iter().map(|page| self.link(page)).collect()
+    }
+}
+
+/// A page that was found: its address, its site, its depth, its bucket and its sum, and whether it is on another host.
+#[derive(Debug, Serialize)]
+pub(super) struct Link(String, String, u32, u64, String, bool);
+
+/// A request.
+#[derive(Serialize)]
+pub(super) struct Request<'r> {
+    pub(super) worker: &'r str,
+    /// Of this worker. One that is sent again has the number that it had.
+    pub(super) number: u64,
+    pub(super) limits: Bounds,
+    pub(super) lease: u64,
+    pub(super) most: usize,
+    pub(super) came: Vec<&'r Came>,
+    /// The pages that the crawl begins with, if the worker has just joined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) starts: Option<Vec<Link>>,
+    /// The rules of a site whose rules end processes.
+    pub(super) nothing: String,
+    pub(super) is_leaving: bool,
+}
+
+/// [`Limits`], for the script.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Bounds {
+    pages: usize,
+    patience: u64,
+    delay: u64,
+    per_site: usize,
+}
+
+impl Bounds {
+    pub(super) fn of(limits: Limits) -> Bounds {
+        let Limits { pages, patience, delay, per_site } = limits;
+        Bounds { pages, patience: ms(patience), delay: ms(delay), per_site }
+    }
+}
+
+/// What came of a lease.
+#[derive(Debug, Serialize)]
+pub(super) struct Came {
+    pub(super) token: String,
+    #[serde(flatten)]
+    pub(super) what: What,
+}
+
+/// The script has a function for each.
+#[derive(Debug, Serialize)]
+#[serde(tag = "what", rename_all = "lowercase")]
+pub(super) enum What {
+    Over {
+        record: String,
+        links: Vec<Link>,
+        is_well: bool,
+        was_asked: bool,
+    },
+    Left,
+    Failed {
+        is_busy: bool,
+        is_silence: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rest: Option<u64>,
+        why: String,
+    },
+    /// It was not begun, or not done.
+    Back,
+    Away {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rest: Option<u64>,
+        why: String,
+    },
+    Next {
+        asking: String,
+        pause: u64,
+    },
+    Known {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pauses: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        links: Vec<Link>,
+    },
+}
+
+impl What {
+    /// Of a page: what the script is told.
+    pub(super) fn of_page(effect: &Effect, sums: Sums) -> What {
+        match effect {
+            Effect::Over { record, links, is_well, was_asked } => What::Over {
+                record: serde_json::to_string(record).expect("numbers and texts"),
+                links: sums.links(links),
+                is_well: *is_well,
+                was_asked: *was_asked,
+            },
+            Effect::Left(_) => What::Left,
+            Effect::Failed(failure) => What::Failed {
+                is_busy: matches!(failure, Failure::Busy(_)),
+                is_silence: *failure == Failure::Unanswered,
+                rest: if let Failure::Busy(asked) = failure { asked.map(ms) } else { None },
+                why: failure.to_string(),
+            },
+            Effect::Unwritten(_) => What::Back,
+        }
+    }
+
+    /// Of a question to a site.
+    pub(super) fn of_site(step: Step, sums: Sums) -> What {
+        match step {
+            Step::Away(_, why, rest) => What::Away { rest: rest.map(ms), why },
+            Step::Next(asking, pause) => What::Next { asking: asking.to_text(), pause: ms(pause) },
+            Step::Known { rules, text, listed, .. } => What::Known {
+                pauses: rules.crawl_delay().map(ms),
+                text: text.map(|text| BASE64_STANDARD.encode(text)),
+                links: sums.links(&listed),
+            },
+        }
+    }
+}
+
+/// The script's answer.
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+pub(super) struct Answer {
+    pub(super) leases: Vec<Leased>,
+    /// Tokens that no longer count.
+    pub(super) stale: Vec<String>,
+    /// Pages that the engine itself has given up: their addresses and their records.
+    pub(super) over: Vec<(String, String)>,
+    pub(super) notes: Vec<String>,
+    pub(super) pause: Option<u64>,
+    pub(super) open: usize,
+    pub(super) left: usize,
+    pub(super) seen: usize,
+    pub(super) over_in_all: usize,
+}
+
+/// What is leased.
+#[derive(Debug, Deserialize)]
+pub(super) struct Leased {
+    pub(super) token: String,
+    url: String,
+    pub(super) site: String,
+    depth: u32,
+    attempts: u32,
+    deaths: u32,
+    #[serde(default)]
+    is_other: bool,
+    #[serde(default)]
+    is_site: bool,
+    /// The rules of the site, if this worker has not been told of them.
+    #[serde(default)]
+    pub(super) is_told: bool,
+    #[serde(default)]
+    pub(super) text: Option<String>,
+    /// How far the questions to the site are.
+    #[serde(default)]
+    pub(super) asking: Option<String>,
+}
+
+impl Leased {
+    pub(super) fn job(&self) -> Job {
+        Job {
+            attempts: self.attempts,
+            deaths: self.deaths,
+            is_other: self.is_other,
+            kind: if self.is_site { Kind::Robots } else { Kind::Page },
+            ..Job::page(&*self.url, &*self.site, self.depth)
+        }
+    }
+
+    /// The text of the rules.
+    pub(super) fn rules(&self) -> Option<Vec<u8>> {
+        self.text.as_ref().and_then(|text| BASE64_STANDARD.decode(text).ok())
+    }
+}
+
+/// A record of the script's.
+pub(super) fn record(text: &str) -> Option<Record> {
+    serde_json::from_str(text).ok()
+}
+
+pub(super) fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_fits_into_the_whole_numbers_of_the_engine() {
+        let sums = Sums { secret: 7, pages: 1000 };
+        for number in 0..1000 {
+            let (bucket, sum) = sums.of(&format!("http://site/{number}"));
+            assert!(bucket < 8 && sum.parse::<i64>().is_ok(), "{bucket} {sum}");
+        }
+        assert_ne!(sums.of("http://a/"), Sums { secret: 8, ..sums }.of("http://a/"));
+    }
+}
