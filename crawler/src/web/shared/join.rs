@@ -1,8 +1,8 @@
 //! How a process joins a crawl: all of them have the same flags, and each has a file of its own.
 
-use super::Joining;
 use super::engine::{Engine, Trouble};
-use crate::web::state::State;
+use super::{Joining, wire};
+use crate::web::state::{Changes, State};
 use anyhow::{anyhow, bail};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -45,18 +45,54 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     differ
 }
 
-/// A file has the pages of one crawl: two would be mixed in its graph.
-pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Result<()> {
-    let this = format!("{crawl} {secret:x}");
+/// A file has the pages of one crawl: two would be mixed in its graph. Returns the name of the file in the engine, and whether it is new.
+pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Result<(String, bool)> {
     let path = state.path().display();
+    let of_this = format!("{crawl} {secret:x} ");
     match state.note(CRAWL)? {
-        Some(note) if note == this => Ok(()),
-        Some(_) => bail!("{path} has pages of another crawl: name another file with --state"),
+        Some(note) => match note.strip_prefix(&of_this) {
+            Some(name) => Ok((name.to_owned(), false)),
+            None => bail!("{path} has pages of another crawl: name another file with --state"),
+        },
         None if !state.is_empty()? => {
             bail!("{path} has pages of a crawl without --frontier: name another file with --state")
         }
-        None => state.set_note(CRAWL, &this),
+        None => {
+            let name = format!("{:x}", fastrand::u64(..));
+            state.set_note(CRAWL, &(of_this + &name))?;
+            Ok((name, true))
+        }
     }
+}
+
+/// An entry of the stream of records: its number, and names and values in turn.
+type Entry = (String, Vec<String>);
+
+/// What the engine has accepted from an earlier run with this file and that run has not written: it ended before it had the answer.
+pub(super) fn recall(engine: &mut Engine, state: &State, file: &str) -> Result<anyhow::Result<()>, Trouble> {
+    let mut from = "-".to_owned();
+    loop {
+        let entries: Vec<Entry> = engine.ask("XRANGE", "done", &[&from, "+", "COUNT", "1000"])?;
+        let Some((last, _)) = entries.last() else { return Ok(Ok(())) };
+        from = format!("({last}");
+        let ours = entries.iter().filter(|(_, entry)| entry.get(1).is_some_and(|by| by == file));
+        if let Err(error) = write_what_is_missing(state, ours) {
+            return Ok(Err(error));
+        }
+    }
+}
+
+fn write_what_is_missing<'e>(state: &State, entries: impl Iterator<Item = &'e Entry>) -> anyhow::Result<()> {
+    let mut changes = Changes::default();
+    for (_, entry) in entries {
+        if let [_, _, _, url, _, record] = &entry[..]
+            && !state.has(url)?
+            && let Some(record) = wire::record(record)
+        {
+            changes.over.push((url.as_str().into(), record));
+        }
+    }
+    state.commit(&changes)
 }
 
 #[cfg(test)]

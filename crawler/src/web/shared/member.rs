@@ -28,6 +28,7 @@ const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 pub(super) struct Member {
     pub(super) engine: Engine,
     pub(super) worker: String,
+    pub(super) file: String,
     pub(super) visitor: Arc<Visitor>,
     pub(super) keeper: Keeper,
     pub(super) sums: Sums,
@@ -82,10 +83,12 @@ impl Member {
         sums: Sums,
         limits: Limits,
         lease: Duration,
+        file: String,
     ) -> Member {
         Member {
             engine,
             worker: worker(),
+            file,
             visitor,
             keeper: Keeper::of(Arc::clone(state)),
             sums,
@@ -112,6 +115,7 @@ impl Member {
         self.number += 1;
         let request = Request {
             worker: &self.worker,
+            file: &self.file,
             number: self.number,
             limits: self.bounds,
             lease: ms(self.lease),

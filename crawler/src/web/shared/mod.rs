@@ -40,7 +40,7 @@ use super::store::{SiteNow, Status, Store, Taken};
 use super::visit::Visitor;
 use anyhow::anyhow;
 use engine::{Engine, Trouble, now_or_never};
-use join::{agree, check_state};
+use join::{agree, check_state, recall};
 use member::{Brought, Member};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -97,10 +97,13 @@ impl Shared {
     ) -> anyhow::Result<Shared> {
         let mut engine = Engine::at(how.engine, how.crawl)?;
         let secret = now_or_never(agree(&mut engine, how))??;
-        check_state(&state, how.crawl, secret)?;
+        let (file, is_new) = check_state(&state, how.crawl, secret)?;
+        if !is_new {
+            now_or_never(recall(&mut engine, &state, &file))??;
+        }
         let state = Arc::new(state);
         let sums = Sums { secret, pages: limits.pages };
-        let mut member = Member::new(engine, visitor, &state, sums, limits, how.lease);
+        let mut member = Member::new(engine, visitor, &state, sums, limits, how.lease, file);
         let starts: Vec<_> = starts.iter().filter_map(|start| member.visitor.job(start, 0)).collect();
         let request = member.request(0, &[], Some(&starts), false);
         let answer = now_or_never(member.engine.step(&request))?;

@@ -12,7 +12,7 @@
 --   aside:SITE    list      pages that failed while the site was being closed
 --   held, leases  hash, sorted   token -> what is under way; token, by the time at which the lease runs out
 --   s:BUCKET      set       sums of addresses that were seen
---   done, dead    stream, list   records, once each; pages of which workers have died
+--   done, dead    stream, list   records, once each, and in whose file they are; pages of which workers have died
 --   rules:SITE, ask:SITE         the site's robots.txt; how far the questions to it are
 --   told          hash      "worker site" -> the version of the rules that the worker has
 --   last, workers hash, sorted   worker -> its last request and the answer; worker, by the time of that
@@ -122,7 +122,7 @@ end
 -- A record of the engine's own: the worker that is told of it notes it.
 local function fail(page, why)
   local record = cjson.encode({ progress = 'failed', depth = page.depth, why = why, at = math.floor(now / 1000) })
-  call('XADD', key('done'), '*', 'url', page.url, 'record', record)
+  call('XADD', key('done'), '*', 'by', request.file, 'url', page.url, 'record', record)
   table.insert(answer.over, { page.url, record })
   about.over = about.over + 1
 end
@@ -185,7 +185,7 @@ function what.over(page, site, came)
   add(came.links)
   site.over, about.over, about.open = site.over + 1, about.over + 1, about.open - 1
   if came.is_well then recover(site) end
-  call('XADD', key('done'), '*', 'url', page.url, 'record', came.record)
+  call('XADD', key('done'), '*', 'by', request.file, 'url', page.url, 'record', came.record)
   if came.was_asked then rest(page.site, site) else free(page.site, site) end
 end
 

@@ -49,6 +49,8 @@ pub(super) struct Link(String, String, u32, u64, String, bool);
 #[derive(Serialize)]
 pub(super) struct Request<'r> {
     pub(super) worker: &'r str,
+    /// The file in which the worker records what is accepted.
+    pub(super) file: &'r str,
     /// Of this worker. One that is sent again has the number that it had.
     pub(super) number: u64,
     pub(super) limits: Bounds,
