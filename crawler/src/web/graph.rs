@@ -1,5 +1,6 @@
 //! What a crawl has found, for others: pages and their links, and the links that are broken.
 
+use super::report::Results;
 use super::state::{Progress, Record, State};
 use super::urls::{Refused, Scope};
 use anyhow::Context;
@@ -76,7 +77,13 @@ fn quoted(text: &str) -> String {
 ///
 /// # Errors
 /// If the state is damaged.
-pub fn broken(state: &State, scope: &Scope, depth: u32, accepted: &[u16]) -> anyhow::Result<Vec<Broken>> {
+pub fn broken(
+    store: &impl Results,
+    scope: &Scope,
+    depth: u32,
+    accepted: &[u16],
+) -> anyhow::Result<Vec<Broken>> {
+    let state = &*store.state();
     let (mut broken, mut moved) = (BTreeMap::new(), HashMap::new());
     let mut add = |url: &str, why| {
         broken.insert(url.to_owned(), Broken { url: url.to_owned(), why, linked_from: Pages::default() });
@@ -92,7 +99,7 @@ pub fn broken(state: &State, scope: &Scope, depth: u32, accepted: &[u16]) -> any
                 Some(Refused::Pattern) => (), // it is not looked at, and not broken
                 Some(Refused::Host) if !page.is_other => (),
                 Some(refused) if refused != Refused::Host => add(url, astray(&refused, &to)),
-                _ if page.depth > depth && !state.has(&to)? => add(url, TOO_OFTEN.to_owned()),
+                _ if page.depth > depth && !store.has_seen(&to) => add(url, TOO_OFTEN.to_owned()),
                 _ => (),
             }
             moved.insert(url.to_owned(), to);

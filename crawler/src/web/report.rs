@@ -58,7 +58,7 @@ pub fn finish<S: Results>(args: &CrawlArgs, run: &Run<S>, ended: &Ended) -> anyh
     let status = store.status();
     let report = Report {
         tally: Tally::of(store, &run.visitor.scope)?,
-        broken: graph::broken(&state, &run.visitor.scope, args.depth, &args.accept)?,
+        broken: graph::broken(store, &run.visitor.scope, args.depth, &args.accept)?,
         notes: run.visitor.notes(),
         ended,
         is_saved: args.save.is_some(),

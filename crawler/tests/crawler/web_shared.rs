@@ -390,6 +390,18 @@ fn an_engine_that_stays_away_ends_the_run_with_a_sentence() {
     shared.assert_whole();
 }
 
+#[test]
+#[ignore = "needs redis-server"]
+fn an_engine_without_its_data_is_not_the_end_of_the_crawl() {
+    let shared = Shared::of(2000, Duration::from_millis(5), 1);
+    let child = shared.start(0, &[]);
+    shared.until_asked(50);
+    assert_eq!(shared.engine.say(&["FLUSHALL"]), "+OK");
+    let output = ended(child);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("the crawl is no longer in the engine"), "{}", said(&output));
+}
+
 /// Passes on what a client and an engine say to each other. Every so many answers one is lost, and the connection with it.
 fn forgetful(engine: u16) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -434,11 +446,13 @@ fn an_answer_that_is_lost_is_given_again() {
 fn who_cannot_join_is_told_why() {
     let shared = Shared::of(5, Duration::ZERO, 3);
     is_complete(&ended(shared.start(0, &[])));
+    let with_password = shared.engine.url().replace("//", "//:wrong@");
     for (process, flags, sentence) in [
         (1, &["--depth", "3"][..], "--depth 20 and not 3"),
         (0, &["--crawl", "other"], "has pages of another crawl"),
         (2, &["--frontier", "redis://127.0.0.1:1/0"], "cannot be reached"),
         (2, &["--frontier", "http://127.0.0.1/"], "--frontier"),
+        (2, &["--frontier", &with_password], "is the password in --frontier right?"),
     ] {
         let folder = shared.folders[process].path();
         let mut command = crawl(folder, shared.site.start_url().as_str(), &["--allow-private"]);

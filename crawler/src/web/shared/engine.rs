@@ -130,8 +130,11 @@ impl Engine {
                 format!("is not ready ({error})")
             }
             (Some("NOAUTH" | "WRONGPASS" | "NOPERM"), _) | (_, ErrorKind::AuthenticationFailed) => {
+                format!("does not let this crawl in: is the password in --frontier right? ({error})")
+            }
+            (Some("GONE"), _) => {
                 return Trouble::Lasting(format!(
-                    "the engine at {name} does not let this crawl in: is the password in --frontier right? ({error})"
+                    "the crawl is no longer in the engine at {name}: somebody has deleted it, or the engine has started without its data"
                 ));
             }
             _ => return Trouble::Lasting(format!("the engine at {name} has refused: {error}")),

@@ -117,6 +117,7 @@ impl Member {
             worker: &self.worker,
             file: &self.file,
             number: self.number,
+            secret: self.sums.secret.to_string(),
             limits: self.bounds,
             lease: ms(self.lease),
             most,

@@ -149,7 +149,7 @@ impl Store for Shared {
                 let is_over = member.last.open == 0 && leases.is_empty();
                 Ok(Taken { leases, pause, is_over })
             }
-            Err(Trouble::Lasting(sentence)) if member.outage.is_none() => Err(anyhow!(sentence)),
+            Err(Trouble::Lasting(sentence)) => Err(anyhow!(sentence)),
             Err(trouble) => nothing(Some(member.failed(&trouble, self.patience)?)),
         }
     }
@@ -161,6 +161,7 @@ impl Store for Shared {
         while !member.waiting.is_empty() || member.unsent.is_some() {
             match member.bring(0) {
                 Ok(_) => member.has_answered(),
+                Err(Trouble::Lasting(sentence)) => return Err(anyhow!(sentence)),
                 Err(trouble) => {
                     let pause = member.failed(&trouble, patience)?;
                     thread::sleep(pause);

@@ -31,9 +31,11 @@ local last = call('HGET', key('last'), request.worker)
 local number = request.number .. ' '
 if last and string.sub(last, 1, #number) == number then return string.sub(last, #number + 1) end
 
+local counts = call('HMGET', key('about'), 'open', 'left', 'seen', 'over', 'fence', 'suspect', 'secret')
+if counts[7] ~= request.secret then return redis.error_reply('GONE there is no such crawl') end
+
 call('ZADD', key('workers'), now, request.worker) -- first, since a full engine refuses it: then nothing has happened
 
-local counts = call('HMGET', key('about'), 'open', 'left', 'seen', 'over', 'fence', 'suspect')
 local about = { suspect = counts[6] or '' }
 for at, name in ipairs({ 'open', 'left', 'seen', 'over', 'fence' }) do about[name] = tonumber(counts[at]) or 0 end
 

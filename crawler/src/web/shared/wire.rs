@@ -53,6 +53,8 @@ pub(super) struct Request<'r> {
     pub(super) file: &'r str,
     /// Of this worker. One that is sent again has the number that it had.
     pub(super) number: u64,
+    /// Of the crawl. An engine that has lost its data has not this one.
+    pub(super) secret: String,
     pub(super) limits: Bounds,
     pub(super) lease: u64,
     pub(super) most: usize,
