@@ -33,6 +33,11 @@ pub trait Results: Store {
         0
     }
 
+    /// Pages that wait and that the state does not know.
+    fn elsewhere(&self) -> usize {
+        0
+    }
+
     /// Whether a page has been seen, in this run or before.
     fn has_seen(&self, url: &str) -> bool;
 }
@@ -109,7 +114,8 @@ struct Elsewhere {
 
 impl Tally {
     fn of(store: &impl Results, scope: &Scope) -> anyhow::Result<Tally> {
-        let (mut tally, mut seen) = (Tally::default(), HashSet::new());
+        let waiting = store.elsewhere();
+        let (mut tally, mut seen) = (Tally { waiting, ..Tally::default() }, HashSet::new());
         store.state().each(|url, record| {
             *match record.progress {
                 Progress::Fetched if record.is_other => &mut tally.checked,

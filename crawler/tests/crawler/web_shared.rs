@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -241,18 +243,21 @@ fn what_sites_do_to_one_process_they_do_to_three() {
     }
 }
 
-/// A site whose page `/bad` never has an answer. The others have none but this one.
-fn site_with_a_bad_page() -> u16 {
+/// A site whose page `/bad` never has an answer, and whose page `/busy` asks for a rest of an hour. Each request is counted.
+fn odd_site() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
+    let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
+    let requests = Arc::clone(&count);
     thread::spawn(move || {
         for client in listener.incoming() {
+            requests.fetch_add(1, Ordering::Relaxed);
             thread::spawn(move || {
                 let (mut client, mut line) = (client.unwrap(), String::new());
                 BufReader::new(&client).read_line(&mut line).unwrap();
                 let (status, body) = match line.split(' ').nth(1) {
                     Some("/") => ("200 OK", "<a href=/bad>bad</a>"),
                     Some("/bad") => return drop(client.read_to_end(&mut Vec::new())),
+                    Some("/busy") => ("503 Busy\r\nRetry-After: 3600", ""),
                     _ => ("404 Not Found", ""),
                 };
                 let length = body.len();
@@ -262,13 +267,30 @@ fn site_with_a_bad_page() -> u16 {
             });
         }
     });
-    port
+    (port, count)
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn a_site_that_asks_for_a_rest_has_it_from_the_next_run_too() {
+    let (engine, folder, (site, count)) = (Engine::start(), tempfile::tempdir().unwrap(), odd_site());
+    let (url, start) = (engine.url(), format!("http://127.0.0.1:{site}/busy"));
+    let run = || {
+        let mut command = crawl(folder.path(), &start, &["--allow-private", "--json", "--patience", "1m"]);
+        report(&ended(command.args(["--frontier", &url, "--crawl", "test"]).spawn().unwrap()))
+    };
+    let (status, report) = run();
+    assert_eq!((status, &report["waiting"]), (Some(4), &1.into()), "{report}");
+    assert!(report["notes"][0].as_str().unwrap().contains("it asks for a rest of 3600 s"), "{report}");
+    let before = count.load(Ordering::Relaxed);
+    assert_eq!(run().0, Some(4));
+    assert_eq!(count.load(Ordering::Relaxed), before);
 }
 
 #[test]
 #[ignore = "needs redis-server"]
 fn a_page_whose_lease_runs_out_three_times_is_a_dead_letter() {
-    let (engine, folder, site) = (Engine::start(), tempfile::tempdir().unwrap(), site_with_a_bad_page());
+    let (engine, folder, (site, _)) = (Engine::start(), tempfile::tempdir().unwrap(), odd_site());
     let url = engine.url();
     let start = format!("http://127.0.0.1:{site}/");
     let mut command = crawl(folder.path(), &start, &["--allow-private", "--json", "--per-site", "8"]);

@@ -129,6 +129,9 @@ impl Engine {
             (Some("MASTERDOWN" | "CLUSTERDOWN" | "NOREPLICAS" | "TRYAGAIN" | "BUSY"), _) => {
                 format!("is not ready ({error})")
             }
+            _ if error.to_string().contains("max number of clients") => {
+                "has no room for another client".to_owned()
+            }
             (Some("NOAUTH" | "WRONGPASS" | "NOPERM"), _) | (_, ErrorKind::AuthenticationFailed) => {
                 format!("does not let this crawl in: is the password in --frontier right? ({error})")
             }

@@ -215,6 +215,11 @@ impl Results for Shared {
         self.member().unchanged
     }
 
+    fn elsewhere(&self) -> usize {
+        let member = self.member();
+        member.last.open + member.last.left
+    }
+
     fn has_seen(&self, url: &str) -> bool {
         let mut member = self.member();
         let (bucket, sum) = member.sums.of(url);

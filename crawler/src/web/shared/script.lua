@@ -152,6 +152,7 @@ end
 -- A site that is closed rests, and then it is asked; or it is left, if that would be too long.
 local function close(name, site, asked, why)
   local pause = math.max(asked or 0, math.min(FIRST_PAUSE * 2 ^ site.rests, LONGEST_PAUSE))
+  if asked then site.asked_until = now + asked end
   site.rests = site.rests + 1
   local patience = site.other and math.min(limits.patience, BRIEFLY) or limits.patience
   if now - (site.since or now) + pause > patience then return leave(name, site, why) end
@@ -242,8 +243,20 @@ function what.known(page, site, came)
   if left_out > 0 then note(page.site .. ' lists ' .. left_out .. ' pages more than --pages takes on') end
   if came.text then call('SET', key('rules:' .. page.site), came.text) else call('DEL', key('rules:' .. page.site)) end
   open(page.site, site, came.pauses)
-  site.taken = site.taken + 1
+  site.taken, site.deaths = site.taken + 1, 0
   rest(page.site, site)
+end
+
+-- A site that was left is asked again; not before it wants to be, and not in this run if that is too late for it.
+local function take_on_again(name)
+  local site, count = site_of(name), call('ZCARD', key('q:' .. name))
+  local from = math.max(now, site.asked_until or now)
+  if from - now > limits.patience then return end
+  site.left, site.must, site.stripes = nil, true, 0
+  recover(site)
+  about.open, about.left = about.open + count, about.left - count
+  call('ZADD', key('due'), from, name)
+  call('SREM', key('lefts'), name)
 end
 
 -- Pages that are begun with. If all is over but what was left, that is taken on again: whoever joins then has a reason.
@@ -253,17 +266,11 @@ local function start()
     call('HDEL', key('last'), worker)
   end
   if about.open == 0 and about.left > 0 then
-    for _, name in ipairs(call('SMEMBERS', key('lefts'))) do
-      local site, count = site_of(name), call('ZCARD', key('q:' .. name))
-      site.left, site.must, site.stripes = nil, true, 0
-      recover(site)
-      about.open, about.left = about.open + count, about.left - count
-      look_at(name, site)
-    end
+    for _, name in ipairs(call('SMEMBERS', key('lefts'))) do take_on_again(name) end
     local waits = call('LRANGE', key('waits'), 0, -1)
     about.open, about.left = about.open + #waits, about.left - #waits
     for _, page in ipairs(waits) do put_back(cjson.decode(page)) end
-    call('DEL', key('lefts'), key('waits'))
+    call('DEL', key('waits'))
   end
   add(request.starts)
 end
