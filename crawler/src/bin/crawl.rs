@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     stage::run("crawl", 1, "stopping; what was fetched is being written", |stop| match args.frontier {
         None => run(&args, &Run::prepare(&args)?, stop),
         #[cfg(feature = "redis")]
-        Some(_) => run(&args, &Run::join(&args)?, stop),
+        Some(_) => run(&args, &Run::join(&args, stop)?, stop),
         #[cfg(not(feature = "redis"))]
         Some(_) => anyhow::bail!("--frontier needs a program that was built with `--features redis`"),
     })

@@ -12,6 +12,8 @@ use super::state::State;
 use super::urls::{Scope, normalise};
 use super::visit::Visitor;
 use anyhow::{Context, anyhow, bail};
+#[cfg(feature = "redis")]
+use executor::CancelToken;
 use hypertext_http::{Fetcher, Options};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -80,7 +82,7 @@ impl Run<Shared> {
     ///
     /// # Errors
     /// If the engine or the state cannot be used, or the crawl has other flags.
-    pub fn join(args: &CrawlArgs) -> anyhow::Result<Run<Shared>> {
+    pub fn join(args: &CrawlArgs, stop: &CancelToken) -> anyhow::Result<Run<Shared>> {
         let (engine, crawl) = args
             .frontier
             .as_deref()
@@ -90,7 +92,8 @@ impl Run<Shared> {
         let (visitor, limits) = visitor(args, args.scope()?, false)?;
         let lease = args.lease.unwrap_or(args.timeout + MARGIN);
         let how = Joining { engine, crawl, settings: settings(args, &starts, lease), lease };
-        let store = Shared::join(&how, State::open(&args.state)?, Arc::clone(&visitor), limits, &starts)?;
+        let store =
+            Shared::join(&how, State::open(&args.state)?, Arc::clone(&visitor), limits, &starts, stop)?;
         Ok(Run {
             store: Arc::new(store),
             visitor,

@@ -7,6 +7,7 @@ use crawler::web::shared::print;
 use crawler::web::state::{Progress, Record, State};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
@@ -424,6 +425,60 @@ fn an_engine_without_its_data_is_not_the_end_of_the_crawl() {
     assert!(said(&output).contains("the crawl is no longer in the engine"), "{}", said(&output));
 }
 
+/// What happens to three processes and their engine, at random moments, comes to the same as if nothing had happened. `SHARED_SEED`
+/// repeats a round.
+#[test]
+#[ignore = "needs redis-server"]
+fn whatever_happens_each_page_is_recorded_once() {
+    let seed = env::var("SHARED_SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
+    println!("SHARED_SEED={seed}");
+    let mut chance = fastrand::Rng::with_seed(seed);
+    let mut shared = Shared::of(400, Duration::from_millis(10), 3);
+    let flags = ["--lease", "600ms"];
+    let mut children: Vec<_> = (0..3).map(|process| shared.start(process, &flags)).collect();
+    for round in 1..=12 {
+        shared.until_asked(round * 20);
+        thread::sleep(Duration::from_millis(chance.u64(..50)));
+        let process = chance.usize(..3);
+        let again = match chance.usize(..5) {
+            0 => {
+                children[process].kill().unwrap();
+                children[process].wait().unwrap();
+                true
+            }
+            1 => {
+                signal(&children[process], "-STOP");
+                thread::sleep(Duration::from_millis(chance.u64(..1000))); // beyond its lease, or not
+                signal(&children[process], "-CONT");
+                false
+            }
+            2 => {
+                signal(&children[process], "-INT");
+                children[process].wait().unwrap();
+                true
+            }
+            3 => {
+                shared.engine.kill();
+                thread::sleep(Duration::from_millis(chance.u64(..300)));
+                shared.engine.restart();
+                false
+            }
+            _ => {
+                assert_eq!(shared.engine.say(&["CONFIG", "SET", "maxmemory", "1"]), "+OK");
+                thread::sleep(Duration::from_millis(chance.u64(..300)));
+                assert_eq!(shared.engine.say(&["CONFIG", "SET", "maxmemory", "0"]), "+OK");
+                false
+            }
+        };
+        if again {
+            children[process] = shared.start(process, &flags);
+        }
+    }
+    all_are_complete(children);
+    all_are_complete((0..3).map(|process| shared.start(process, &flags)).collect());
+    shared.assert_whole();
+}
+
 /// Passes on what a client and an engine say to each other. Every so many answers one is lost, and the connection with it.
 fn forgetful(engine: u16) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -472,7 +527,7 @@ fn who_cannot_join_is_told_why() {
     for (process, flags, sentence) in [
         (1, &["--depth", "3"][..], "--depth 20 and not 3"),
         (0, &["--crawl", "other"], "has pages of another crawl"),
-        (2, &["--frontier", "redis://127.0.0.1:1/0"], "cannot be reached"),
+        (2, &["--frontier", "redis://127.0.0.1:1/0", "--patience", "300ms"], "cannot be reached"),
         (2, &["--frontier", "http://127.0.0.1/"], "--frontier"),
         (2, &["--frontier", &with_password], "is the password in --frontier right?"),
     ] {
@@ -483,6 +538,7 @@ fn who_cannot_join_is_told_why() {
         let mut line: Vec<&str> = all.to_vec();
         if let Some(at) = line.iter().position(|word| *word == flags[0]) {
             line[at + 1] = flags[1];
+            line.extend(&flags[2..]);
         } else {
             line.extend(flags);
         }

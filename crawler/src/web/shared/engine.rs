@@ -1,6 +1,6 @@
 //! The engine: one connection, made again when it breaks, and a sentence for each way in which it can fail.
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use redis::{Client, Cmd, Connection, ErrorKind, FromRedisValue, RedisError, cmd};
 use std::time::Duration;
 
@@ -27,13 +27,15 @@ pub(super) struct Engine {
 pub(super) enum Trouble {
     /// It may be over later.
     Passing(String),
-    /// Somebody has to do something.
+    /// The engine lets nobody in, until somebody does something.
+    Closed(String),
+    /// It is the end of the run.
     Lasting(String),
 }
 
 impl Trouble {
     pub(super) fn sentence(&self) -> &str {
-        let (Trouble::Passing(sentence) | Trouble::Lasting(sentence)) = self;
+        let (Trouble::Passing(sentence) | Trouble::Closed(sentence) | Trouble::Lasting(sentence)) = self;
         sentence
     }
 }
@@ -133,7 +135,9 @@ impl Engine {
                 "has no room for another client".to_owned()
             }
             (Some("NOAUTH" | "WRONGPASS" | "NOPERM"), _) | (_, ErrorKind::AuthenticationFailed) => {
-                format!("does not let this crawl in: is the password in --frontier right? ({error})")
+                return Trouble::Closed(format!(
+                    "the engine at {name} does not let this crawl in: is the password in --frontier right? ({error})"
+                ));
             }
             (Some("GONE"), _) => {
                 return Trouble::Lasting(format!(
@@ -144,9 +148,4 @@ impl Engine {
         };
         Trouble::Passing(format!("the engine at {name} {what}"))
     }
-}
-
-/// An answer, or the sentence as an error.
-pub(super) fn now_or_never<T>(answer: Result<T, Trouble>) -> anyhow::Result<T> {
-    answer.map_err(|trouble| anyhow!("{}", trouble.sentence())).context("the crawl cannot be joined")
 }

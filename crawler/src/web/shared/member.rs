@@ -2,8 +2,8 @@
 
 use super::Fenced;
 use super::engine::{Engine, Trouble};
+use super::outage::Outage;
 use super::wire::{self, Answer, Bounds, Came, Leased, Request, Sums, What, ms};
-use crate::stage;
 use crate::web::frontier::{Job, Kind, Limits};
 use crate::web::keeper::Keeper;
 use crate::web::outcome::{Effect, Lease, Outcome};
@@ -11,16 +11,11 @@ use crate::web::record::Record;
 use crate::web::rules::{Asking, Rules};
 use crate::web::state::{Changes, State};
 use crate::web::visit::{Visit, Visitor};
-use anyhow::bail;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, mem, process};
-
-/// The pause after the first failure of the engine, and the longest one. Each is twice the one before.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// The rules of a site whose rules end processes.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
@@ -46,7 +41,7 @@ pub(super) struct Member {
     pub(super) late: usize,
     /// The engine's counts, by its last answer.
     pub(super) last: Answer,
-    pub(super) outage: Option<Outage>,
+    pub(super) outage: Outage,
 }
 
 pub(super) struct Sent {
@@ -59,13 +54,6 @@ pub(super) struct Sent {
 pub(super) struct Brought {
     pub(super) came: Came,
     pub(super) record: Option<(Arc<str>, Record)>,
-}
-
-/// The engine does not answer.
-pub(super) struct Outage {
-    pub(super) since: Instant,
-    pub(super) next: Instant,
-    pub(super) pause: Duration,
 }
 
 impl Brought {
@@ -101,7 +89,7 @@ impl Member {
             unchanged: 0,
             late: 0,
             last: Answer::default(),
-            outage: None,
+            outage: Outage::default(),
         }
     }
 
@@ -224,30 +212,6 @@ impl Member {
             Lease::Page(job, rules.unwrap_or_else(|| Arc::new(Rules::none())), None)
         };
         Fenced { token: leased.token, lease }
-    }
-
-    /// The engine has failed: says so once, and when to try again. An error if it has been away for too long.
-    pub(super) fn failed(&mut self, trouble: &Trouble, patience: Duration) -> anyhow::Result<Duration> {
-        let now = Instant::now();
-        let sentence = trouble.sentence();
-        let outage = self.outage.get_or_insert_with(|| {
-            stage::say(format_args!("crawl: {sentence}; it is tried again, and nothing is lost"));
-            Outage { since: now, next: now, pause: FIRST_PAUSE }
-        });
-        if now - outage.since + outage.pause > patience {
-            bail!("{sentence}, for {} s: the same command goes on from here", (now - outage.since).as_secs());
-        }
-        let pause = outage.pause;
-        outage.next = now + pause;
-        outage.pause = (pause * 2).min(LONGEST_PAUSE);
-        Ok(pause)
-    }
-
-    pub(super) fn has_answered(&mut self) {
-        if let Some(outage) = self.outage.take() {
-            let seconds = outage.since.elapsed().as_secs_f64();
-            stage::say(format_args!("crawl: the engine answers again, after {seconds:.1} s"));
-        }
     }
 }
 

@@ -27,6 +27,7 @@
 mod engine;
 mod join;
 mod member;
+mod outage;
 mod status;
 mod wire;
 
@@ -39,13 +40,15 @@ use super::state::State;
 use super::store::{SiteNow, Status, Store, Taken};
 use super::visit::Visitor;
 use anyhow::anyhow;
-use engine::{Engine, Trouble, now_or_never};
+use engine::{Engine, Trouble};
+use executor::CancelToken;
 use join::{agree, check_state, recall};
 use member::{Brought, Member};
+use outage::until_it_answers;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use url::Url;
 use wire::{Answer, Sums};
 
@@ -87,33 +90,31 @@ impl Shared {
     /// Joins a crawl, or begins it with these pages. What this process records is written to `state`.
     ///
     /// # Errors
-    /// If the engine does not answer, the crawl has other settings, or the state is of another crawl.
+    /// If the engine does not answer for as long as the patience lasts, `stop` is cancelled meanwhile, the crawl has other settings, or the
+    /// state is of another crawl.
     pub fn join(
         how: &Joining,
         state: State,
         visitor: Arc<Visitor>,
         limits: Limits,
         starts: &[Url],
+        stop: &CancelToken,
     ) -> anyhow::Result<Shared> {
         let mut engine = Engine::at(how.engine, how.crawl)?;
-        let secret = now_or_never(agree(&mut engine, how))??;
+        let patience = limits.patience;
+        let secret = until_it_answers(&mut engine, patience, stop, |engine| agree(engine, how))??;
         let (file, is_new) = check_state(&state, how.crawl, secret)?;
         if !is_new {
-            now_or_never(recall(&mut engine, &state, &file))??;
+            until_it_answers(&mut engine, patience, stop, |engine| recall(engine, &state, &file))??;
         }
         let state = Arc::new(state);
         let sums = Sums { secret, pages: limits.pages };
         let mut member = Member::new(engine, visitor, &state, sums, limits, how.lease, file);
         let starts: Vec<_> = starts.iter().filter_map(|start| member.visitor.job(start, 0)).collect();
         let request = member.request(0, &[], Some(&starts), false);
-        let answer = now_or_never(member.engine.step(&request))?;
+        let answer = until_it_answers(&mut member.engine, patience, stop, |engine| engine.step(&request))?;
         member.last = serde_json::from_str(&answer)?;
-        Ok(Shared {
-            state,
-            crawl: how.crawl.to_owned(),
-            patience: limits.patience,
-            member: Mutex::new(member),
-        })
+        Ok(Shared { state, crawl: how.crawl.to_owned(), patience, member: Mutex::new(member) })
     }
 
     fn member(&self) -> MutexGuard<'_, Member> {
@@ -133,7 +134,7 @@ impl Store for Shared {
             unwritten = unwritten.and(member.keep(lease, outcome));
         }
         let nothing = |pause| Ok(Taken { leases: Vec::new(), pause, is_over: false });
-        let left = member.outage.as_ref().map(|outage| outage.next.saturating_duration_since(Instant::now()));
+        let left = member.outage.left();
         if left.is_some_and(|left| !left.is_zero()) && unwritten.is_ok() {
             return nothing(left);
         }
@@ -144,13 +145,13 @@ impl Store for Shared {
         unwritten?;
         match brought {
             Ok(leases) => {
-                member.has_answered();
+                member.outage.is_over();
                 let pause = member.last.pause.map(Duration::from_millis);
                 let is_over = member.last.open == 0 && leases.is_empty();
                 Ok(Taken { leases, pause, is_over })
             }
             Err(Trouble::Lasting(sentence)) => Err(anyhow!(sentence)),
-            Err(trouble) => nothing(Some(member.failed(&trouble, self.patience)?)),
+            Err(trouble) => nothing(Some(member.outage.goes_on(&trouble, self.patience)?)),
         }
     }
 
@@ -160,10 +161,10 @@ impl Store for Shared {
         let patience = self.patience.min(member.lease);
         while !member.waiting.is_empty() || member.unsent.is_some() {
             match member.bring(0) {
-                Ok(_) => member.has_answered(),
+                Ok(_) => member.outage.is_over(),
                 Err(Trouble::Lasting(sentence)) => return Err(anyhow!(sentence)),
                 Err(trouble) => {
-                    let pause = member.failed(&trouble, patience)?;
+                    let pause = member.outage.goes_on(&trouble, patience)?;
                     thread::sleep(pause);
                 }
             }
