@@ -139,7 +139,6 @@ impl Member {
         unwritten
     }
 
-    // ANCHOR: bring
     /// Brings what waits, and takes up to so many leases. Whatever was sent before and has no answer goes first, as it was.
     pub(super) fn bring(&mut self, most: usize) -> Result<Vec<Fenced>, Trouble> {
         let mut leases = Vec::new();
@@ -172,7 +171,6 @@ impl Member {
             }
         }
     }
-    // ANCHOR_END: bring
 
     /// What the engine has answered. What it has accepted is recorded here, too.
     pub(super) fn hear(&mut self, answer: &str, brought: Vec<Brought>) -> Result<Vec<Fenced>, Trouble> {
