@@ -17,6 +17,7 @@ use std::time::Duration;
 /// A worker looks this often whether it is to stop, and shows how far it is.
 const TICK: Duration = Duration::from_millis(50);
 
+// ANCHOR: store
 /// What workers take their work from. Threads may call it at the same time.
 pub trait Store: Send + Sync + 'static {
     /// The right to do one thing, and what is needed for it.
@@ -52,6 +53,7 @@ pub trait Store: Send + Sync + 'static {
     /// How far the crawl is.
     fn status(&self) -> Status;
 }
+// ANCHOR_END: store
 
 /// What a store has handed out.
 #[derive(Debug)]

@@ -172,6 +172,7 @@ local function open(name, site, pauses)
   look_at(name, site)
 end
 
+-- ANCHOR: drop
 -- What a token is for, and no longer under way. Nothing if the lease has run out.
 local function drop(token)
   local held = call('HGET', key('held'), token)
@@ -181,6 +182,7 @@ local function drop(token)
   if about.suspect == token then about.suspect = '' end
   return cjson.decode(held)
 end
+-- ANCHOR_END: drop
 
 local what = {}
 
@@ -334,6 +336,7 @@ local function next_of(name, site)
   end
 end
 
+-- ANCHOR: lease
 -- A token is higher than every one before it, also if the engine has forgotten the last ones: its clock has gone on.
 local function lease(page, site)
   about.fence = math.max(about.fence + 1, clock[1] * 1000000 + clock[2])
@@ -354,7 +357,9 @@ local function lease(page, site)
   end
   table.insert(answer.leases, page)
 end
+-- ANCHOR_END: lease
 
+-- ANCHOR: step
 for _, came in ipairs(request.came) do
   local page = drop(came.token)
   if page then
@@ -363,6 +368,7 @@ for _, came in ipairs(request.came) do
     table.insert(answer.stale, came.token)
   end
 end
+-- ANCHOR_END: step
 if request.starts then start() end
 for _, token in ipairs(call('ZRANGEBYSCORE', key('leases'), '-inf', now, 'LIMIT', 0, 100)) do has_run_out(token) end
 for _, entry in ipairs(call('ZRANGEBYSCORE', key('later'), '-inf', now, 'LIMIT', 0, 1000)) do
