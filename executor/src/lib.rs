@@ -37,11 +37,13 @@
 //! | `task` ★ | [`Task`], [`TaskState`] | The life of a task | a closure to be run once |
 //! | `watcher` | | Tasks that wait for tasks | what can be asked of the owner of a queue |
 //! | `parker` ★ | | The handle | where a thread waits, and how long it spins before it sleeps |
-//! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether it can still come |
+//! | `awaited` | | Tasks that wait for tasks | what a thread can wait for, and who can tell whether that can still come |
+//! | `worker_context` | | Tasks that wait for tasks | whose worker a thread is, and in which tasks |
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`], [`OwnedPermit`] | Locks and waiting | bounding how much of something is in use |
 //! | `channel` | `channel::bounded` (feature `channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
+//! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether it can still come |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
 //! | `simple` ★ | [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`] | Tasks and executors | three policies on a page |
@@ -192,7 +194,9 @@ mod watcher;
 
 mod parker;
 
-mod wait_graph;
+mod awaited;
+
+mod worker_context;
 
 mod wait;
 
@@ -204,6 +208,8 @@ pub use semaphore::{OwnedPermit, Permit, Semaphore};
 
 #[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
 pub mod channel;
+
+mod wait_graph;
 
 mod handle;
 pub use handle::{

@@ -18,6 +18,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::task::Waker;
 
+use crate::awaited::{Awaited, ComesFrom, Source};
 use crate::cancel::check_current;
 use crate::companion::Companion;
 use crate::error::{CutShort, WaitError};
@@ -25,7 +26,7 @@ use crate::ids::{Place, ThreadKey, WatcherId, this_thread};
 use crate::outcome::Outcome;
 use crate::sync::{Arc, Duration, Mutex};
 use crate::wait::{Deadline, Line, Look, Ticket, cut_short, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Source, concerns_this_thread};
+use crate::worker_context::concerns_this_thread;
 
 /// A number of permits; whoever wants one waits until there is one.
 ///

@@ -10,6 +10,7 @@
 use std::fmt;
 use std::task::Waker;
 
+use crate::awaited::{Awaited, Source};
 use crate::cancel::CancelToken;
 use crate::error::RejectReason;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
@@ -20,7 +21,6 @@ use crate::sync::process::OnceLock;
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
 use crate::wait::{Deadline, Look, Ticket, wait_for};
-use crate::wait_graph::{Awaited, Source};
 use crate::watcher::{QueueWatcher, ServedBy, Watch};
 
 /// Runs tasks one at a time and in the order of their submission, on the threads of the executor below.

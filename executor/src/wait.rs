@@ -27,7 +27,7 @@
 //! 4. No two waits share a parker at the same time. A user's code that runs inside a wait (the `Drop` of the waker that
 //!    ours replaces, a callback that was put off) may wait for something itself; it parks elsewhere, and the wake-ups of
 //!    the wait around it are kept.
-//! 5. A thread of an executor does not sleep in a wait that only it could end itself: see `wait_graph`.
+//! 5. A thread of an executor does not sleep in a wait that only it could end itself: see `awaited`.
 //! 6. Who waits is known by a [`Ticket`]. Wakers cannot be told apart for certain.
 //!
 //! Whether a cancelled task may *begin* a wait whose thing is ready is the caller's choice. Latches, semaphores and
@@ -37,13 +37,14 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::task::Waker;
 
+use crate::awaited::{Awaited, Relief, detector};
 use crate::callbacks;
 use crate::cancel::{CancelToken, check_current, current_for_wait, interrupted, is_shielded_from};
 use crate::error::{Cancelled, CutShort, WaitError};
 pub(crate) use crate::parker::Deadline;
 use crate::parker::{self, Parker, Patience};
 use crate::sync::{Arc, Duration, thread_local};
-use crate::wait_graph::{self, Awaited, Relief, Verdict};
+use crate::worker_context::{concerns_this_thread, helper};
 
 /// A parker in use.
 struct Parking(Option<Place>);
@@ -90,7 +91,7 @@ pub(crate) trait Look {
     /// thing's lock. After an error the caller removes the waker again.
     fn look(&mut self, waker: &Waker) -> Option<Self::Found>;
 
-    /// What it is, if the wait may be one that can never end. See the module `wait_graph`.
+    /// What it is, if the wait may be one that can never end. See the module `awaited`.
     fn what(&self) -> Option<Awaited> {
         None
     }
@@ -153,8 +154,7 @@ fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::
 
 /// Has the thread do something for what it waits for, if it is the worker of a pool that does so.
 fn help(thing: &impl Look, waker: &Waker) -> bool {
-    let helper = wait_graph::helper();
-    helper.is_some_and(|helper| thing.what().is_some_and(|what| helper.help(&what, waker)))
+    helper().is_some_and(|helper| thing.what().is_some_and(|what| helper.help(&what, waker)))
 }
 
 /// Sleeps until a wake-up comes, unless it never can. True if the deadline came first. A wait under a token with a deadline
@@ -167,15 +167,13 @@ fn sleep(
     relief: &mut Relief,
 ) -> Result<bool, WaitError> {
     if deadline.is_never()
-        && wait_graph::concerns_this_thread()
+        && concerns_this_thread()
         && !token.is_some_and(CancelToken::has_deadline)
+        && let Some(detector) = detector()
         && let Some(what) = thing.what()
     {
-        return match wait_graph::about_to_sleep(what, parker, relief) {
-            Verdict::Sleep(_known) => Ok(parker.sleep(deadline)),
-            Verdict::LookAgain => Ok(false),
-            Verdict::Starved(starvation) => Err(WaitError::Starved(starvation)),
-        };
+        detector.sleep(what, parker, relief).map_err(WaitError::Starved)?;
+        return Ok(false);
     }
     Ok(parker.sleep(deadline))
 }

@@ -22,6 +22,7 @@ use std::fmt;
 use std::task::Waker;
 
 use super::RejectedExecution;
+use crate::awaited::{Awaited, ComesFrom, Source};
 use crate::cancel::{CancelToken, enter_task, masked};
 use crate::error::{RejectReason, WaitError};
 use crate::ids::{Place, WatcherId};
@@ -31,7 +32,7 @@ use crate::starvation::WaitsFor;
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
 use crate::wait::{Deadline, Look, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Source, concerns_this_thread};
+use crate::worker_context::concerns_this_thread;
 
 /// Where tasks can be spawned that borrow: see [`ExecutorExt::scope`](super::ExecutorExt::scope).
 pub struct Scope<'scope, 'env: 'scope> {

@@ -20,11 +20,11 @@ use std::task::Waker;
 
 use super::shared::{Helper, Shared};
 use super::worker::Here;
+use crate::awaited::{Awaited, ComesFrom, Source};
 use crate::ids::{Place, this_thread};
 use crate::starvation::WaitsFor;
 use crate::sync::{Arc, Weak};
 use crate::wait::{Deadline, Look, Ticket, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Source};
 
 /// Waits until the pool is quiet, or the deadline comes. False if it is not quiet.
 pub(super) fn wait_for_quiet(shared: &Arc<Shared>, here: Option<Rc<Here>>, deadline: Deadline) -> bool {

@@ -34,6 +34,7 @@ use super::gate;
 use super::seat::{Entry, Followed, Job, Seat, Stamp};
 use super::shared::{Next, Shared, Taken};
 use super::stack::Stack;
+use crate::awaited::{Awaited, ComesFrom, Source};
 use crate::cancel::{Context, masked};
 use crate::ids::{Place, this_thread};
 use crate::job::Unwinding;
@@ -44,7 +45,8 @@ use crate::sync::{Arc, PATIENCE, Weak, thread, thread_local};
 use crate::task::{HandleCell, Task, TaskLabel};
 use crate::thread_pool::PoolState;
 use crate::wait::{Deadline, Look, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Employment, Source, Worker, concerns_this_thread, work_for};
+use crate::wait_graph::work_for;
+use crate::worker_context::{Employment, Worker, concerns_this_thread};
 
 /// So many jobs lie on top of a thread's waits at most.
 pub(super) const DEPTH: usize = 32;

@@ -39,11 +39,11 @@ use std::task::{Poll, Waker};
 
 use super::listener::{CancelBegun, Collector, Name, ResultCell};
 use super::{Canceller, TaskHandle};
+use crate::awaited::{Awaited, ComesFrom, Source};
 use crate::error::WaitError;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, MutexGuard};
 use crate::wait::{Deadline, Line, Look, Ticket, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Source};
 
 /// Where the handles come out. Dropping it drops those that it has, and those that are still to come.
 pub(crate) struct Arrivals<T>(Arc<Lists<T>>);

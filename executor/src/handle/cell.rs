@@ -28,6 +28,7 @@ use crate::panics::{contain, discard};
 use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, Mutex};
 use crate::task::{HandleCell, Task, TaskState};
+use crate::wait_graph::watch_waits;
 
 /// The one allocation that a task and its handle share.
 pub(super) struct TaskCell<T: Send + 'static, F: Send + 'static> {
@@ -420,6 +421,7 @@ where
             return Outcome::Cancelled;
         };
         let result = {
+            watch_waits();
             let _frame = enter_task(Some(Arc::clone(&self) as Arc<dyn RunningTask>));
             contain(body)
         };

@@ -20,6 +20,7 @@ use std::task::{Context, Poll, Waker};
 use super::error::{SharedJoinError, TaskError};
 use super::listener::{Relay, TaskResult, mark_read, wake};
 use super::{Canceller, TaskHandle, debug_handle};
+use crate::awaited::Awaited;
 use crate::callbacks;
 use crate::cancel::call_outside;
 use crate::error::WaitError;
@@ -28,7 +29,6 @@ use crate::panics::{contain, discard};
 use crate::sync::{Arc, Duration, Mutex};
 use crate::task::TaskState;
 use crate::wait::{Deadline, Look, wait_for};
-use crate::wait_graph::Awaited;
 
 type SharedResult<T> = Result<Arc<T>, TaskError>;
 

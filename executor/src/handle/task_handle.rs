@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use super::error::TaskError;
 use super::listener::{CancelBegun, Name, ResultCell, TaskResult, mark_read};
 use super::{Canceller, debug_handle};
+use crate::awaited::Awaited;
 use crate::error::{Cancelled, WaitError};
 use crate::ids::TaskId;
 use crate::panics::Panic;
@@ -16,7 +17,6 @@ use crate::starvation::Starvation;
 use crate::sync::{Arc, Duration};
 use crate::task::{HandleCell, Task, TaskState};
 use crate::wait::{Deadline, Look, wait_for};
-use crate::wait_graph::Awaited;
 
 /// The owner's end of a submitted task: waits for it, takes its result, calls it off.
 ///

@@ -58,6 +58,7 @@ pub(crate) use turns::{Lender, Turns};
 use std::collections::BTreeSet;
 use std::task::Waker;
 
+use crate::awaited::{ComesFrom, Source};
 use crate::cancel::{CancelToken, RunningTask};
 use crate::executor::{Executor, RejectedExecution};
 use crate::ids::{Place, TaskId, WatcherId, this_thread};
@@ -67,7 +68,8 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex};
 use crate::task::{HandleCell, LineHead, Task, TaskLabel, TaskState};
 use crate::wait::Ticket;
-use crate::wait_graph::{ComesFrom, Source, look_again_at, runs_part, see_to};
+use crate::wait_graph::{look_again_at, see_to};
+use crate::worker_context::runs_part;
 use state::{ForTheHead, Head, Next, Remains};
 
 /// Who keeps a line.

@@ -11,6 +11,7 @@
 use std::ops::Deref;
 use std::task::Waker;
 
+use crate::awaited::{Awaited, ComesFrom, Source};
 use crate::cancel::{CancelToken, masked};
 use crate::executor::{Executor, RejectedExecution, forward_service};
 use crate::ids::{Place, ThreadKey, this_thread};
@@ -19,7 +20,6 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, Weak};
 use crate::task::Task;
 use crate::wait::{self, Deadline, Look, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Source};
 
 /// An executor that can be borrowed, until this is dropped.
 pub(crate) struct Lender<E> {

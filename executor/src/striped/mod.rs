@@ -46,6 +46,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::task::Waker;
 
+use crate::awaited::{Awaited, Source};
 use crate::error::RejectReason;
 use crate::executor::{Executor, ExecutorService, RejectedExecution, RejectedSubmission};
 use crate::handle::{FutureTask, TaskHandle};
@@ -55,7 +56,6 @@ use crate::panics::discard;
 use crate::sync::Arc;
 use crate::task::Task;
 use crate::wait::{Deadline, Look, Ticket, wait_for};
-use crate::wait_graph::{Awaited, Source};
 use shared::{Home, Shared};
 
 /// Runs tasks with equal keys one at a time and in the order of their submission, and those with different keys at once.

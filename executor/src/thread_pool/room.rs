@@ -34,6 +34,7 @@ use std::task::Waker;
 
 use super::shared::Shared;
 use super::state::State;
+use crate::awaited::{Awaited, ComesFrom, Source};
 use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
 use crate::ids::WatcherId;
@@ -41,7 +42,6 @@ use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, PATIENCE, thread};
 use crate::task::Task;
 use crate::wait::{Deadline, Look, wait_for};
-use crate::wait_graph::{Awaited, ComesFrom, Source};
 
 impl Shared {
     /// Has `admit` try a task again whenever there may be room, until it is accepted or refused for another reason.

@@ -52,7 +52,7 @@ use crate::ids::TaskId;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, UnsafeCell, thread};
 use crate::task::{Task, TaskLabel};
-use crate::wait_graph::Worker;
+use crate::worker_context::Worker;
 
 /// A place for one task, from which it is taken once, by the one party that has claimed the place.
 pub(super) struct Slot(UnsafeCell<Option<Task>>);

@@ -47,7 +47,8 @@ use crate::panics;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread};
 use crate::task::Task;
-use crate::wait_graph::{Employment, Worker, work_for};
+use crate::wait_graph::work_for;
+use crate::worker_context::{Employment, Worker};
 
 /// For so many tasks, the memory is kept when they are done: a pool in its steady state asks for none.
 const KEPT: usize = 4096;

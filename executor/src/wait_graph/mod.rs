@@ -30,7 +30,7 @@
 //! | a thread that could go on falls asleep | that thread, before it does |
 //! | a thread leaves its pool or does not come, and tasks are left to those that wait | they: their pool [wakes](look_again) them |
 //! | a task or a submission comes to a pool whose threads all wait | they, likewise |
-//! | permits come back and serve nobody, a handle goes to another taker | those that wait for more: the [source](Source) wakes them |
+//! | permits come back and serve nobody, a handle goes to another taker | those that wait for more: the [source](crate::awaited::Source) wakes them |
 //!
 //! The third needs no look at each submission: a pool that was found to have only waiting threads closes the short way in.
 //!
@@ -41,7 +41,6 @@
 //! 2. The lock here comes before those of pools and tasks, and no user code runs under it. What is dropped is dropped when it is
 //!    free. (Under it, a user's own queue may be asked how long it is.)
 
-mod threads; // whose worker a thread is, and in which tasks
 mod lines; // where tasks are that are in no pool
 mod waiting; // the threads that wait, and an index of them
 mod search; // whether anything can go on
@@ -49,69 +48,18 @@ mod report; // what is said if nothing can
 mod relief; // and what can be done about it
 
 pub(crate) use lines::{enter as enter_line, leave as leave_line};
-pub(crate) use relief::{OnTop, Relief};
-pub(crate) use threads::{Employment, Worker, concerns_this_thread, helper, runs_part, see_to, work_for};
+pub(crate) use relief::OnTop;
 
 use self::waiting::{Wait, Waiting};
-use crate::ids::{Place, ThreadKey, WatcherId, this_thread};
-use crate::parker::Parker;
-use crate::starvation::{Starvation, WaitsFor};
+use crate::awaited::{self, Awaited, Detector, Relief};
+use crate::ids::{Place, TaskId, ThreadKey, WatcherId, this_thread};
+use crate::parker::{Deadline, Parker};
+use crate::starvation::Starvation;
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 use crate::sync::{Arc, Mutex, lazy_static};
-use crate::task::HandleCell;
+use crate::task::TaskLabel;
 use crate::watcher::{QueueWatcher, ServedBy, Workforce};
-
-// ----- what a thread can wait for -----
-
-/// What a thread waits for.
-pub(crate) enum Awaited {
-    /// The end of a task, with its name.
-    Task(Arc<dyn HandleCell>, Option<Arc<String>>),
-    /// Something else that knows what could bring it about.
-    Other(Arc<dyn Source>),
-}
-
-/// What a thread waits for that is not one task.
-pub(crate) trait Source: Send + Sync {
-    /// What could bring it about. From here on, whoever changes that has the threads that wait look again.
-    fn comes_from(&self) -> ComesFrom;
-
-    /// The collector, if it is the end of one of the tasks that report there: for a thread that can run one of them.
-    fn collector(&self) -> Option<usize> {
-        None
-    }
-
-    /// What to say of it if it comes from [`Places`](ComesFrom::Places).
-    fn waits_for(&self) -> WaitsFor {
-        WaitsFor::Permits
-    }
-
-    /// Whether the wait can end without it. If not, it is never told that it starves: those are that wait for it in turn.
-    fn can_be_given_up(&self) -> bool {
-        true
-    }
-}
-
-impl Awaited {
-    fn can_be_given_up(&self) -> bool {
-        match self {
-            Self::Task(..) => true,
-            Self::Other(source) => source.can_be_given_up(),
-        }
-    }
-}
-
-/// What could end a wait.
-pub(crate) enum ComesFrom {
-    /// Something that is not known here, or that is there already.
-    Elsewhere,
-    /// The end of one of so many tasks, those which report to this address.
-    TasksOf { collector: usize, tasks: usize },
-    /// A thread that takes a task out of this queue.
-    Room(WatcherId),
-    /// What happens at one of these places.
-    Places(Vec<Place>),
-}
+use crate::worker_context::{self, Employment, Worker};
 
 // ----- those who wait -----
 
@@ -138,14 +86,6 @@ impl Used {
     }
 }
 
-/// What a thread that is about to sleep is to do.
-pub(crate) enum Verdict {
-    /// With what is to be kept until after the sleep.
-    Sleep(Known),
-    LookAgain,
-    Starved(Starvation),
-}
-
 /// The calling thread is known to wait. Dropped when it does so no more.
 pub(crate) struct Known {
     key: ThreadKey,
@@ -159,12 +99,51 @@ impl Drop for Known {
     }
 }
 
+/// The detector of a process: it has no state of its own.
+struct WaitGraph;
+
+impl Detector for WaitGraph {
+    fn sleep(&self, what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<(), Starvation> {
+        let _known = match about_to_sleep(what, parker, relief)? {
+            Verdict::Sleep(known) => known,
+            Verdict::LookAgain => return Ok(()),
+        };
+        parker.sleep(Deadline::NEVER);
+        Ok(())
+    }
+}
+
+/// Has waits without a deadline looked at before they sleep, from now on: a task with a handle begins on some thread.
+#[inline]
+pub(crate) fn watch_waits() {
+    awaited::plug_in(&WaitGraph);
+}
+
+/// The calling thread is a worker of this pool until the result is dropped.
+pub(crate) fn work_for(pool: WatcherId, worker: Arc<dyn Worker>) -> Employment {
+    watch_waits();
+    worker_context::work_for(pool, worker)
+}
+
+/// The calling thread runs a task of a line, as a part of its head, until the result is dropped.
+pub(crate) fn see_to(head: TaskId, task: TaskLabel) -> Employment {
+    watch_waits();
+    worker_context::see_to(head, task)
+}
+
+/// What a thread that is about to sleep is to do.
+enum Verdict {
+    /// With what is to be kept until after the sleep.
+    Sleep(Known),
+    LookAgain,
+}
+
 /// To be called by a thread that would sleep until `what` comes.
-pub(crate) fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Verdict {
+fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<Verdict, Starvation> {
     let key = this_thread();
     let mut wait = Wait::of_this_thread(what, parker);
     if relief::help_again(&wait) {
-        return Verdict::LookAgain;
+        return Ok(Verdict::LookAgain);
     }
     let mut tried = false;
     loop {
@@ -175,21 +154,23 @@ pub(crate) fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut R
         waiting.note_full_pools(key, &mut used);
         let first_look = waiting.closed_from(key, &mut used);
         let second_look = first_look.and_then(|_| waiting.closed_from(key, &mut used));
-        let Some(closed) = second_look else { return Verdict::Sleep(Known { key, _asleep: asleep }) };
+        let Some(closed) = second_look else {
+            return Ok(Verdict::Sleep(Known { key, _asleep: asleep }));
+        };
         // Another thread may have been relieved since this one tried, and that may relieve this one, too.
         let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
         if is_hopeless && !waiting.can_be_given_up(key) {
             waiting.wake_those_that_can_give_up(&closed);
-            return Verdict::Sleep(Known { key, _asleep: asleep });
+            return Ok(Verdict::Sleep(Known { key, _asleep: asleep }));
         }
         let found = is_hopeless.then(|| waiting.report(&closed));
         wait = waiting.leave(key).expect("it was entered above");
         drop(waiting);
         if let Some(found) = found {
-            return Verdict::Starved(found.starvation(&wait));
+            return Err(found.starvation(&wait));
         }
-        if relief.give(&wait, &closed) {
-            return Verdict::LookAgain;
+        if relief::give(relief, &wait, &closed) {
+            return Ok(Verdict::LookAgain);
         }
         tried = true;
     }

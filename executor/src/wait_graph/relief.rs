@@ -4,38 +4,20 @@ use std::cell::Cell;
 
 use super::search::Closed;
 use super::waiting::Wait;
-use super::{Awaited, ComesFrom};
+use crate::awaited::{Awaited, ComesFrom, Relief};
 use crate::starvation::OnStarvation;
 use crate::sync::{Arc, thread_local};
 use crate::task::Task;
 use crate::watcher::Workforce;
 
-/// What was done so that a wait can end, for as long as it lasts.
-#[derive(Default)]
-pub(crate) struct Relief {
-    spares: Vec<Spare>,
-}
-
-/// A thread beyond the maximum of a pool.
-struct Spare(Arc<dyn Workforce>);
-
-impl Drop for Spare {
-    fn drop(&mut self) {
-        self.0.dismiss_spare();
+/// Does what there is to be done. False if there is nothing.
+pub(super) fn give(relief: &mut Relief, wait: &Wait, closed: &Closed) -> bool {
+    let mut pools = closed.pools.iter().map(|(_, pool)| pool);
+    if pools.clone().any(|pool| pool.start_another()) || help_on(wait) {
+        return true;
     }
-}
-
-impl Relief {
-    /// Does what there is to be done. False if there is nothing.
-    pub(super) fn give(&mut self, wait: &Wait, closed: &Closed) -> bool {
-        let mut pools = closed.pools.iter().map(|(_, pool)| pool);
-        if pools.clone().any(|pool| pool.start_another()) || help_on(wait) {
-            return true;
-        }
-        let spare = pools.find(|pool| pool.start_spare());
-        self.spares.extend(spare.map(|pool| Spare(Arc::clone(pool))));
-        spare.is_some()
-    }
+    let spare = pools.find(|pool| pool.start_spare());
+    spare.inspect(|pool| relief.add_spare_of(pool)).is_some()
 }
 
 /// Runs the task that the thread waits for, or another one, if its pool says so and there is one.

@@ -2,7 +2,7 @@
 
 use super::search::Closed;
 use super::waiting::{Wait, Waiting};
-use super::{Awaited, ComesFrom};
+use crate::awaited::{Awaited, ComesFrom};
 use crate::ids::{Place, ThreadKey, WatcherId};
 use crate::starvation::{Starvation, StarvedWait, TaskRef, WaitsFor};
 use crate::task::HandleCell;

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use super::Used;
 use super::waiting::Waiting;
-use super::{Awaited, ComesFrom, Used};
+use crate::awaited::{Awaited, ComesFrom};
 use crate::ids::{Place, ThreadKey, WatcherId};
 use crate::starvation::OnStarvation;
 use crate::sync::Arc;

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::task::Wake;
 
-use super::threads::Duties;
-use super::{Awaited, Used, lines};
+use super::{Used, lines};
+use crate::awaited::Awaited;
 use crate::ids::{TaskId, ThreadKey, WatcherId};
 use crate::parker::Parker;
 use crate::sync::{Arc, thread};
+use crate::worker_context::Duties;
 
 /// A thread that sleeps, or is about to.
 pub(super) struct Wait {

@@ -131,7 +131,7 @@ mod ids {
     }
 }
 
-mod wait_graph {
+mod worker_context {
     use crate::ids::TaskId;
     use crate::task::TaskLabel;
 

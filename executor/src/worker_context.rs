@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::task::Waker;
 
-use super::Awaited;
+use crate::awaited::Awaited;
 use crate::cancel::{RunningTask, runs_a_task, tasks_of_this_thread};
 use crate::ids::{TaskId, WatcherId};
 use crate::sync::{Arc, thread_local};
@@ -106,30 +106,30 @@ pub(crate) fn concerns_this_thread() -> bool {
 }
 
 /// What a thread that waits was doing.
-pub(super) struct Duties {
+pub(crate) struct Duties {
     jobs: Vec<Job>,
     /// Those with handles. The innermost is the last.
     tasks: Vec<Arc<dyn RunningTask>>,
 }
 
 impl Duties {
-    pub(super) fn of_this_thread() -> Self {
+    pub(crate) fn of_this_thread() -> Self {
         let jobs = JOBS.try_with(|jobs| jobs.borrow().clone()).unwrap_or_default();
         Self { jobs, tasks: tasks_of_this_thread() }
     }
 
     /// The pools whose worker it is.
-    pub(super) fn pools(&self) -> impl DoubleEndedIterator<Item = WatcherId> {
+    pub(crate) fn pools(&self) -> impl DoubleEndedIterator<Item = WatcherId> {
         self.jobs.iter().filter_map(|job| if let Job::WorksFor(pool, _) = job { Some(*pool) } else { None })
     }
 
     /// The pool as whose worker it waits.
-    pub(super) fn pool(&self) -> Option<Arc<dyn Workforce>> {
+    pub(crate) fn pool(&self) -> Option<Arc<dyn Workforce>> {
         self.pools().next_back()?.pool()
     }
 
     /// The task that it is about, whether its body, or a hook before or after it.
-    pub(super) fn runs(&self) -> Option<TaskLabel> {
+    pub(crate) fn runs(&self) -> Option<TaskLabel> {
         match self.jobs.last()? {
             Job::WorksFor(_, worker) => worker.runs(),
             Job::SeesTo(_, task) => Some(task.clone()),
@@ -137,17 +137,17 @@ impl Duties {
     }
 
     /// The tasks that cannot end before it goes on.
-    pub(super) fn tasks(&self) -> impl Iterator<Item = TaskId> {
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> {
         let in_hooks = self.runs().map(|label| label.id());
         self.tasks.iter().map(|task| task.id()).chain(in_hooks)
     }
 
-    pub(super) fn innermost(&self) -> Option<TaskId> {
+    pub(crate) fn innermost(&self) -> Option<TaskId> {
         self.tasks.last().map(|task| task.id())
     }
 
     /// Whom its tasks report to, a task each.
-    pub(super) fn collectors(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn collectors(&self) -> impl Iterator<Item = usize> {
         self.tasks.iter().map(|task| task.collector()).filter(|&collector| collector != 0)
     }
 }

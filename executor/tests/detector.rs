@@ -1,0 +1,23 @@
+//! A wait that could never end is found in a program without any pool, too. In a process of its own: the first worker of a
+//! pool has the waits of all threads looked at.
+
+use std::sync::{Arc, Barrier};
+
+use executor::{CutShort, Semaphore, ThreadPerTaskExecutor, prelude::*};
+
+#[test]
+fn of_two_tasks_without_a_pool_that_each_hold_what_the_other_wants_one_is_told() {
+    let both_hold_one = Arc::new(Barrier::new(2));
+    let task = |own: &Arc<Semaphore>, other: &Arc<Semaphore>| {
+        let (own, other, both_hold_one) = (Arc::clone(own), Arc::clone(other), Arc::clone(&both_hold_one));
+        let is_told = move || {
+            let _held = own.acquire().unwrap();
+            both_hold_one.wait();
+            matches!(other.acquire(), Err(CutShort::Starved(_)))
+        };
+        ThreadPerTaskExecutor::new().submit(is_told).unwrap()
+    };
+    let (left, right) = (Arc::new(Semaphore::new(1)), Arc::new(Semaphore::new(1)));
+    let told = [task(&left, &right), task(&right, &left)].map(|handle| handle.join().unwrap());
+    assert_eq!(told.iter().filter(|told| **told).count(), 1);
+}
