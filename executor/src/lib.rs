@@ -28,7 +28,7 @@
 //! | `ids` | [`TaskId`] | The life of a task | numbers by which tasks and queues are known |
 //! | `starvation` | [`Starvation`], [`OnStarvation`] | Tasks that wait for tasks | what is said of a wait that could never end |
 //! | `error` | [`struct@Cancelled`], [`CutShort`], [`WaitError`], [`RejectReason`] | The handle | ways of failing |
-//! | `timer` | | Deadlines, reasons, links | what is to happen at a certain time |
+//! | `time` | | Deadlines, reasons, links | what is due next, and the thread that sees to deadlines |
 //! | `callbacks` | | Results by hand, and for many | how deep callbacks nest |
 //! | `cancel` | [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop |
 //! | `outcome` | [`Outcome`] | The life of a task | how a task ended |
@@ -173,7 +173,7 @@ pub use starvation::{OnStarvation, Starvation, StarvedWait, TaskRef, WaitsFor};
 mod error;
 pub use error::{Cancelled, CutShort, RejectReason, WaitError};
 
-mod timer;
+mod time;
 
 mod callbacks;
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// itself is the page of its folder; any module of the folder may name it.
 const IN_ORDER: &[&str] = &[
     "lib.rs",
+    "time/mod.rs",
     "cancel/mod.rs",
     "wait_graph/mod.rs",
     "channel/mod.rs",

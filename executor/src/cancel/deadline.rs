@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::tree::{Callbacks, CancelToken};
 use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, Duration, Instant};
-use crate::timer::{self, UserCode};
+use crate::time::{self, UserCode};
 
 impl CancelToken {
     /// Makes a child that is cancelled after `timeout`, if nobody has cancelled it before.
@@ -84,7 +84,7 @@ impl CancelToken {
 
     fn cancel_at(&self, deadline: Instant) {
         let node = Arc::downgrade(&self.node); // the timer keeps no token alive
-        let mut entry = Some(timer::at(deadline, move || {
+        let mut entry = Some(time::at(deadline, move || {
             let callbacks =
                 Self { node: node.upgrade()? }.begin_cancel(&CancelReason::of(CancelKind::Deadline))?;
             Some(callbacks).filter(|callbacks| !callbacks.are_none()).map(later)

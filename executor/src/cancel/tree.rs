@@ -13,7 +13,7 @@ use crate::reason::{CancelKind, CancelReason};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Arc, Condvar, Mutex, Weak, ids};
-use crate::timer;
+use crate::time;
 
 /// A request to stop that can be made once, seen by many and passed down to children.
 ///
@@ -57,7 +57,7 @@ pub(super) struct State {
     /// There is one as soon as the token is marked.
     reason: Option<CancelReason>,
     /// What cancels it at its deadline.
-    pub(super) deadline: Option<timer::Entry>,
+    pub(super) deadline: Option<time::Entry>,
     /// It is that of a task with a time limit, which cancels it, too.
     pub(super) is_limited: bool,
 }
@@ -218,7 +218,7 @@ struct Descent<'a> {
     /// With links there can be two ways to a token, four to one that is two links below, and so on.
     seen: BTreeSet<(usize, bool)>,
     waiters: Vec<Waker>,
-    deadlines: Vec<timer::Entry>,
+    deadlines: Vec<time::Entry>,
 }
 
 struct Found {

@@ -13,7 +13,7 @@ use crate::executor::{Executor, RejectedExecution, RejectedSubmission};
 use crate::handle::{FutureTask, Promise, TaskHandle};
 use crate::panics::contain;
 use crate::sync::{Arc, Duration, Instant, Mutex};
-use crate::timer::{self, Entry};
+use crate::time::{self, Entry};
 
 /// Keeps the limit of a task.
 struct Limit(#[expect(dead_code, reason = "its drop takes the limit back")] Mutex<Entry>);
@@ -96,7 +96,7 @@ impl ScheduledThreadPoolExecutor {
         when_time_is_up: impl FnOnce() + Send + 'static,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         let FutureTask { task, handle } = task;
-        let entry = timer::at(later(Instant::now(), timeout), || Some(Box::new(when_time_is_up)));
+        let entry = time::at(later(Instant::now(), timeout), || Some(Box::new(when_time_is_up)));
         match self.execute_task(task.accompanied(Limit(Mutex::new(entry)))) {
             Ok(()) => Ok(handle),
             Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),

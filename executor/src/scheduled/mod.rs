@@ -19,7 +19,6 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `rule` | when a series runs next: [`MissedTicks`], [`AfterPanic`] |
-//! | `entries` | what waits for its time: a heap of which any entry can be taken out |
 //! | `schedule` | what is planned: a state machine without threads and clocks |
 //! | `series` | a series as its owner holds it: [`Series`] |
 //! | `run` | one run of a series as a task |
@@ -40,7 +39,6 @@
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule;
-mod entries;
 mod schedule;
 mod series;
 mod run;

@@ -3,7 +3,7 @@
 //! Whoever calls it says what time it is, and does what comes back: runs what is due, drops what has left. So its
 //! behaviour can be tested with made-up times, and the [shell](super::shared) around it has only to keep the order of locks.
 //!
-//! What waits for its time lies in [entries](super::entries). A task that waits knows the slot of its entry, and by that it leaves when it is
+//! What waits for its time lies in a [heap](crate::time). A task that waits knows the slot of its entry, and by that it leaves when it is
 //! cancelled.
 //!
 //! # The life of a series
@@ -28,10 +28,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entries::Entries;
 use super::rule::Rule;
 use crate::ids::TaskId;
 use crate::sync::{Duration, Instant};
+use crate::time::Heap;
 
 /// What goes on after a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) struct AfterShutdown {
 
 /// Tasks of the type `T`, and series of which the owner keeps an `S`.
 pub(super) struct Schedule<T, S> {
-    entries: Entries<What<T>>,
+    entries: Heap<What<T>>,
     series: BTreeMap<TaskId, Course<S>>,
     /// Runs that were handed out and have not ended, also those of series that were removed.
     out: BTreeSet<(TaskId, u64)>,
@@ -112,7 +112,7 @@ pub(super) enum Next<S> {
 
 impl<T, S> Schedule<T, S> {
     pub(super) fn new() -> Self {
-        Self { entries: Entries::new(), series: BTreeMap::new(), out: BTreeSet::new(), shutdown: None }
+        Self { entries: Heap::new(), series: BTreeMap::new(), out: BTreeSet::new(), shutdown: None }
     }
 
     /// The time of the first entry.
@@ -167,12 +167,10 @@ impl<T, S> Schedule<T, S> {
 
     /// Takes the task out of a slot if it is wanted.
     pub(super) fn take_task(&mut self, slot: usize, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
-        if !wanted(self.task(slot)?) {
-            return None;
-        }
-        match self.entries.remove(slot) {
-            Some(What::Task(task)) => Some(task),
-            _ => unreachable!("there was a task just now"),
+        let is_wanted = |what: &What<T>| matches!(what, What::Task(task) if wanted(task));
+        match self.entries.remove_if(slot, is_wanted)? {
+            What::Task(task) => Some(task),
+            What::Series(_) => unreachable!("it is a task"),
         }
     }
 

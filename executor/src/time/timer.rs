@@ -1,12 +1,7 @@
 //! What is to happen at a certain time, and the thread that sees to it.
 //!
-//! A deadline costs a place in an ordered map and no thread of its own. One thread of the process, the *watcher*, sleeps
+//! A deadline costs a place in a [heap](super::Heap) and no thread of its own. One thread of the process, the *watcher*, sleeps
 //! until the first deadline and runs the jobs whose time has come.
-//!
-//! # Why a map and not a heap
-//!
-//! Most deadlines are taken back long before they come: the work is done in time. A heap gives up its first entry only, so
-//! what is taken back stays in it as garbage until its time. The map lets go of any entry at once.
 //!
 //! # The watcher
 //!
@@ -39,8 +34,7 @@
 //! 3. No job is run or dropped, and no thread started, under the lock.
 //! 4. When the drop of an [`Entry`] has returned, its job has begun or never will.
 
-use std::collections::BTreeMap;
-
+use super::Heap;
 use crate::panics::{contain, discard};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_static, thread};
@@ -52,9 +46,6 @@ const LINGER: Duration = Duration::from_secs(2);
 pub(crate) type UserCode = Box<dyn FnOnce() + Send>;
 
 type Job = Box<dyn FnOnce() -> Option<UserCode> + Send>;
-
-/// When, and the how manyth that was registered.
-type Key = (Instant, u64);
 
 lazy_static! {
     static ref OF_THE_PROCESS: Timer = Timer::new();
@@ -82,7 +73,8 @@ struct Shared {
 }
 
 struct State {
-    jobs: BTreeMap<Key, Job>,
+    /// Each with its number.
+    jobs: Heap<(u64, Job)>,
     registered: u64,
     watch: Watch,
     /// Threads that wait to take the watch.
@@ -111,8 +103,7 @@ impl Watch {
 
 impl Timer {
     fn new() -> Self {
-        let state =
-            State { jobs: BTreeMap::new(), registered: 0, watch: Watch::Nobody, spares: 0, threads: 0 };
+        let state = State { jobs: Heap::new(), registered: 0, watch: Watch::Nobody, spares: 0, threads: 0 };
         let shared = Shared {
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -124,9 +115,9 @@ impl Timer {
 
     fn at(&self, deadline: Instant, job: Job) -> Entry {
         let mut state = self.shared.state.lock();
-        let key = (deadline, state.registered);
         state.registered += 1;
-        state.jobs.insert(key, job);
+        let number = state.registered;
+        let slot = state.jobs.insert(deadline, (number, job));
         match state.watch {
             Watch::Nobody => self.shared.summon(state),
             Watch::Asleep(until) if deadline < until => {
@@ -135,7 +126,7 @@ impl Timer {
             }
             Watch::Asleep(_) | Watch::Wanted | Watch::Awake => {}
         }
-        Entry { shared: Arc::clone(&self.shared), key }
+        Entry { shared: Arc::clone(&self.shared), slot, number }
     }
 }
 
@@ -143,13 +134,15 @@ impl Timer {
 #[must_use = "dropping it takes the job back at once"]
 pub(crate) struct Entry {
     shared: Arc<Shared>,
-    key: Key,
+    slot: usize,
+    /// The slot has another job if this one has begun.
+    number: u64,
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock();
-        let job = state.jobs.remove(&self.key);
+        let job = state.jobs.remove_if(self.slot, |&(number, _)| number == self.number);
         if let Watch::Asleep(until) = state.watch
             && state.jobs.is_empty()
             && until > Instant::now() + LINGER
@@ -223,11 +216,13 @@ impl Shared {
     fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, State>) -> Option<UserCode> {
         loop {
             let now = Instant::now();
-            let first = state.jobs.first_key_value().map(|(&(deadline, _), _)| deadline);
-            if first.is_some_and(|deadline| deadline <= now) {
-                let job = state.jobs.pop_first().map(|(_, job)| job);
+            let first = state.jobs.first();
+            if let Some((deadline, slot)) = first
+                && deadline <= now
+            {
+                let job = state.jobs.remove(slot);
                 drop(state);
-                let user_code = job.and_then(|job| contain(job).ok().flatten());
+                let user_code = job.and_then(|(_, job)| contain(job).ok().flatten());
                 state = self.state.lock();
                 if user_code.is_some() {
                     self.give_up_the_watch(state);
@@ -235,7 +230,7 @@ impl Shared {
                 }
                 continue;
             }
-            let until = first.unwrap_or(now + LINGER);
+            let until = first.map_or(now + LINGER, |(deadline, _)| deadline);
             let timed_out;
             state.watch = Watch::Asleep(until);
             (state, timed_out) = self.changed.wait_until(state, &self.state, until);
@@ -401,7 +396,20 @@ mod tests {
         assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Disconnected), "the jobs were dropped");
     }
 
-    /// Otherwise the thread would sleep for a hundred years beside an empty map.
+    #[test]
+    fn an_entry_that_is_dropped_after_its_job_has_begun_leaves_the_next_one_in_the_slot_alone() {
+        let (timer, (to, told)) = (Timer::new(), mpsc::channel());
+        let first = timer.at(Instant::now(), tell(&to, ()));
+        assert_eq!(told.recv_timeout(LONG), Ok(()));
+        let second = timer.at(Instant::now() + Duration::from_hours(1), tell(&to, ()));
+        assert_eq!(first.slot, second.slot);
+        drop(first);
+        assert_eq!(timer.shared.state.lock().jobs.len(), 1);
+        drop(second);
+        assert_eq!(timer.shared.state.lock().jobs.len(), 0);
+    }
+
+    /// Otherwise the thread would sleep for a hundred years beside an empty heap.
     #[test]
     fn who_takes_the_last_one_back_wakes_a_watcher_that_would_sleep_for_long() {
         let timer = Timer::new();

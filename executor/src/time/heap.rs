@@ -1,0 +1,285 @@
+//! Heap by time: a heap from which any entry can be taken.
+//!
+//! The entries lie in numbered *slots* and stay there. The heap has the time and the slot of each entry, and each slot knows
+//! the place of its entry in the heap. So an entry whose slot is known is taken out in a few steps, wherever it is in the heap.
+//!
+//! ```text
+//!   heap     3     7     5     9          slots   0: free   1: at 2   2: at 0   3: at 3   4: at 1
+//!   slot     2     4     1     3
+//! ```
+//!
+//! A node has four children, and not two. The heap is half as deep, and the keys that are compared lie side by side. (A *d-ary
+//! heap*: D. B. Johnson, "Priority queues with update and finding minimum spanning trees", 1975.)
+//!
+//! # Why not a sorted map
+//!
+//! Most deadlines are taken back long before their time, so any entry must be able to leave at once. A heap without slots
+//! cannot do that, and a sorted map can. But a map puts each new entry at its place among all others, and here the entry stays near
+//! the end, unless it is earlier than most. The first entry, in turn, leaves a map sooner. In nanoseconds, for an entry that
+//! comes and another one that leaves while so many others wait (`cargo test --release -p task-execution --lib heap_and_map --
+//! --ignored --nocapture`):
+//!
+//! | others | deadlines, of which any is taken back: heap | map | tasks, of which the first is due: heap | map |
+//! |---|---|---|---|---|
+//! | 10 | 42 | 71 | 51 | 73 |
+//! | 1,000 | 49 | 149 | 97 | 75 |
+//! | 100,000 | 340 | 570 | 290 | 240 |
+//!
+//! The tasks alone would be no reason. But a task needs a number by which its cancel finds it, which is its slot.
+//!
+//! # Invariants
+//!
+//! 1. No node comes before its parent: the first entry is at 0.
+//! 2. Each node has a slot in use, which knows the place of that node; and each slot in use has a node.
+//! 3. A slot is used again. Whether it still has the same entry, the caller must see from the entry.
+
+use crate::sync::Instant;
+
+/// The time, and how many were inserted before: no two keys are equal.
+type Key = (Instant, u64);
+
+const CHILDREN: usize = 4;
+
+/// How many slots stay for the next entries when the heap is empty.
+const KEPT: usize = 1_024;
+
+pub(crate) struct Heap<W> {
+    nodes: Vec<Node>,
+    slots: Vec<Slot<W>>,
+    free: Vec<usize>,
+    inserted: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    key: Key,
+    slot: usize,
+}
+
+struct Slot<W> {
+    /// In the heap, if there is an entry.
+    at: usize,
+    entry: Option<W>,
+}
+
+impl<W> Heap<W> {
+    pub(crate) const fn new() -> Self {
+        Self { nodes: Vec::new(), slots: Vec::new(), free: Vec::new(), inserted: 0 }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The time of the first entry, and its slot. Of entries for the same time, the one that was inserted first is the first.
+    pub(crate) fn first(&self) -> Option<(Instant, usize)> {
+        self.nodes.first().map(|node| (node.key.0, node.slot))
+    }
+
+    /// The entry in a slot.
+    pub(crate) fn get(&self, slot: usize) -> Option<&W> {
+        self.slots.get(slot)?.entry.as_ref()
+    }
+
+    /// All slots, those without an entry among them.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The slots of all entries, in the order of their times.
+    pub(crate) fn in_order(&self) -> Vec<usize> {
+        let mut nodes = self.nodes.clone();
+        nodes.sort_unstable_by_key(|node| node.key);
+        nodes.into_iter().map(|node| node.slot).collect()
+    }
+
+    /// Inserts an entry, and says in which slot it is.
+    pub(crate) fn insert(&mut self, time: Instant, entry: W) -> usize {
+        let at = self.nodes.len();
+        let new = Slot { at, entry: Some(entry) };
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(new);
+        } else {
+            self.slots[slot] = new;
+        }
+        self.nodes.push(Node { key: (time, self.inserted), slot });
+        self.inserted += 1;
+        self.rise(at);
+        slot
+    }
+
+    /// Takes the entry out of a slot if it is wanted.
+    pub(crate) fn remove_if(&mut self, slot: usize, wanted: impl FnOnce(&W) -> bool) -> Option<W> {
+        if wanted(self.get(slot)?) { self.remove(slot) } else { None }
+    }
+
+    /// Takes the entry out of a slot.
+    pub(crate) fn remove(&mut self, slot: usize) -> Option<W> {
+        let Slot { at, entry } = self.slots.get_mut(slot)?;
+        let (entry, at) = (entry.take()?, *at);
+        self.free.push(slot);
+        let last = self.nodes.pop().expect("each entry has a node");
+        if at < self.nodes.len() {
+            self.put(last, at);
+            if self.rise(at) == at {
+                self.sink(at);
+            }
+        }
+        if self.nodes.is_empty() && self.slots.len() > KEPT {
+            *self = Self { inserted: self.inserted, ..Self::new() }; // what a burst has needed
+        }
+        Some(entry)
+    }
+
+    fn put(&mut self, node: Node, at: usize) {
+        self.nodes[at] = node;
+        self.slots[node.slot].at = at;
+    }
+
+    /// Lets a node change places with its parents until none comes after it. Where it is then.
+    fn rise(&mut self, mut at: usize) -> usize {
+        let node = self.nodes[at];
+        while at > 0 {
+            let parent = (at - 1) / CHILDREN;
+            if self.nodes[parent].key < node.key {
+                break;
+            }
+            self.put(self.nodes[parent], at);
+            at = parent;
+        }
+        self.put(node, at);
+        at
+    }
+
+    /// Lets a node change places with its first child until none comes before it.
+    fn sink(&mut self, mut at: usize) {
+        let node = self.nodes[at];
+        loop {
+            let children = (CHILDREN * at + 1)..(CHILDREN * at + 1 + CHILDREN).min(self.nodes.len());
+            let Some(child) = children.min_by_key(|&child| self.nodes[child].key) else { break };
+            if node.key < self.nodes[child].key {
+                break;
+            }
+            self.put(self.nodes[child], at);
+            at = child;
+        }
+        self.put(node, at);
+    }
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::sync::Duration;
+
+    /// The next of a sequence of numbers without a pattern.
+    fn random(state: &mut u64) -> u64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *state >> 33
+    }
+
+    fn is_a_heap<W>(entries: &Heap<W>) {
+        for (at, node) in entries.nodes.iter().enumerate() {
+            assert!(at == 0 || entries.nodes[(at - 1) / CHILDREN].key < node.key, "a parent comes later");
+            assert_eq!(entries.slots[node.slot].at, at);
+        }
+        let used = entries.slots.iter().filter(|slot| slot.entry.is_some()).count();
+        assert_eq!(used, entries.nodes.len());
+    }
+
+    #[test]
+    fn it_does_what_a_sorted_map_does() {
+        let (start, mut state) = (Instant::now(), 1);
+        for most in [3, 40, 2_000] {
+            let (mut entries, mut map) = (Heap::new(), BTreeMap::new());
+            let mut in_slots = BTreeMap::new();
+            for number in 0..20_000_u64 {
+                if map.len() < most && random(&mut state) % 5 < 3 {
+                    let time = start + Duration::from_secs(random(&mut state) % 50);
+                    let slot = entries.insert(time, number);
+                    map.insert((time, number), slot);
+                    assert!(in_slots.insert(slot, (time, number)).is_none(), "the slot was free");
+                } else if random(&mut state).is_multiple_of(2) {
+                    let first = map.first_key_value().map(|(&(time, _), &slot)| (time, slot));
+                    assert_eq!(entries.first(), first);
+                    let Some((key, slot)) = map.pop_first() else { continue };
+                    in_slots.remove(&slot);
+                    assert_eq!(entries.remove(slot), Some(key.1));
+                } else {
+                    let slot = usize::try_from(random(&mut state)).unwrap() % most;
+                    let expected = in_slots.remove(&slot);
+                    expected.map(|key| map.remove(&key));
+                    assert_eq!(entries.remove(slot), expected.map(|(_, number)| number));
+                }
+                if number.is_multiple_of(100) {
+                    is_a_heap(&entries);
+                    assert!(entries.in_order().iter().eq(map.values()));
+                }
+            }
+        }
+    }
+
+    /// What it costs that one entry comes and another one leaves, while a number of others wait.
+    #[test]
+    #[ignore = "a measurement"]
+    fn heap_and_map_side_by_side() {
+        const TURNS: u64 = 1_000_000;
+        let (start, mut state) = (Instant::now(), 1);
+        println!("waiting  workload    heap ns  map ns");
+        for waiting in [10, 1_000, 100_000] {
+            // A deadline is an hour from now and any of them is taken back; a task is due at any time and the first leaves.
+            for workload in ["deadlines", "tasks"] {
+                let (mut heap, mut map) = (Heap::new(), BTreeMap::new());
+                let (mut slots, mut keys) = (Vec::new(), Vec::new());
+                let (mut by_heap, mut by_map) = (Duration::ZERO, Duration::ZERO);
+                for number in 0..TURNS + waiting {
+                    let spread = if workload == "tasks" { random(&mut state) % 1_000_000_000 } else { 0 };
+                    let key = (start + Duration::from_nanos(number * 1_000 + spread), number);
+                    let chosen = usize::try_from(random(&mut state) % waiting).unwrap();
+                    let leaves = number >= waiting;
+                    let began = Instant::now();
+                    let slot = heap.insert(key.0, [number; 6]);
+                    if leaves && workload == "tasks" {
+                        heap.remove(heap.first().unwrap().1);
+                    } else if leaves {
+                        heap.remove(std::mem::replace(&mut slots[chosen], slot));
+                    } else {
+                        slots.push(slot);
+                    }
+                    let between = Instant::now();
+                    map.insert(key, [number; 6]);
+                    if leaves && workload == "tasks" {
+                        map.pop_first();
+                    } else if leaves {
+                        map.remove(&std::mem::replace(&mut keys[chosen], key));
+                    } else {
+                        keys.push(key);
+                    }
+                    if leaves {
+                        by_heap += between - began;
+                        by_map += between.elapsed();
+                    }
+                }
+                let each = |time: Duration| time.as_nanos() / u128::from(TURNS);
+                println!("{waiting:7}  {workload:9}  {:8}  {:6}", each(by_heap), each(by_map));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_burst_has_needed_is_given_up_when_it_is_over() {
+        let (mut entries, time) = (Heap::new(), Instant::now());
+        let slots: Vec<usize> = (0..=KEPT).map(|n| entries.insert(time, n)).collect();
+        for slot in slots {
+            entries.remove(slot);
+        }
+        assert!(entries.nodes.capacity() + entries.slots.capacity() + entries.free.capacity() == 0);
+    }
+}
