@@ -20,9 +20,10 @@
 //!
 //! A task that is dropped unrun is dropped before its companion, from whichever of these places.
 
-use crate::cancel::CancelToken;
+use crate::cancel::{CancelToken, outside_any_task};
 use crate::ids::WatcherId;
 use crate::outcome::Outcome;
+use crate::panics::discard;
 
 /// Goes along with a task. It is dropped when the task's outcome can be seen; or, if the task is dropped, after that.
 pub(crate) trait Companion: Send + Sync {
@@ -45,5 +46,55 @@ pub(crate) trait Companion: Send + Sync {
     /// companions of different executors apart, too.
     fn root(&self) -> Option<&CancelToken> {
         None
+    }
+}
+
+/// A companion of a task, and those further in. They are dropped in the order in which they were given.
+pub(crate) struct Accompanied<C: ?Sized = dyn Companion> {
+    inner: Option<Box<Accompanied>>,
+    companion: C,
+}
+
+impl Accompanied {
+    pub(crate) fn by(companion: impl Companion + 'static, inner: Option<Box<Self>>) -> Box<Self> {
+        Box::new(Accompanied { inner, companion })
+    }
+
+    pub(crate) fn companion(&self) -> &dyn Companion {
+        &self.companion
+    }
+
+    pub(crate) fn inner(&self) -> Option<&Self> {
+        self.inner.as_deref()
+    }
+
+    pub(crate) fn take_inner(&mut self) -> Option<Box<Self>> {
+        self.inner.take()
+    }
+
+    /// Runs the body of the task, and tells each companion with `before_publish` that it has ended. Each is dropped when the
+    /// outcome can be seen.
+    #[cold]
+    pub(crate) fn run(
+        mut self: Box<Self>,
+        body: impl FnOnce(&mut dyn FnMut(&Outcome)) -> Outcome,
+        before_publish: &mut dyn FnMut(&Outcome),
+    ) -> Outcome {
+        let inner = self.take_inner();
+        self.companion.begins();
+        let ends: &mut dyn FnMut(&Outcome) = &mut |outcome| {
+            before_publish(outcome);
+            self.companion.ends(outcome);
+        };
+        let run = || match inner {
+            Some(inner) => inner.run(body, ends),
+            None => body(ends),
+        };
+        let outcome = match self.companion.root() {
+            Some(root) => root.also_above_tasks(run),
+            None => run(),
+        };
+        outside_any_task(|| discard(self)); // it may be the last to have a user's value
+        outcome
     }
 }

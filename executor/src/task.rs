@@ -3,7 +3,7 @@
 //! [`Task`] is what executors pass around and queues hold. Most closures capture a few words, and putting each of them
 //! into a box of its own would be the largest single cost of handing one over: memory allocated on one thread and freed
 //! on another. So a closure of up to three words lives inside the task; only a larger one is boxed. What few tasks
-//! have (a name) sits in one optional box. An executor that is built on another one has a [`Companion`] go along with it.
+//! have (a name, a priority, a [`Companion`]) sits in one optional box.
 //!
 //! A task is run by [`Task::run`], by value, so at most once. Nothing that happens in it gets out except as the
 //! [`Outcome`]: a panic is caught, and the thread's current [`CancelToken`](crate::CancelToken) is the task's own while
@@ -27,12 +27,12 @@ use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 use crate::callbacks;
-use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
-use crate::companion::Companion;
+use crate::cancel::{CancelToken, RunningTask, enter_task};
+use crate::companion::{Accompanied, Companion};
 use crate::ids::{TaskId, WatcherId};
 use crate::job::Lent;
 use crate::outcome::Outcome;
-use crate::panics::{contain, discard};
+use crate::panics::contain;
 use crate::sync::Arc;
 
 /// A closure to be run once, with an id and, if wanted, a name.
@@ -49,14 +49,16 @@ use crate::sync::Arc;
 #[must_use = "a task does nothing until it is run"]
 pub struct Task {
     body: Body,
-    attributes: Option<Arc<Attributes>>, // apart: most tasks have none; shared with labels
+    rare: Option<Box<Rare>>, // dropped after the body
     id: TaskId,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Attributes {
-    name: Option<Cow<'static, str>>,
+/// What few tasks have.
+#[derive(Default)]
+struct Rare {
+    name: Option<Arc<str>>, // shared with labels
     priority: i32,
+    companions: Option<Box<Accompanied>>,
 }
 
 enum Body {
@@ -67,35 +69,34 @@ enum Body {
 /// Apart from [`Body`], which so needs no word that tells its variants apart: it is one if there is no closure.
 enum Other {
     WithHandle(Duty),
-    /// Of a scope: somebody else may run it first.
+    /// Of a scope, whose thread may run it first.
     Lent(Lent),
-    /// With what goes along with the task. In the order in which they are dropped.
-    Accompanied(Box<(Body, Box<dyn Companion>)>),
 }
 
 impl Body {
-    fn is_lent(&self) -> bool {
+    #[inline]
+    fn cell(&self) -> Option<&dyn HandleCell> {
         match self {
-            Self::Other(Other::Lent(_)) => true,
-            Self::Other(Other::Accompanied(both)) => both.0.is_lent(),
-            _ => false,
+            Self::Other(Other::WithHandle(duty)) => Some(&**duty.cell()),
+            Self::Closure(_) | Self::Other(Other::Lent(_)) => None,
         }
     }
 
-    fn cell(&self) -> Option<&dyn HandleCell> {
+    #[inline]
+    fn run(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
         match self {
-            Self::Closure(_) | Self::Other(Other::Lent(_)) => None,
-            Self::Other(Other::WithHandle(duty)) => Some(&**duty.cell()),
-            Self::Other(Other::Accompanied(both)) => both.0.cell(),
+            Self::Closure(closure) => run_closure(|| closure.call(), before_publish),
+            Self::Other(Other::WithHandle(duty)) => duty.fulfil(&mut once(before_publish)),
+            Self::Other(Other::Lent(lent)) => run_closure(|| _ = lent.run(), before_publish),
         }
     }
 }
 
 #[inline]
-fn run_closure(closure: Closure, before_publish: impl FnOnce(&Outcome)) -> Outcome {
+fn run_closure(closure: impl FnOnce(), before_publish: impl FnOnce(&Outcome)) -> Outcome {
     let result = {
         let _frame = enter_task(None);
-        contain(|| closure.call())
+        contain(closure)
     };
     let outcome = result.map_or_else(Outcome::Panicked, |()| Outcome::Completed);
     before_publish(&outcome);
@@ -106,33 +107,33 @@ impl Task {
     /// Makes a task of a closure. Allocates only if the closure captures more than three words.
     #[inline]
     pub fn new(f: impl FnOnce() + Send + 'static) -> Self {
-        Self { body: Body::Closure(Closure::new(f)), attributes: None, id: TaskId::next() }
+        Self { body: Body::Closure(Closure::new(f)), rare: None, id: TaskId::next() }
     }
 
     /// The same with an id that was given: of one of several tasks that are one to their user.
     pub(crate) fn of(id: TaskId, f: impl FnOnce() + Send + 'static) -> Self {
-        Self { body: Body::Closure(Closure::new(f)), attributes: None, id }
+        Self { body: Body::Closure(Closure::new(f)), rare: None, id }
     }
 
     /// Makes the task of a cell that a handle shares.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
-        Self { body: Body::Other(Other::WithHandle(Duty(Some(cell)))), attributes: None, id }
+        Self { body: Body::Other(Other::WithHandle(Duty(Some(cell)))), rare: None, id }
     }
 
     /// Makes the task of a closure that a scope has lent.
     pub(crate) fn of_scope(lent: Lent) -> Self {
-        Self { body: Body::Other(Other::Lent(lent)), attributes: None, id: TaskId::next() }
+        Self { body: Body::Other(Other::Lent(lent)), rare: None, id: TaskId::next() }
     }
 
     /// Gives the task a name, for readers of what a pool is doing.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.attributes().name = Some(name.into());
+        self.rare().name = Some(name.into().into());
         self
     }
 
     /// The name, if it has one.
     pub fn name(&self) -> Option<&str> {
-        self.attributes.as_ref()?.name.as_deref()
+        self.rare.as_ref()?.name.as_deref()
     }
 
     /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): the higher, the sooner.
@@ -147,50 +148,38 @@ impl Task {
     /// Not for a task that is in a queue: that has its place by the old priority.
     pub(crate) fn set_priority(&mut self, priority: i32) {
         if priority != self.priority() {
-            self.attributes().priority = priority;
+            self.rare().priority = priority;
         }
     }
 
-    fn attributes(&mut self) -> &mut Attributes {
-        Arc::make_mut(self.attributes.get_or_insert_default())
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
     }
 
     /// The priority; 0 unless it was given another.
     pub fn priority(&self) -> i32 {
-        self.attributes.as_ref().map_or(0, |attributes| attributes.priority)
+        self.rare.as_ref().map_or(0, |rare| rare.priority)
     }
 
     /// What to call it where names are shown.
     #[inline]
     pub(crate) fn label(&self) -> TaskLabel {
-        TaskLabel { id: self.id, attributes: self.attributes.clone() }
+        TaskLabel { id: self.id, name: self.rare.as_ref().and_then(|rare| rare.name.clone()) }
     }
 
     /// The task comes into a queue that wants to hear if it is cancelled there. False if it is already, which the watcher
     /// then has to count itself.
     #[inline]
     pub(crate) fn enter_queue(&self, watcher: WatcherId) -> bool {
-        match &self.body {
-            Body::Closure(_) | Body::Other(Other::Lent(_)) => true,
-            Body::Other(Other::WithHandle(duty)) => duty.cell().enter_queue(watcher),
-            accompanied @ Body::Other(Other::Accompanied(_)) => {
-                accompanied.companions().for_each(|companion| companion.enters(watcher));
-                accompanied.cell().is_none_or(|cell| cell.enter_queue(watcher))
-            }
-        }
+        self.companions().for_each(|companion| companion.enters(watcher));
+        self.body.cell().is_none_or(|cell| cell.enter_queue(watcher))
     }
 
     /// The task has left the queue. True if it was cancelled while it was there.
     #[inline]
     pub(crate) fn leave_queue(&self) -> bool {
-        match &self.body {
-            Body::Closure(_) | Body::Other(Other::Lent(_)) => false,
-            Body::Other(Other::WithHandle(duty)) => duty.cell().leave_queue(),
-            accompanied @ Body::Other(Other::Accompanied(_)) => {
-                accompanied.companions().for_each(Companion::leaves);
-                accompanied.cell().is_some_and(HandleCell::leave_queue)
-            }
-        }
+        self.companions().for_each(Companion::leaves);
+        self.body.cell().is_some_and(HandleCell::leave_queue)
     }
 
     /// The address of what is given the task's handle when it has ended; 0 if there is none.
@@ -228,20 +217,23 @@ impl Task {
     /// can see the outcome. A thread that has joined the task sees what was done there.
     #[inline]
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
-        match self.body {
-            Body::Closure(closure) => run_closure(closure, before_publish),
-            Body::Other(Other::WithHandle(duty)) => duty.fulfil(&mut once(before_publish)),
-            Body::Other(Other::Lent(lent)) => {
-                run_closure(Closure::new(move || _ = lent.run()), before_publish)
-            }
-            accompanied @ Body::Other(Other::Accompanied(_)) => {
-                accompanied.run_accompanied(&mut once(before_publish))
-            }
+        match self.rare {
+            None => self.body.run(before_publish),
+            Some(rare) => rare.run(self.body, &mut once(before_publish)),
         }
     }
 }
 
-/// What is called once, for one that would call it any number of times.
+impl Rare {
+    fn run(self: Box<Self>, body: Body, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
+        match self.companions {
+            None => body.run(before_publish),
+            Some(companions) => companions.run(|end| body.run(end), before_publish),
+        }
+    }
+}
+
+/// Makes an `FnMut` of an `FnOnce`; only its first call does something.
 fn once(call: impl FnOnce(&Outcome)) -> impl FnMut(&Outcome) {
     let mut call = Some(call);
     move |outcome| {
@@ -301,13 +293,13 @@ impl fmt::Display for TaskState {
 #[derive(Debug, Clone)]
 pub(crate) struct TaskLabel {
     id: TaskId,
-    attributes: Option<Arc<Attributes>>,
+    name: Option<Arc<str>>,
 }
 
 impl TaskLabel {
     /// That of a task without a name.
     pub(crate) fn unnamed(id: TaskId) -> Self {
-        Self { id, attributes: None }
+        Self { id, name: None }
     }
 
     /// The same name for a task that runs this one as a part of itself.
@@ -320,7 +312,7 @@ impl TaskLabel {
     }
 
     pub(crate) fn name(&self) -> Option<&str> {
-        self.attributes.as_ref()?.name.as_deref()
+        self.name.as_deref()
     }
 }
 
@@ -338,14 +330,15 @@ impl fmt::Display for TaskLabel {
 impl Task {
     /// Gives the task a companion.
     pub(crate) fn accompanied(mut self, companion: impl Companion + 'static) -> Self {
-        self.body = Body::Other(Other::Accompanied(Box::new((self.body, Box::new(companion)))));
+        let companions = &mut self.rare().companions;
+        *companions = Some(Accompanied::by(companion, companions.take()));
         self
     }
 
     /// Takes the companion away that the task was given last. It is dropped.
     pub(crate) fn alone(mut self) -> Self {
-        if let Body::Other(Other::Accompanied(both)) = self.body {
-            self.body = both.0;
+        if let Some(rare) = &mut self.rare {
+            rare.companions = rare.companions.take().and_then(|mut outermost| outermost.take_inner());
         }
         self
     }
@@ -361,7 +354,14 @@ impl Task {
 
     /// Whether one of its companions has this root.
     pub(crate) fn goes_under(&self, root: &CancelToken) -> bool {
-        self.body.companions().any(|companion| companion.root().is_some_and(|own| own.is(root)))
+        self.companions().any(|companion| companion.root().is_some_and(|own| own.is(root)))
+    }
+
+    /// The companions, from the outermost to the innermost.
+    #[inline]
+    fn companions(&self) -> impl Iterator<Item = &dyn Companion> {
+        let outermost = self.rare.as_ref().and_then(|rare| rare.companions.as_deref());
+        std::iter::successors(outermost, |around| around.inner()).map(Accompanied::companion)
     }
 
     /// The head of a line, if this is the task that runs it, and so no user's.
@@ -394,65 +394,20 @@ impl Task {
 
     /// The task is about to be given to a user. Every executor that hands out what it has accepted says so. Not under a lock.
     pub(crate) fn handed_out(self) -> Self {
-        self.body.companions().for_each(Companion::handed_out);
+        self.companions().for_each(Companion::handed_out);
         drop(self.head().map(LineHead::handed_out));
         self.up_to_date()
     }
 
     /// Whether a scope waits for it to be run or dropped.
     pub(crate) fn is_of_scope(&self) -> bool {
-        self.body.is_lent()
+        matches!(self.body, Body::Other(Other::Lent(_)))
     }
 
     /// Of tasks that were not begun, those that a user may keep for as long as he likes. Tasks of a scope are dropped: it
     /// waits for them. Not under a lock.
     pub(crate) fn hand_out(tasks: impl IntoIterator<Item = Self>) -> Vec<Self> {
         tasks.into_iter().filter(|task| !task.is_of_scope()).map(Self::handed_out).collect()
-    }
-}
-
-impl Body {
-    /// Runs the body of a task with a companion, which is told with `before_publish` that it has ended, and dropped when the
-    /// outcome can be seen.
-    #[cold]
-    fn run_accompanied(self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
-        match self {
-            Self::Closure(closure) => run_closure(closure, before_publish),
-            Self::Other(Other::WithHandle(duty)) => duty.fulfil(before_publish),
-            Self::Other(Other::Lent(lent)) => {
-                run_closure(Closure::new(move || _ = lent.run()), before_publish)
-            }
-            Self::Other(Other::Accompanied(both)) => {
-                let (body, companion) = *both;
-                companion.begins();
-                let run = || {
-                    body.run_accompanied(&mut |outcome| {
-                        before_publish(outcome);
-                        companion.ends(outcome);
-                    })
-                };
-                let outcome = match companion.root() {
-                    Some(root) => root.also_above_tasks(run),
-                    None => run(),
-                };
-                outside_any_task(|| discard(companion)); // it may be the last to have a user's value
-                outcome
-            }
-        }
-    }
-
-    /// The outermost companion, and what it goes along with.
-    fn outermost(&self) -> Option<(&Self, &dyn Companion)> {
-        match self {
-            Self::Other(Other::Accompanied(both)) => Some((&both.0, &*both.1)),
-            _ => None,
-        }
-    }
-
-    /// The companions, from the outermost to the innermost.
-    fn companions(&self) -> impl Iterator<Item = &dyn Companion> {
-        let outermost = self.outermost();
-        std::iter::successors(outermost, |(body, _)| body.outermost()).map(|(_, companion)| companion)
     }
 }
 
