@@ -1,8 +1,7 @@
 //! Where the lines of the stripes are found: by the hash of the key, and then by the key.
 //!
-//! A table has the lines of those keys that have a task, and of no others. It knows hashes, not keys: a map from hash to line,
-//! with a chain for keys of the same hash. So a key is hashed once, by its submitter and outside the lock, and a line that
-//! leaves is found without its key.
+//! A table has the lines of those keys that have a task, and of no others. It is told hashes and keeps them, so a key is hashed
+//! once, by its submitter and outside the lock; and a line that leaves is found without its key, by its hash and its address.
 //!
 //! # Invariants
 //!
@@ -12,15 +11,14 @@
 //!    so that lines come and go without a word to the life of the executor, which all threads would have to lock.
 //! 3. Under the lock, `Eq` of keys is called, before anything is changed, and no other code of the user's.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::hash::{BuildHasherDefault, Hasher};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use crate::life::Stay;
 use crate::sync::Arc;
 
 pub(super) struct Table<K, L> {
-    lines: HashMap<u64, Slot<K, L>, BuildHasherDefault<AsItIs>>,
+    lines: HashTable<Slot<K, L>>,
     /// Lines that have left, for the next keys. None any more when the executor is gone.
     spare: Option<Vec<Arc<L>>>,
     stay: Option<Stay>,
@@ -29,10 +27,23 @@ pub(super) struct Table<K, L> {
 }
 
 struct Slot<K, L> {
+    hash: u64,
     key: K,
     line: Arc<L>,
-    /// That of another key with the same hash.
-    next: Option<Box<Self>>,
+}
+
+impl<K, L> Slot<K, L> {
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// Keys are compared only if their hashes are equal.
+    fn is_of(&self, hash: u64, key: &K) -> bool
+    where
+        K: Eq,
+    {
+        self.hash == hash && self.key == *key
+    }
 }
 
 /// What has left a table, to be dropped when the lock is free: a user's key, and the stay, with which a life may end.
@@ -47,7 +58,7 @@ const ROOM: usize = 16;
 
 impl<K, L> Table<K, L> {
     pub(super) fn new() -> Self {
-        Self { lines: HashMap::default(), spare: Some(Vec::new()), stay: None, completed: 0 }
+        Self { lines: HashTable::new(), spare: Some(Vec::new()), stay: None, completed: 0 }
     }
 
     /// The executor was shut down: no more lines come. The end waits for those that are here.
@@ -69,28 +80,23 @@ impl<K, L> Table<K, L> {
     where
         K: Eq,
     {
-        let spare = &mut self.spare;
-        let new = |key: &mut Option<K>| {
-            let key = key.take().expect("it is taken by the line that is made for it");
-            Slot { key, line: make(spare.as_mut().and_then(Vec::pop)), next: None }
-        };
-        let mut slot = match self.lines.entry(hash) {
-            Entry::Vacant(place) => return enter(&place.insert(new(key)).line),
-            Entry::Occupied(place) => place.into_mut(),
-        };
-        while key.as_ref() != Some(&slot.key) {
-            if slot.next.is_none() {
-                slot.next = Some(Box::new(new(key)));
-                return enter(&slot.next.as_ref().expect("it was put there").line);
+        let wanted = key.as_ref().expect("it is taken by the line that is made for it");
+        let line = match self.lines.entry(hash, |slot| slot.is_of(hash, wanted), Slot::hash) {
+            Entry::Occupied(place) => &place.into_mut().line,
+            Entry::Vacant(place) => {
+                let key = key.take().expect("it was compared just now");
+                let line = make(self.spare.as_mut().and_then(Vec::pop));
+                &place.insert(Slot { hash, key, line }).into_mut().line
             }
-            slot = slot.next.as_mut().expect("there is one");
-        }
-        enter(&slot.line)
+        };
+        enter(line)
     }
 
     /// Takes a line out that is idle, to be used again.
     pub(super) fn leave(&mut self, hash: u64, line: &Arc<L>) -> Left<K> {
-        let Some(slot) = self.take(hash, line) else { return (None, None) };
+        let place = self.lines.find_entry(hash, |slot| Arc::ptr_eq(&slot.line, line));
+        let Ok(place) = place else { return (None, None) };
+        let (slot, _) = place.remove();
         if let Some(spare) = &mut self.spare
             && spare.len() < SPARE
         {
@@ -99,29 +105,10 @@ impl<K, L> Table<K, L> {
         (Some(slot.key), self.line_has_left())
     }
 
-    fn take(&mut self, hash: u64, line: &Arc<L>) -> Option<Slot<K, L>> {
-        let Entry::Occupied(mut place) = self.lines.entry(hash) else { return None };
-        let found = if Arc::ptr_eq(&place.get().line, line) {
-            match place.get_mut().next.take() {
-                Some(next) => place.insert(*next),
-                None => place.remove(),
-            }
-        } else {
-            let mut before = place.into_mut();
-            while !before.next.as_ref().is_some_and(|next| Arc::ptr_eq(&next.line, line)) {
-                before = before.next.as_mut()?;
-            }
-            let mut found = before.next.take()?;
-            before.next = found.next.take();
-            *found
-        };
-        Some(found)
-    }
-
     fn line_has_left(&mut self) -> Option<Stay> {
         let (lines, room) = (self.lines.len(), self.lines.capacity());
         if room > ROOM && lines < room / 8 {
-            self.lines.shrink_to(ROOM.max(2 * lines));
+            self.lines.shrink_to(ROOM.max(2 * lines), Slot::hash);
         }
         if lines == 0 { self.stay.take() } else { None }
     }
@@ -129,22 +116,14 @@ impl<K, L> Table<K, L> {
     /// Takes those lines out that are stopped before their heads have begun. Nobody needs to wait for their heads, which will
     /// find nothing.
     pub(super) fn leave_if(&mut self, is_stopped: impl Fn(&L) -> bool) -> (Vec<K>, Option<Stay>) {
-        let lines = self.slots().filter(|(_, slot)| is_stopped(&slot.line));
-        let stopped: Vec<_> = lines.map(|(hash, slot)| (hash, Arc::clone(&slot.line))).collect();
-        let keys = stopped.iter().filter_map(|(hash, line)| self.take(*hash, line)).map(|slot| slot.key);
-        let keys = keys.collect();
+        let stopped = self.lines.extract_if(|slot| is_stopped(&slot.line));
+        let keys = stopped.map(|slot| slot.key).collect();
         (keys, self.line_has_left())
     }
 
     /// The lines, in no order that means anything.
     pub(super) fn lines(&self) -> impl Iterator<Item = &Arc<L>> {
-        self.slots().map(|(_, slot)| &slot.line)
-    }
-
-    fn slots(&self) -> impl Iterator<Item = (u64, &Slot<K, L>)> {
-        self.lines.iter().flat_map(|(&hash, first)| {
-            std::iter::successors(Some(first), |slot| slot.next.as_deref()).map(move |slot| (hash, slot))
-        })
+        self.lines.iter().map(|slot| &slot.line)
     }
 
     /// The line of a key, if it has one.
@@ -152,30 +131,11 @@ impl<K, L> Table<K, L> {
     where
         K: Eq,
     {
-        let mut slots = std::iter::successors(self.lines.get(&hash), |slot| slot.next.as_deref());
-        slots.find(|slot| slot.key == *key).map(|slot| &slot.line)
+        self.lines.find(hash, |slot| slot.is_of(hash, key)).map(|slot| &slot.line)
     }
 
-    /// Keeps no lines any more: each of them has a share of what has the table.
+    /// Keeps no idle lines any more: each of them has an `Arc` of what has this table, so they would keep it for ever.
     pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<L>>> {
         self.spare.take()
-    }
-}
-
-/// What is hashed is a hash.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("only hashes are hashed")
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
