@@ -6,7 +6,7 @@
 //!
 //! The book's chapter: Cancellation policies.
 
-use executor::channel::{Receiver, Sender, bounded};
+use executor::channel::{Receiver, ReceiverExt, Sender, SenderExt, bounded};
 use executor::{CancelToken, Cancelled, masked};
 use std::error::Error;
 use std::time::Duration;

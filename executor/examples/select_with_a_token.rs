@@ -7,7 +7,7 @@
 //! The book's chapter: A flag is not enough.
 
 use crossbeam_channel::{after, select};
-use executor::channel::{Receiver, bounded};
+use executor::channel::{Receiver, SenderExt, bounded};
 use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::thread;
@@ -21,7 +21,7 @@ fn add_up(numbers: &Receiver<u32>) {
     let mut sum = 0;
     let end = loop {
         select! {
-            recv(numbers.as_crossbeam()) -> number => match number {
+            recv(numbers) -> number => match number {
                 Ok(number) => sum += number,
                 Err(_) => break "there are no more numbers",
             },

@@ -42,7 +42,7 @@
 //! | `wait` ★ | | The handle | the one wait under every blocking call |
 //! | `latch` | [`Latch`] | Locks and waiting | waiting until all of something has happened |
 //! | `semaphore` | [`Semaphore`], [`OwnedPermit`] | Locks and waiting | bounding how much of something is in use |
-//! | `channel` | `channel::bounded` (feature `channel`) | A flag is not enough | channels whose blocking calls can be cancelled |
+//! | `channel` | `SenderExt`, `ReceiverExt` (feature `channel`) | A flag is not enough | channels whose waits can be cancelled |
 //! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether it can still come |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`] | Tasks and executors | who runs tasks, and what all of them promise; many tasks at once |
@@ -112,7 +112,7 @@
 //! | `ThreadFactory`, `UncaughtExceptionHandler` | [`ThreadFactory`], [`panics::PanicHandler`] | Threads, factories and hooks |
 //! | `beforeExecute`, `afterExecute`, `terminated` | [`Hooks`] | Threads, factories and hooks |
 //! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
-//! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded` | |
+//! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded`, with `SenderExt` and `ReceiverExt` | |
 //! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` | Lifecycle and graceful stop |
 //! | `ScheduledThreadPoolExecutor`, `Timer` | [`ScheduledThreadPoolExecutor`] | |
 //! | `ScheduledFuture` of a periodic task | [`Series`] | |
@@ -123,7 +123,7 @@
 //!
 //! None of them is on unless it is asked for.
 //!
-//! * `channel`: the module of that name, with channels whose blocking calls can be cancelled, and
+//! * `channel`: the module of that name, with cancellable waits at the channels of `crossbeam-channel`, and
 //!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
 //! * `processes`: `CancellableChild`, on Unix.

@@ -66,7 +66,7 @@ mod primitives {
         use std::convert::Infallible;
 
         use super::Instant;
-        pub(crate) use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
+        pub use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
         use crossbeam_channel::{Select, SelectTimeoutError, SelectedOperation};
 
         /// Sends `item`, or gives it back when `stop` or `to` is disconnected or the deadline has passed.

@@ -16,8 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use executor::channel::{
-    CancelChannel, PutError, PutTimeoutError, Receiver, Sender, TakeError, TakeTimeoutError, TryPutError,
-    TryTakeError, bounded,
+    CancelChannel, PutError, Receiver, ReceiverExt, Sender, SenderExt, TakeError, bounded,
 };
 use executor::{CancelToken, Latch, Promise, ThreadPoolExecutor, masked, prelude::*};
 use support::{LONG, SHORT, Spot, rounds, within_deadline};
@@ -56,9 +55,9 @@ fn a_blocked_put_comes_back_with_its_item() {
             assert_eq!(put, Err(PutError::Interrupted("second".to_owned())));
             let late = sender.clone();
             let put = cancelled_while_blocked(move || late.put_timeout("third".to_owned(), 2 * LONG));
-            assert_eq!(put, Err(PutTimeoutError::Interrupted("third".to_owned())));
+            assert_eq!(put, Err(PutError::Interrupted("third".to_owned())));
             drop(sender);
-            assert_eq!(receiver.iter().count(), capacity);
+            assert_eq!(receiver.take_iter().count(), capacity);
         }
     });
 }
@@ -72,9 +71,9 @@ fn a_blocked_take_comes_back_and_has_taken_nothing() {
             assert_eq!(cancelled_while_blocked(move || late.take()), Err(TakeError::Interrupted));
             let late = receiver.clone();
             let taken = cancelled_while_blocked(move || late.take_timeout(2 * LONG));
-            assert_eq!(taken, Err(TakeTimeoutError::Interrupted));
+            assert_eq!(taken, Err(TakeError::Interrupted));
             let late = receiver.clone();
-            assert_eq!(cancelled_while_blocked(move || late.iter().count()), 0);
+            assert_eq!(cancelled_while_blocked(move || late.take_iter().count()), 0);
             let producer = thread::spawn(move || sender.put(7));
             assert_eq!(receiver.take(), Ok(7));
             producer.join().unwrap().unwrap();
@@ -93,16 +92,16 @@ fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
                 Some(limit) => receiver.take_timeout(limit).ok(),
             };
             let late = receiver.clone();
-            assert_eq!(cancelled_after(|| sender.try_put(1).unwrap(), move || take(late)), Some(1));
+            assert_eq!(cancelled_after(|| sender.try_send(1).unwrap(), move || take(late)), Some(1));
 
             sender.put(2).unwrap();
             let put = move |sender: Sender<_>| match limit {
                 None => sender.put(3).is_ok(),
                 Some(limit) => sender.put_timeout(3, limit).is_ok(),
             };
-            let make_room = || assert_eq!(receiver.try_take(), Ok(2));
+            let make_room = || assert_eq!(receiver.try_recv(), Ok(2));
             assert!(cancelled_after(make_room, move || put(sender)));
-            assert_eq!(receiver.try_take(), Ok(3));
+            assert_eq!(receiver.try_recv(), Ok(3));
         }
     });
 }
@@ -117,9 +116,9 @@ fn a_cancelled_task_neither_puts_nor_takes() {
     token.attach(|| {
         assert_eq!(sender.put(2), Err(PutError::Interrupted(2)));
         assert_eq!(receiver.take(), Err(TakeError::Interrupted));
-        assert_eq!(receiver.iter().next(), None);
+        assert_eq!(receiver.take_iter().next(), None);
         // These do not wait.
-        assert_eq!((sender.try_put(2), receiver.try_take()), (Ok(()), Ok(1)));
+        assert_eq!((sender.try_send(2), receiver.try_recv()), (Ok(()), Ok(1)));
         assert_eq!(masked(|| receiver.take()), Ok(2));
     });
 }
@@ -151,10 +150,10 @@ fn time_limits_end_a_wait_also_far_away_ones() {
         for capacity in [0, 1] {
             let (sender, receiver) = bounded(capacity);
             (0..capacity).for_each(|_| sender.put(1).unwrap());
-            assert_eq!(sender.put_timeout(2, SHORT), Err(PutTimeoutError::TimedOut(2)));
-            assert_eq!(sender.put_timeout(2, Duration::ZERO), Err(PutTimeoutError::TimedOut(2)));
+            assert_eq!(sender.put_timeout(2, SHORT), Err(PutError::TimedOut(2)));
+            assert_eq!(sender.put_timeout(2, Duration::ZERO), Err(PutError::TimedOut(2)));
             (0..capacity).for_each(|_| assert_eq!(receiver.take_timeout(Duration::ZERO), Ok(1)));
-            assert_eq!(receiver.take_timeout(SHORT), Err(TakeTimeoutError::TimedOut));
+            assert_eq!(receiver.take_timeout(SHORT), Err(TakeError::TimedOut));
             let producer = thread::spawn(move || sender.put_timeout(3, Duration::MAX));
             assert_eq!(receiver.take_timeout(Duration::MAX), Ok(3));
             assert_eq!(producer.join().unwrap(), Ok(()));
@@ -172,17 +171,15 @@ fn a_channel_is_closed_by_dropping_the_last_end() {
     drop(other);
     assert_eq!(receiver.len(), 2);
     assert_eq!((receiver.take(), receiver.take_timeout(LONG)), (Ok(1), Ok(2)), "what was put is there");
-    assert_eq!(receiver.take(), Err(TakeError::Closed));
-    assert_eq!(receiver.take_timeout(LONG), Err(TakeTimeoutError::Closed));
-    assert_eq!(receiver.try_take(), Err(TryTakeError::Closed));
+    assert_eq!(receiver.take(), Err(TakeError::Disconnected));
+    assert_eq!(receiver.take_timeout(LONG), Err(TakeError::Disconnected));
 
     let (sender, receiver) = bounded(1);
     drop(receiver.clone());
     sender.put(1).unwrap();
     drop(receiver);
-    assert_eq!(sender.put(2), Err(PutError::Closed(2)));
-    assert_eq!(sender.put_timeout(2, LONG), Err(PutTimeoutError::Closed(2)));
-    assert_eq!(sender.try_put(2), Err(TryPutError::Closed(2)));
+    assert_eq!(sender.put(2), Err(PutError::Disconnected(2)));
+    assert_eq!(sender.put_timeout(2, LONG), Err(PutError::Disconnected(2)));
 }
 
 #[test]
@@ -199,7 +196,7 @@ fn an_end_that_goes_wakes_who_is_blocked() {
         });
         spot.wait_until_blocked();
         drop(sender);
-        assert_eq!(taker.join().unwrap(), Err(TakeError::Closed));
+        assert_eq!(taker.join().unwrap(), Err(TakeError::Disconnected));
     });
 }
 
@@ -210,19 +207,10 @@ fn items_are_taken_in_order_and_counted() {
     for number in 0..3 {
         sender.put(number).unwrap();
     }
-    assert_eq!(
-        (sender.len(), receiver.len(), sender.capacity(), receiver.capacity()),
-        (3, 3, Some(3), Some(3))
-    );
-    assert_eq!(sender.try_put(3), Err(TryPutError::Full(3)));
+    assert_eq!((sender.len(), receiver.len()), (3, 3));
     drop(sender);
-    assert_eq!((&receiver).into_iter().next(), Some(0));
-    assert_eq!(receiver.into_iter().collect::<Vec<_>>(), [1, 2]);
-    let (sender, receiver) = bounded(0);
-    assert_eq!(
-        (sender.try_put(1), receiver.try_take()),
-        (Err(TryPutError::Full(1)), Err(TryTakeError::Empty))
-    );
+    assert_eq!(receiver.take_iter().next(), Some(0));
+    assert_eq!(receiver.take_iter().collect::<Vec<_>>(), [1, 2]);
 }
 
 /// A callback of the token may wait for a thread that the same cancel releases.
@@ -285,7 +273,7 @@ fn a_token_is_a_channel_for_select() {
                 let mut sum = 0;
                 loop {
                     crossbeam_channel::select! {
-                        recv(receiver.as_crossbeam()) -> number => {
+                        recv(receiver) -> number => {
                             sum += number.unwrap();
                             spot.arrive();
                         }
@@ -310,7 +298,7 @@ fn a_token_is_a_channel_for_select() {
 fn a_dropped_channel_leaves_nothing_with_its_token() {
     let token = CancelToken::new();
     let (kept, dropped) = (token.channel(), token.channel());
-    let other_end = crossbeam_channel::Receiver::clone(&dropped);
+    let other_end = Receiver::clone(&dropped);
     drop(dropped);
     assert!(other_end.recv().is_err(), "the token has let go of the other end");
     assert!(kept.try_recv().is_err_and(|error| error.is_empty()));
@@ -318,16 +306,14 @@ fn a_dropped_channel_leaves_nothing_with_its_token() {
     assert!(kept.try_recv().is_err_and(|error| error.is_disconnected()));
 }
 
-/// What is no bounded channel can be waited for as one.
+/// Not only bounded ones.
 #[test]
-fn channels_of_crossbeam_become_cancellable() {
+fn any_channel_of_crossbeam_can_be_waited_for() {
     within_deadline(|| {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let (sender, receiver) = (Sender::from(sender), Receiver::from(receiver));
-        assert_eq!((sender.capacity(), receiver.capacity()), (None, None));
         (0..1000).for_each(|number| sender.put(number).unwrap());
-        assert_eq!(receiver.iter().take(1000).sum::<i32>(), 499_500);
-        let never = Receiver::from(crossbeam_channel::never::<()>());
+        assert_eq!(receiver.take_iter().take(1000).sum::<i32>(), 499_500);
+        let never = crossbeam_channel::never::<()>();
         assert_eq!(cancelled_while_blocked(move || never.take()), Err(TakeError::Interrupted));
     });
 }
@@ -348,7 +334,7 @@ fn producers_cancelled_at_any_moment_lose_nothing() {
                 (pool.submit(task).unwrap(), token)
             });
             drop(sender);
-            let consumer = thread::spawn(move || receiver.iter().count());
+            let consumer = thread::spawn(move || receiver.take_iter().count());
             let put = producers.map(|(producer, token)| {
                 token.cancel();
                 producer.join().unwrap()
@@ -373,18 +359,13 @@ fn errors_say_what_happened_and_turn_into_others() {
     fn printed<E: Error + Send + Sync + 'static>(error: E) -> String {
         format!("{error:?}: {error}")
     }
-    assert_eq!(printed(PutError::Closed(1)), "Closed(..): the channel has no receiver any more");
-    assert_eq!(
-        printed(PutTimeoutError::TimedOut(1)),
-        "TimedOut(..): there was no room in the channel in time"
-    );
-    assert_eq!(printed(TryPutError::Full(1)), "Full(..): the channel is full");
+    assert_eq!(printed(PutError::Disconnected(1)), "Disconnected(..): the channel has no receiver any more");
+    assert_eq!(printed(PutError::TimedOut(1)), "TimedOut(..): there was no room in the channel in time");
     assert_eq!(
         printed(TakeError::Interrupted),
         "Interrupted: the task was cancelled while it waited for an item"
     );
-    assert_eq!(printed(TakeTimeoutError::TimedOut), "TimedOut: no item came in time");
-    assert_eq!(printed(TryTakeError::Empty), "Empty: the channel is empty");
+    assert_eq!(printed(TakeError::TimedOut), "TimedOut: no item came in time");
     assert_eq!(PutError::Interrupted("item").into_inner(), "item");
 }
 

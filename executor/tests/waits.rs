@@ -9,6 +9,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::Duration;
 
+#[cfg(feature = "channel")]
+use executor::channel::{ReceiverExt, SenderExt, bounded};
 use executor::fork_join::{ForkJoinPool, join};
 use executor::{
     Block, BoundedExecutor, CancelToken, CutShort, DropPolicy, ExecutorCompletionService, ExecutorService,
@@ -230,13 +232,13 @@ fn for_other_things<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
         ("a task that a time limit ends (`submit_with_timeout`)", |own| own.submit_limited().map(joined)),
         #[cfg(feature = "channel")]
         ("an item that such a task would put into a channel (`take`)", |own| {
-            let (sender, receiver) = executor::channel::bounded(1);
+            let (sender, receiver) = bounded(1);
             own.execute(move || _ = sender.put(1)).unwrap();
             Some(receiver.take().map_or(Cancelled, |_| Came))
         }),
         #[cfg(feature = "channel")]
         ("room in a channel, which such a task would make (`put`)", |own| {
-            let (sender, receiver) = executor::channel::bounded(0);
+            let (sender, receiver) = bounded(0);
             own.execute(move || _ = receiver.take()).unwrap();
             Some(sender.put(1).map_or(Cancelled, |()| Came))
         }),

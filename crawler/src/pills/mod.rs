@@ -30,7 +30,7 @@
 
 pub mod faults;
 
-use crate::door::channel::{Receiver, Sender, TakeError, bounded};
+use crate::door::channel::{Receiver, ReceiverExt, Sender, SenderExt, TakeError, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::door::{Cancelled, masked};
 
@@ -93,9 +93,9 @@ impl<T> Producer<T> {
     /// With the item: no consumer is left, or the calling task was cancelled.
     pub fn put(&self, item: T) -> Result<(), PutError<T>> {
         self.shared.queue.put(Message::Item(item)).map_err(|error| {
-            let is_closed = matches!(error, PutError::Closed(_));
+            let is_closed = matches!(error, PutError::Disconnected(_));
             match error.into_inner() {
-                Message::Item(item) if is_closed => PutError::Closed(item),
+                Message::Item(item) if is_closed => PutError::Disconnected(item),
                 Message::Item(item) => PutError::Interrupted(item),
                 Message::Pill => unreachable!("an item was to be put"),
             }

@@ -6,7 +6,7 @@
 
 use super::state::{Changes, State};
 use anyhow::anyhow;
-use executor::channel::{Receiver, Sender, bounded};
+use executor::channel::{Receiver, ReceiverExt, Sender, SenderExt, bounded};
 use executor::{ExecutorExt, Permit, Semaphore, TaskHandle, ThreadPoolExecutor, masked};
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,7 +107,7 @@ impl AtWork {
 /// If the state cannot be written. What was committed stays.
 fn keep(changes: &Receiver<(Changes, usize)>, state: &State, given_back: &Semaphore) -> anyhow::Result<()> {
     while let Ok((mut all, mut permits)) = changes.take() {
-        while let Ok((next, more)) = changes.try_take() {
+        while let Ok((next, more)) = changes.try_recv() {
             all.extend(next);
             permits += more;
         }

@@ -9,7 +9,7 @@
 //! with the same call. So the store alone knows what may be done now, what rests, and what is left; and a worker that is gone has
 //! nothing that the store has not.
 
-use crate::door::channel::{Sender, bounded};
+use crate::door::channel::{ReceiverExt, Sender, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::door::{CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, masked};
 use std::time::Duration;
@@ -186,7 +186,7 @@ where
             let outcome = (worker.task)(&lease, token)?;
             let next = masked(|| worker.turn(vec![(lease, outcome)]));
             if next.is_over || next.pause < TICK {
-                let _ = worker.wake.try_put(());
+                let _ = worker.wake.try_send(());
             }
             Ok(())
         });
@@ -200,7 +200,7 @@ where
     /// No new lease is handed out any more.
     fn close(&self) {
         self.places().most = 0;
-        let _ = self.wake.try_put(());
+        let _ = self.wake.try_send(());
     }
 
     // ANCHOR: end

@@ -66,7 +66,7 @@ fn a_producer_without_consumers_is_let_go() {
         let (producer, consumers) = queue(1, 3);
         producer.put(1).expect("there is room");
         drop(consumers);
-        assert_eq!(producer.put(2), Err(PutError::Closed(2)));
+        assert_eq!(producer.put(2), Err(PutError::Disconnected(2)));
     }); // and its pills wait for nobody
 }
 

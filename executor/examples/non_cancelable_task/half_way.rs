@@ -2,7 +2,7 @@
 
 use super::Task;
 use executor::CancelToken;
-use executor::channel::{Receiver, Sender, bounded};
+use executor::channel::{Receiver, ReceiverExt, Sender, SenderExt, bounded};
 use std::error::Error;
 
 // ANCHOR: half_way

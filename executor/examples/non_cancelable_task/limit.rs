@@ -1,7 +1,7 @@
 //! What a masked step makes of time limits: of its caller's, and of its own.
 
 use super::Task;
-use executor::channel::{Receiver, bounded};
+use executor::channel::{Receiver, ReceiverExt, SenderExt, bounded};
 use executor::{CancelToken, masked};
 use std::error::Error;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::Task;
 use executor::CancelToken;
-use executor::channel::{Receiver, TakeError, bounded};
+use executor::channel::{Receiver, ReceiverExt, SenderExt, TakeError, bounded};
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{process, thread};

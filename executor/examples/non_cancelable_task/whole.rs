@@ -2,7 +2,7 @@
 
 use super::Task;
 use super::half_way::Stamp;
-use executor::channel::{Receiver, Sender};
+use executor::channel::{Receiver, ReceiverExt, Sender, SenderExt};
 use executor::masked;
 use std::error::Error;
 

@@ -10,7 +10,7 @@
 
 mod printer;
 
-use executor::channel::{Sender, bounded};
+use executor::channel::{Sender, SenderExt, bounded};
 use executor::{ThreadPoolExecutor, prelude::*};
 use printer::Printer;
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! A printer that prints what is ordered, in rounds from one pause to the next.
 
-use executor::channel::{Receiver, TakeError};
+use executor::channel::{Receiver, ReceiverExt, TakeError};
 use executor::{CancelToken, Executor, JoinError, TaskHandle, masked, prelude::*};
 use std::error::Error;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Waits where a cancel reaches it.
 
 use crate::primes;
-use executor::channel::{Sender, bounded};
+use executor::channel::{ReceiverExt, Sender, SenderExt, bounded};
 use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::thread;
@@ -32,13 +32,13 @@ pub fn show() -> Result<(), Box<dyn Error>> {
     let (queue, reader) = bounded(ROOM);
     let producer = PrimeProducer { queue };
     let handle = pool.submit(move || producer.run())?;
-    println!("read: {:?}", reader.iter().take(3).collect::<Vec<_>>());
+    println!("read: {:?}", reader.take_iter().take(3).collect::<Vec<_>>());
     while reader.len() < ROOM {
         thread::yield_now(); // until the queue is full, so that the next put() waits
     }
     handle.cancel();
     pool.close(); // waits for the producer's thread
-    println!("the producer has ended; of what it had put, {} were not read", reader.iter().count());
+    println!("the producer has ended; of what it had put, {} were not read", reader.take_iter().count());
     Ok(())
 }
 // ANCHOR_END: cancel

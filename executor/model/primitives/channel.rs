@@ -47,7 +47,8 @@ pub enum TryRecvError {
     Disconnected,
 }
 
-pub(crate) fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+#[must_use]
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let state = State { items: VecDeque::new(), senders: 1, receivers: 1, takers: 0, watchers: Vec::new() };
     let channel = Arc::new(Channel { capacity, state: Mutex::new(state) });
     (Sender(Arc::clone(&channel)), Receiver(channel))

@@ -1,11 +1,11 @@
 //! Channels on which a task that waits can be cancelled.
 //!
 //! A producer that is blocked on a full channel looks at no flag. It stops only if the wait itself hears of the request.
-//! Here [`put`](Sender::put) and [`take`](Receiver::take) do: they are cancellation points of the
+//! Here [`put`](SenderExt::put) and [`take`](ReceiverExt::take) do: they are cancellation points of the
 //! [current token](crate::CancelToken::current), like every blocking call of this crate.
 //!
 //! ```
-//! use executor::{ThreadPoolExecutor, channel::bounded, prelude::*};
+//! use executor::{ThreadPoolExecutor, channel::{SenderExt, bounded}, prelude::*};
 //!
 //! let (numbers, _nobody_takes) = bounded(10);
 //! let pool = ThreadPoolExecutor::single();
@@ -20,18 +20,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Over crossbeam-channel
+//! # Beside crossbeam-channel
 //!
-//! The ends are those of `crossbeam-channel` with other blocking calls. With `as_crossbeam` they take part in a `select!`, and
-//! so does any token: [`CancelToken::channel`](crate::CancelToken::channel) is a channel that becomes ready when the token is
-//! cancelled. Any channel of that crate (without a bound, a ticker) becomes one of these with `From`.
+//! The channels are those of `crossbeam-channel`, of any kind, with a few calls more. Its words and ours differ in one thing:
+//!
+//! | crossbeam's, deaf to a cancellation | here, a cancellation point |
+//! |---|---|
+//! | `send`, `send_timeout` | `put`, `put_timeout` |
+//! | `recv`, `recv_timeout` | `take`, `take_timeout` |
+//! | `iter`, `for item in receiver` | `take_iter` |
+//!
+//! The verbs are those of Java's `BlockingQueue`, where `put` and `take` are the calls that give way to an interrupt. What does
+//! not wait needs no second name. In a `select!` a token takes part as a channel:
+//! [`CancelToken::channel`](crate::CancelToken::channel) becomes ready when the token is cancelled.
 //!
 //! # Waiting
 //!
 //! ```text
 //!   refuse if cancelled ─▶ try ──would block──▶ select ─┬─ the operation ───▶ done
 //!                                                       ├─ the token ───┐
-//!                                                       └─ the deadline ┴─▶ try once more ─▶ done, closed,
+//!                                                       └─ the deadline ┴─▶ try once more ─▶ done, disconnected,
 //!                                                                                 interrupted or timed out
 //! ```
 //!
@@ -52,10 +60,11 @@
 //!    runs, and a callback may wait for it.
 
 mod error;
-pub use error::{PutError, PutTimeoutError, TakeError, TakeTimeoutError, TryPutError, TryTakeError};
+pub use error::{PutError, TakeError};
 
 mod stop;
 pub use stop::CancelChannel;
 
 mod ends;
-pub use ends::{IntoIter, Iter, Receiver, Sender, bounded};
+pub use crate::sync::channel::{Receiver, Sender, TryRecvError, TrySendError, bounded};
+pub use ends::{ReceiverExt, SenderExt};

@@ -4,7 +4,7 @@
 //! to the writer alone would tell the client, and that is what a Rust program should have. The steps of the road do without, to
 //! show what the count of reservations is for.
 
-use executor::channel::{PutError, Receiver, Sender, bounded};
+use executor::channel::{PutError, Receiver, ReceiverExt, Sender, SenderExt, bounded};
 
 use super::{Reason, Refused};
 

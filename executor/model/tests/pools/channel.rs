@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use executor_model::channel::{PutError, PutTimeoutError, Receiver, TakeError, TryPutError, bounded};
+use executor_model::channel::{PutError, Receiver, ReceiverExt, SenderExt, TakeError, TrySendError, bounded};
 use executor_model::{CancelToken, JoinError, ThreadPoolExecutor, masked, prelude::*};
 use shuttle::sync::Mutex;
 
@@ -12,7 +12,7 @@ use crate::{check, thread};
 
 /// What is left in a channel whose senders are gone.
 fn rest<T>(receiver: &Receiver<T>) -> Vec<T> {
-    std::iter::from_fn(|| receiver.try_take().ok()).collect()
+    std::iter::from_fn(|| receiver.try_recv().ok()).collect()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn an_item_put_at_the_moment_of_a_cancel_is_taken_or_given_back() {
                 }
             });
             let canceller = thread::spawn(move || token.cancel());
-            let mut got: Vec<_> = receiver.iter().take(2).collect();
+            let mut got: Vec<_> = receiver.take_iter().take(2).collect();
             canceller.join().unwrap();
             let (put, back) = producer.join().unwrap();
             got.extend(rest(&receiver));
@@ -57,7 +57,7 @@ fn an_item_is_taken_or_stays_when_the_taker_is_cancelled() {
                 let (token, receiver) = (token.clone(), receiver.clone());
                 move || token.attach(|| receiver.take())
             });
-            let producer = thread::spawn(move || sender.try_put(7));
+            let producer = thread::spawn(move || sender.try_send(7));
             token.cancel();
             let put = producer.join().unwrap();
             let got = taker.join().unwrap();
@@ -65,7 +65,7 @@ fn an_item_is_taken_or_stays_when_the_taker_is_cancelled() {
             match (put, got) {
                 (Ok(()), Ok(7)) => assert!(left.is_empty()),
                 (Ok(()), Err(TakeError::Interrupted)) => assert!(capacity == 1 && left == [7]),
-                (Err(TryPutError::Full(7)), Err(_)) => assert!(capacity == 0 && left.is_empty()),
+                (Err(TrySendError::Full(7)), Err(_)) => assert!(capacity == 0 && left.is_empty()),
                 (put, got) => panic!("{put:?}, {got:?}"),
             }
         });
@@ -113,7 +113,7 @@ fn a_time_limit_ends_each_wait_and_loses_nothing() {
                 match put {
                     Ok(()) => accepted.push(number),
                     Err(error) => {
-                        assert!(matches!(error, PutTimeoutError::TimedOut(_)), "{error}");
+                        assert!(matches!(error, PutError::TimedOut(_)), "{error}");
                         assert_eq!(error.into_inner(), number);
                     }
                 }
@@ -129,7 +129,7 @@ fn the_last_sender_ends_the_takers_and_the_last_receiver_the_putters() {
         let (sender, receiver) = bounded(1);
         let takers: [_; 2] = std::array::from_fn(|_| {
             let receiver = receiver.clone();
-            thread::spawn(move || receiver.iter().count())
+            thread::spawn(move || receiver.take_iter().count())
         });
         drop(receiver);
         let producer = thread::spawn(move || (0..3).try_for_each(|n| sender.put(n)));
@@ -140,7 +140,7 @@ fn the_last_sender_ends_the_takers_and_the_last_receiver_the_putters() {
         let producer = thread::spawn(move || (0..).try_for_each(|n| sender.put(n)));
         assert_eq!(receiver.take(), Ok(0));
         drop(receiver);
-        assert!(matches!(producer.join().unwrap(), Err(PutError::Closed(1 | 2))));
+        assert!(matches!(producer.join().unwrap(), Err(PutError::Disconnected(1 | 2))));
     });
 }
 
@@ -179,7 +179,7 @@ fn a_masked_put_obeys_nobody() {
             move || token.attach(|| masked(|| (0..3).try_for_each(|n| sender.put(n))))
         });
         token.cancel();
-        assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(receiver.take_iter().collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(producer.join().unwrap(), Ok(()));
     });
 }

@@ -3,7 +3,7 @@
 //!
 //! It names neither std nor a model. `executor/tests/channel.rs` compiles it for real threads, `main.rs` for shuttle.
 
-use executor::channel::{PutError, Sender, bounded};
+use executor::channel::{PutError, ReceiverExt, Sender, SenderExt, bounded};
 
 use super::door::sync::{Arc, Condvar, Mutex};
 use super::door::thread::{self, JoinHandle};
@@ -27,7 +27,7 @@ impl<const CAREFUL: bool> Writer<CAREFUL> {
         let (lines, to_write) = bounded::<String>(capacity);
         let progress = Arc::new(Progress::default());
         let own = Arc::clone(&progress);
-        let write = move || to_write.iter().for_each(|line| own.write::<CAREFUL>(line));
+        let write = move || to_write.take_iter().for_each(|line| own.write::<CAREFUL>(line));
         Self { lines, progress, thread: thread::spawn(write) }
     }
 

@@ -11,6 +11,8 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+#[cfg(feature = "channel")]
+use executor::channel::{PutError, ReceiverExt, SenderExt, TakeError, bounded};
 use executor::fork_join::{ForkJoinPool, InvokeError};
 use executor::{
     Block, CancelToken, CancellableTask, Cancelled, CancellingExecutor, DropPolicy,
@@ -161,24 +163,29 @@ const CALLS: &[(&str, Blocks)] = &[
         !pool.stopper().await_termination(FOR_EVER)
     }),
     #[cfg(feature = "channel")]
-    ("Sender::put", || {
-        let (sender, _receiver) = executor::channel::bounded(0);
-        matches!(sender.put(()), Err(executor::channel::PutError::Interrupted(())))
+    ("SenderExt::put", || {
+        let (sender, _receiver) = bounded(0);
+        matches!(sender.put(()), Err(PutError::Interrupted(())))
     }),
     #[cfg(feature = "channel")]
-    ("Sender::put_timeout", || {
-        let (sender, _receiver) = executor::channel::bounded(0);
-        matches!(sender.put_timeout((), FOR_EVER), Err(executor::channel::PutTimeoutError::Interrupted(())))
+    ("SenderExt::put_timeout", || {
+        let (sender, _receiver) = bounded(0);
+        matches!(sender.put_timeout((), FOR_EVER), Err(PutError::Interrupted(())))
     }),
     #[cfg(feature = "channel")]
-    ("Receiver::take", || {
-        let (_sender, receiver) = executor::channel::bounded::<()>(1);
-        receiver.take() == Err(executor::channel::TakeError::Interrupted)
+    ("ReceiverExt::take", || {
+        let (_sender, receiver) = bounded::<()>(1);
+        receiver.take() == Err(TakeError::Interrupted)
     }),
     #[cfg(feature = "channel")]
-    ("Receiver::take_timeout", || {
-        let (_sender, receiver) = executor::channel::bounded::<()>(1);
-        receiver.take_timeout(FOR_EVER) == Err(executor::channel::TakeTimeoutError::Interrupted)
+    ("ReceiverExt::take_timeout", || {
+        let (_sender, receiver) = bounded::<()>(1);
+        receiver.take_timeout(FOR_EVER) == Err(TakeError::Interrupted)
+    }),
+    #[cfg(feature = "channel")]
+    ("ReceiverExt::take_iter", || {
+        let (_sender, receiver) = bounded::<()>(1);
+        receiver.take_iter().next().is_none()
     }),
 ];
 
@@ -196,13 +203,15 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("ShutdownHooks::add_pool", "registers a hook, which waits later and is no task"),
     ("CancellableStream::connect", "waits in the system, and is tried in `uninterruptible`"),
     #[cfg(not(feature = "channel"))]
-    ("Sender::put", "is not there"),
+    ("SenderExt::put", "is not there"),
     #[cfg(not(feature = "channel"))]
-    ("Sender::put_timeout", "is not there"),
+    ("SenderExt::put_timeout", "is not there"),
     #[cfg(not(feature = "channel"))]
-    ("Receiver::take", "is not there"),
+    ("ReceiverExt::take", "is not there"),
     #[cfg(not(feature = "channel"))]
-    ("Receiver::take_timeout", "is not there"),
+    ("ReceiverExt::take_timeout", "is not there"),
+    #[cfg(not(feature = "channel"))]
+    ("ReceiverExt::take_iter", "is not there"),
 ];
 
 /// The waits under every blocking call: the one in `wait.rs`, and those for a channel.

@@ -129,6 +129,7 @@ impl Sources {
                 let of_traits = named(&|function| self.is_of_a_trait_of_ours(function));
                 match (of_them.is_empty(), of_traits.is_empty()) {
                     (false, _) => of_them,
+                    (true, _) if call.name == "take" => Vec::new(), // of an `Option`; nothing else here takes from a channel
                     (true, false) => of_traits,
                     (true, true) if declared.is_some() || OF_STD.contains(&&*call.name) => Vec::new(),
                     (true, true) => named(&|function| !function.owner.is_empty()),
