@@ -35,6 +35,7 @@
 //! | `companion` | | The handle | what goes along with a task |
 //! | `job` | | Work stealing | work that borrows from the stack of the thread that waits for it |
 //! | `task` ★ | [`Task`], [`TaskState`] | The life of a task | a closure to be run once |
+//! | `tombstones` | | Threads and queue | how many of the tasks in a queue were cancelled |
 //! | `watcher` | | Tasks that wait for tasks | what can be asked of the owner of a queue |
 //! | `parker` ★ | | The handle | where a thread waits, and how long it spins before it sleeps |
 //! | `awaited` | | Tasks that wait for tasks | what a thread can wait for, and who can tell whether that can still come |
@@ -189,6 +190,8 @@ mod job;
 
 mod task;
 pub use task::{Task, TaskState};
+
+mod tombstones;
 
 mod watcher;
 

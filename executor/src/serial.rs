@@ -16,10 +16,11 @@ use crate::error::RejectReason;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{TaskId, WatcherId};
 use crate::life::{Inner, Life, Stay, rest_of_service};
-use crate::line::{Joined, Keeper, Lender, Line, LineState, Tombstones, Turns, recall_heads};
+use crate::line::{Joined, Keeper, Lender, Line, LineState, Turns, recall_heads};
 use crate::sync::process::OnceLock;
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
+use crate::tombstones::Tombstones;
 use crate::wait::{Deadline, Look, Ticket, wait_for};
 use crate::watcher::{QueueWatcher, ServedBy, Watch};
 
@@ -327,7 +328,7 @@ impl Keeper for Serial {
 impl QueueWatcher for Line<Serial> {
     fn cancelled_in_queue(&self, _queue: WatcherId) {
         let tombstones = &self.keeper.tombstones;
-        if tombstones.has_come() && tombstones.are_many(self.with(|state| state.len())) {
+        if tombstones.has_come() && tombstones.are_many(|| self.with(|state| state.len())) {
             drop(self.clear_out());
         }
     }

@@ -1,6 +1,7 @@
 //! Channels under a model: what `sync.rs` uses of crossbeam-channel, whose own locks and threads no model sees.
 //!
 //! They differ from the real ones in one point: at a channel without capacity only two threads meet that both block.
+#![allow(missing_docs)] // crossbeam has the documentation
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

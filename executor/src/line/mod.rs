@@ -52,7 +52,7 @@
 mod state;
 mod turns;
 
-pub(crate) use state::{LineState, Tombstones};
+pub(crate) use state::LineState;
 pub(crate) use turns::{Lender, Turns};
 
 use std::collections::BTreeSet;
@@ -67,6 +67,7 @@ use crate::panics::contain;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex};
 use crate::task::{HandleCell, LineHead, Task, TaskLabel, TaskState};
+use crate::tombstones::Tombstones;
 use crate::wait::Ticket;
 use crate::wait_graph::{look_again_at, see_to};
 use crate::worker_context::runs_part;

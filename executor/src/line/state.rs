@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 
 use crate::ids::{TaskId, ThreadKey, WatcherId};
-use crate::sync::atomic::{AtomicIsize, Ordering};
 use crate::task::{LineHead, Task, TaskLabel};
+use crate::tombstones::Tombstones;
 use crate::wait::{self, Ticket};
 use crate::wait_graph::{enter_line, leave_line};
 
@@ -338,56 +338,5 @@ impl Queued {
         leave_line(self.collector, watcher);
         let was_cancelled = tombstones.has_left(&self.task);
         (self.task, was_cancelled)
-    }
-}
-
-/// How many of the tasks in an executor's lines were cancelled. For a moment it may be less than it should, or below zero: who
-/// cancels a task counts it after that, and who takes it out may be quicker.
-pub(crate) struct Tombstones {
-    count: AtomicIsize,
-    /// At which count to look whether they are to be cleared out.
-    limit: AtomicIsize,
-}
-
-/// Fewer are not worth it.
-const FEW: isize = 32;
-
-// Relaxed throughout: a thread that must know of a cancellation has heard of it by a lock.
-impl Tombstones {
-    pub(crate) fn new() -> Self {
-        Self { count: AtomicIsize::new(0), limit: AtomicIsize::new(FEW) }
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        usize::try_from(self.count.load(Ordering::Relaxed)).unwrap_or(0)
-    }
-
-    fn made(&self) {
-        self.count.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a task that is out of its line. True if it was cancelled in there.
-    fn has_left(&self, task: &Task) -> bool {
-        let was_cancelled = task.leave_queue();
-        if was_cancelled {
-            self.count.fetch_sub(1, Ordering::Relaxed);
-        }
-        was_cancelled
-    }
-
-    /// Counts a task that was cancelled in a line. True if half of what waits may be tombstones, as a look will tell: so each
-    /// of them pays a constant share of the looks and of the clearing up.
-    pub(crate) fn has_come(&self) -> bool {
-        let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
-        count >= self.limit.load(Ordering::Relaxed)
-    }
-
-    /// Of so many tasks that wait. True if they are to be cleared out.
-    pub(crate) fn are_many(&self, waiting: usize) -> bool {
-        let half = isize::try_from(waiting / 2).unwrap_or(isize::MAX);
-        let count = self.count.load(Ordering::Relaxed);
-        let are_many = count >= FEW && count >= half;
-        self.limit.store(if are_many { FEW } else { FEW.max(half) }, Ordering::Relaxed);
-        are_many
     }
 }

@@ -50,7 +50,7 @@ use crate::awaited::{Awaited, Source};
 use crate::error::RejectReason;
 use crate::executor::{Executor, ExecutorService, RejectedExecution, RejectedSubmission};
 use crate::handle::{FutureTask, TaskHandle};
-use crate::life::{Inner, Member, rest_of_service};
+use crate::life::{Inner, rest_of_service};
 use crate::line::{Joined, Lender, Line};
 use crate::panics::discard;
 use crate::sync::Arc;
@@ -369,14 +369,7 @@ where
     S: Send + Sync,
 {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        let Some(stay) = self.inner.life().begin_stay() else {
-            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
-        };
-        let refused = self.inner.executor().execute_task(task.accompanied(Member::new(stay)));
-        refused.map_err(|RejectedExecution { reason, task }| RejectedExecution {
-            reason,
-            task: task.alone_from(self.inner.life().root()),
-        })
+        self.inner.pass_on(task, Task::accompanied)
     }
 }
 

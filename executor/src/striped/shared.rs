@@ -7,11 +7,12 @@ use super::table::{Left, Table};
 use crate::cancel::CancelToken;
 use crate::ids::{Place, TaskId, WatcherId};
 use crate::life::{Life, Stay};
-use crate::line::{Keeper, Line, LineState, Tombstones, Turns, recall_heads};
+use crate::line::{Keeper, Line, LineState, Turns, recall_heads};
 use crate::panics::discard;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, MutexGuard, Weak};
 use crate::task::Task;
+use crate::tombstones::Tombstones;
 use crate::watcher::{QueueWatcher, ServedBy, Watch};
 
 /// The lines of some of the stripes.
@@ -165,7 +166,7 @@ impl<K: Send + 'static> Keeper for Home<K> {
 /// asked of a lane is looked up in both.
 impl<K: Send + 'static> QueueWatcher for Shared<K> {
     fn cancelled_in_queue(&self, _queue: WatcherId) {
-        if self.tombstones.has_come() && self.tombstones.are_many(self.waiting()) {
+        if self.tombstones.has_come() && self.tombstones.are_many(|| self.waiting()) {
             for table in self.tables() {
                 let cancelled: Vec<_> = table.lines().map(|line| line.clear_out()).collect();
                 drop(table);

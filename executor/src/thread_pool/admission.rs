@@ -61,7 +61,7 @@ impl Shared {
     #[inline]
     fn enter(&self, task: &Task) {
         if !task.enter_queue(self.watch.id()) {
-            self.tombstone_made(); // it was cancelled before it could tell us
+            self.tombstones.made(); // it was cancelled before it could tell us
         }
     }
 
@@ -103,7 +103,7 @@ impl Shared {
                 }
                 Err(Some(refused)) => task = refused,
             }
-            if self.tombstones() > 0 {
+            if self.tombstones.count() > 0 {
                 self.inbox.recall(&mut state);
                 let removed = self.clear_out(&mut state);
                 if !removed.is_empty() {
@@ -140,7 +140,7 @@ impl Shared {
         let result = match pushed {
             Some(Ok(())) => Ok(()),
             Some(Err(refused)) => {
-                self.leave_queue(&refused);
+                self.tombstones.has_left(&refused);
                 return Err(Some(refused));
             }
             None if state.queue_has(id) => Err(None),
@@ -215,7 +215,7 @@ impl Refuser for Arc<Shared> {
             };
             let Some(task) = run.claim() else { continue };
             state.seats.note_claim_of_another();
-            let was_cancelled = self.leave_queue(&task);
+            let was_cancelled = self.tombstones.has_left(&task);
             self.wake_submitter(&state);
             if !was_cancelled {
                 break Some(task);

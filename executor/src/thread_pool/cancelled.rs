@@ -9,9 +9,9 @@
 //!
 //! | when | who | count |
 //! |---|---|---|
-//! | a task comes in and was cancelled before it could be told of its queue | its submitter, by [`tombstone_made`](Shared::tombstone_made) | + 1 |
+//! | a task comes in and was cancelled before it could be told of its queue | its submitter, by [`made`](crate::tombstones::Tombstones::made) | + 1 |
 //! | a task is cancelled in the inbox, the run or the queue | the canceller, by [`QueueWatcher::cancelled_in_queue`] | + 1 |
-//! | it is claimed or taken out of the queue | that thread, by [`leave_queue`](Shared::leave_queue) | − 1 |
+//! | it is claimed or taken out of the queue | that thread, by [`has_left`](crate::tombstones::Tombstones::has_left) | − 1 |
 //! | a user's queue drops it | the queue, by [`QueueWatcher::tombstone_dropped`] | − 1 |
 //!
 //! Tombstones are cleared out when a task finds no room, when half of what waits are tombstones, by
@@ -29,7 +29,6 @@ use super::shared::Shared;
 use super::state::{State, ask};
 use crate::ids::{TaskId, WatcherId};
 use crate::sync::Arc;
-use crate::sync::atomic::Ordering;
 use crate::task::Task;
 use crate::watcher::{QueueWatcher, ServedBy};
 
@@ -53,36 +52,13 @@ impl ThreadPoolExecutor {
 }
 
 impl Shared {
-    /// How many tasks that wait were cancelled.
-    pub(super) fn tombstones(&self) -> usize {
-        // Relaxed: a thread that must know of a cancellation has heard of it by a lock.
-        usize::try_from(self.tombstones.load(Ordering::Relaxed)).unwrap_or(0)
-    }
-
-    pub(super) fn tombstone_made(&self) {
-        self.tombstones.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn tombstone_gone(&self) {
-        self.tombstones.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Counts a task that is out of the queue, or did not get in. True if it was cancelled while it was in.
-    pub(super) fn leave_queue(&self, task: &Task) -> bool {
-        let was_cancelled = task.leave_queue();
-        if was_cancelled {
-            self.tombstone_gone();
-        }
-        was_cancelled
-    }
-
     /// Takes the task to be run next out of the queue. Puts those that were cancelled before it into `cancelled`, to be
     /// dropped outside the lock.
     #[inline]
     pub(super) fn take_queued(&self, state: &mut State, cancelled: &mut Vec<Task>) -> Option<Task> {
         loop {
             let task = ask(|| state.queue.pop()).flatten()?;
-            let was_cancelled = self.leave_queue(&task);
+            let was_cancelled = self.tombstones.has_left(&task);
             self.wake_submitter(state);
             if !was_cancelled {
                 return Some(task);
@@ -95,7 +71,7 @@ impl Shared {
     pub(super) fn clear_out(&self, state: &mut State) -> Vec<Task> {
         let Some(removed) = ask(|| state.queue.remove_if(&mut Task::is_cancelled)) else { return Vec::new() };
         for task in &removed {
-            self.leave_queue(task);
+            self.tombstones.has_left(task);
         }
         removed
     }
@@ -109,7 +85,7 @@ impl Shared {
             self.report_kept();
             return None;
         };
-        let was_cancelled = self.leave_queue(&task);
+        let was_cancelled = self.tombstones.has_left(&task);
         self.wake_submitter(&state);
         drop(state);
         (!was_cancelled).then_some(task)
@@ -119,12 +95,11 @@ impl Shared {
 impl QueueWatcher for Shared {
     fn cancelled_in_queue(&self, _queue: WatcherId) {
         let mut state = self.state.lock();
-        self.tombstone_made();
+        self.tombstones.made();
         self.wake_submitter(&state);
         // A tombstone is small, but in a queue that is never reached it would stay for ever. Clearing up when half of the
         // queue is tombstones costs each of them a constant share.
-        let tombstones = self.tombstones();
-        if tombstones >= 32 && tombstones * 2 >= self.inbox.waiting(&state) {
+        if self.tombstones.are_many(|| self.inbox.waiting(&state)) {
             self.inbox.recall(&mut state);
             let removed = self.clear_out(&mut state);
             drop(state);
@@ -134,7 +109,7 @@ impl QueueWatcher for Shared {
     }
 
     fn tombstone_dropped(&self) {
-        self.tombstone_gone();
+        self.tombstones.gone();
     }
 
     fn take_out(&self, _queue: WatcherId, id: TaskId) -> Option<Task> {
@@ -146,7 +121,7 @@ impl QueueWatcher for Shared {
         self.inbox.recall(&mut state);
         let removed = ask(|| state.queue.remove_if(&mut |task| wanted(task))).unwrap_or_default();
         let (cancelled, taken): (Vec<_>, Vec<_>) =
-            removed.into_iter().partition(|task| self.leave_queue(task));
+            removed.into_iter().partition(|task| self.tombstones.has_left(task));
         self.wake_submitter(&state); // which has the next one look when it has its room
         drop(state);
         drop(cancelled);

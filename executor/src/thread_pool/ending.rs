@@ -142,7 +142,7 @@ impl Shared {
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
-                Some(Some(task)) if self.leave_queue(&task) => cancelled.push(task),
+                Some(Some(task)) if self.tombstones.has_left(&task) => cancelled.push(task),
                 Some(Some(task)) => never_begun.push(task),
                 None if panics_left > 0 => panics_left -= 1,
                 Some(None) | None => break,

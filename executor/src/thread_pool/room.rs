@@ -41,7 +41,7 @@ use crate::ids::WatcherId;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, PATIENCE, thread};
 use crate::task::Task;
-use crate::wait::{Deadline, Look, wait_for};
+use crate::wait::{Deadline, Look, Ticket, wait_for};
 
 impl Shared {
     /// Has `admit` try a task again whenever there may be room, until it is accepted or refused for another reason.
@@ -64,20 +64,11 @@ impl Shared {
         })
     }
 
-    /// Has a submitter wait behind those that wait already. Returns its ticket.
-    fn join_line(&self, waker: Waker) -> u64 {
-        let mut state = self.state.lock();
-        let ticket = state.next_ticket;
-        state.next_ticket += 1;
-        state.submitters.push_back((ticket, waker));
-        ticket
-    }
-
     /// Takes a submitter out of the line, and has the next one look: there may be room for it, or it was this one that had
     /// been told of the room.
-    fn leave_line(&self, ticket: u64) {
+    fn leave_line(&self, ticket: Ticket) {
         let mut state = self.state.lock();
-        state.submitters.retain(|&(other, _)| other != ticket);
+        state.submitters.leave(ticket);
         self.submitter_waits.store(true, Ordering::SeqCst);
         self.wake_submitter(&state);
     }
@@ -86,7 +77,7 @@ impl Shared {
     pub(super) fn wake_submitter(&self, state: &State) {
         // Under the lock, but not user code: only threads wait here, each on its parker.
         if self.submitter_waits.swap(false, Ordering::SeqCst)
-            && let Some((_, first)) = state.submitters.front()
+            && let Some((_, first)) = state.submitters.first()
         {
             first.wake_by_ref();
         }
@@ -98,7 +89,7 @@ struct Admission<'a, A> {
     pool: &'a Shared,
     admit: A,
     task: &'a mut Option<Task>,
-    ticket: &'a mut Option<u64>,
+    ticket: &'a mut Option<Ticket>,
     looks: u32,
 }
 
@@ -117,7 +108,7 @@ impl<A: Fn(Task) -> Result<(), RejectedExecution>> Look for Admission<'_, A> {
         }
         if self.ticket.is_none() {
             // First the waker and then the look, so that room made in between is not missed.
-            *self.ticket = Some(self.pool.join_line(waker.clone()));
+            *self.ticket = Some(self.pool.state.lock().submitters.join(waker.clone()));
         }
         self.pool.submitter_waits.store(true, Ordering::SeqCst); // before it looks
         match (self.admit)(self.task.take()?) {
@@ -147,6 +138,6 @@ impl Source for Room {
 impl State {
     /// Has all of them look, because of a change that may be good news for more than one, or bad news for all.
     pub(super) fn wake_all_submitters(&self) {
-        self.submitters.iter().for_each(|(_, waker)| waker.wake_by_ref());
+        self.submitters.iter().for_each(Waker::wake_by_ref);
     }
 }

@@ -19,9 +19,10 @@ use crate::outcome::Outcome;
 use crate::panics::{self, PanicHandler, contain};
 use crate::queue::WorkQueue;
 use crate::starvation::OnStarvation;
-use crate::sync::atomic::{AtomicBool, AtomicIsize};
+use crate::sync::atomic::AtomicBool;
 use crate::sync::{Arc, Condvar, Mutex, Weak};
 use crate::task::Task;
+use crate::tombstones::Tombstones;
 use crate::watcher::Watch;
 
 pub(super) struct Shared {
@@ -35,7 +36,7 @@ pub(super) struct Shared {
     pub(super) terminated: Latch,
 
     /// How many cancelled tasks wait. See `cancelled`.
-    pub(super) tombstones: AtomicIsize,
+    pub(super) tombstones: Tombstones,
     /// A submitter wants to hear of room. See `room`.
     pub(super) submitter_waits: AtomicBool,
 
@@ -69,7 +70,7 @@ impl Shared {
             work: Condvar::new(),
             started: Condvar::new(),
             terminated: Latch::new(1),
-            tombstones: AtomicIsize::new(0),
+            tombstones: Tombstones::new(),
             submitter_waits: AtomicBool::new(false),
             root,
             hangs_on: Mutex::new(None),

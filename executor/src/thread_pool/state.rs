@@ -25,7 +25,6 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::task::Waker;
 
 use super::factory::Backoff;
 use super::run::{Frozen, Runs, Seats};
@@ -34,6 +33,7 @@ use crate::ids::TaskId;
 use crate::panics::{self, contain};
 use crate::queue::WorkQueue;
 use crate::task::Task;
+use crate::wait;
 
 /// Where a pool stands. It only ever moves to a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,10 +113,8 @@ pub(super) struct State {
     /// Tasks that were run by a worker on top of one that waited.
     pub(super) helped: u64,
 
-    /// Submitters that wait for room, in the order in which they came, each with its ticket. See `room`.
-    pub(super) submitters: VecDeque<(u64, Waker)>,
-    /// The ticket of the next submitter that has to wait.
-    pub(super) next_ticket: u64,
+    /// Submitters that wait for room. See `room`.
+    pub(super) submitters: wait::Line,
 }
 
 impl State {
@@ -142,8 +140,7 @@ impl State {
             spares: 0,
             starved: 0,
             helped: 0,
-            submitters: VecDeque::new(),
-            next_ticket: 0,
+            submitters: wait::Line::new(),
         }
     }
 

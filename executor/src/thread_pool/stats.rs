@@ -164,7 +164,7 @@ impl Shared {
         state.seats.wait_for_claims(&frozen);
         let ended = state.seats.completed();
         let active = state.seats.begun() - ended;
-        let queued = (held.len() + state.unclaimed_when(&frozen)).saturating_sub(self.tombstones());
+        let queued = (held.len() + state.unclaimed_when(&frozen)).saturating_sub(self.tombstones.count());
         state.runs.thaw(&frozen);
         PoolStats {
             state: state.phase,

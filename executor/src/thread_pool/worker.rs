@@ -138,10 +138,8 @@ impl<'a> LiveWorker<'a> {
     fn claim(&self, run: &Run) -> Option<Task> {
         loop {
             let task = run.claim()?;
-            let was_cancelled = task.leave_queue();
-            if was_cancelled {
-                self.shared.tombstone_gone();
-            } else {
+            let was_cancelled = self.shared.tombstones.has_left(&task);
+            if !was_cancelled {
                 self.seat.begin(task.label());
             }
             self.seat.note_claim();
