@@ -69,11 +69,31 @@ pub(super) fn run(shared: &Arc<Shared>, first_task: Option<TaskId>) {
 }
 // ANCHOR_END: worker
 
-/// What a worker has found.
-enum Found {
-    Task(Task),
-    /// Something to claim, if others leave it any.
-    Run(Arc<Run>),
+/// What a worker does next.
+enum Next {
+    Start(Task),
+    /// Claim a task from this run, if the other workers leave one.
+    Claim(Arc<Run>),
+    /// Drop the cancelled tasks that it has found, and report panics of the queue. Both are user code.
+    TidyUp,
+    LookAgain,
+    GiveWay,
+    Sleep,
+    Leave,
+}
+
+/// A search for a task: what the worker knows from one look to the next.
+struct Search {
+    /// The task for which the worker was started, until it has looked for that one.
+    own_task: Option<TaskId>,
+    /// A submitter may count on this worker, so it must look before it leaves.
+    is_counted_on: bool,
+    idle_since: Option<Instant>,
+    is_idle_for_too_long: bool,
+    has_tidied_up: bool,
+    times_it_gave_way: u32,
+    /// Cancelled tasks that were in the queue.
+    cancelled: Vec<Task>,
 }
 
 /// A worker that counts as live, from `begin` until `leave`.
@@ -152,82 +172,101 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Finds a task, or a run to claim from, or sleeps until there is one.
+    /// Looks for a task until there is one, and sleeps meanwhile. Each look decides under the lock what to do next.
     fn look_for_task(&mut self) -> Option<Task> {
-        let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
+        let mut search = self.begin_search(); // declared first, so dropped last: when the lock is free
         let mut state = self.shared.state.lock();
-        let mut idle_since = None;
-        let mut timed_out = false;
-        // Its own task, and not the oldest one: that one's submitter may take it back because its thread does not come.
-        let mut own = if self.fresh { self.first_task } else { None };
-        let mut counted_on = std::mem::replace(&mut self.fresh, false);
-        let mut reported = false;
-        let mut lingered = 0;
         loop {
-            let surplus = state.workers() > state.most_workers() && state.live > 1;
-            if state.phase == PoolState::Stopping || surplus && !counted_on {
-                return self.leave(state);
-            }
-            let own_task = own.take().and_then(|id| state.take_first_task(id));
-            match own_task.map(Found::Task).or_else(|| self.find(&mut state, counted_on, &mut cancelled)) {
-                Some(Found::Task(task)) => {
+            match self.decide(&mut state, &mut search) {
+                Next::Start(task) => {
                     self.seat.begin(task.label());
                     self.shared.wake_worker(&mut state, 0); // the next one, if there is more to do
                     return Some(task);
                 }
-                Some(Found::Run(run)) => {
+                Next::Claim(run) => {
                     self.shared.wake_worker(&mut state, 1);
                     drop(state);
-                    let claimed = self.claim(&run);
-                    self.run = Some(run);
-                    if claimed.is_some() {
-                        return claimed;
+                    if let Some(task) = self.claim(&run) {
+                        self.run = Some(run);
+                        return Some(task);
                     }
-                    self.run = None; // the others were quicker
+                    state = self.shared.state.lock(); // the others were quicker
+                }
+                Next::TidyUp => {
+                    drop(state);
+                    search.cancelled.clear();
+                    self.shared.report_kept();
                     state = self.shared.state.lock();
-                    continue;
                 }
-                None => {}
-            }
-            if !cancelled.is_empty() || panics::any_kept() && !reported {
-                drop(state); // what is left of cancelled tasks, and panics of the queue, should not wait that long
-                cancelled.clear();
-                self.shared.report_kept();
-                reported = true; // or a queue that always panics would keep this thread busy
-                state = self.shared.state.lock();
-                continue; // a queue that has panicked may give its task now
-            }
-            reported = false;
-            if state.phase != PoolState::Running || timed_out || surplus {
-                if self.shared.inbox.close(&state) {
-                    timed_out = false;
-                    continue; // a task has come since the worker looked, and may have counted on it
+                Next::LookAgain => {}
+                Next::GiveWay => state = self.linger(state),
+                Next::Sleep => {
+                    let idle_since = *search.idle_since.get_or_insert_with(Instant::now);
+                    (state, search.is_idle_for_too_long) = self.sleep(state, idle_since);
                 }
-                return self.leave(state);
+                Next::Leave => return self.leave(state),
             }
-            counted_on = true;
-            if lingered != PATIENCE && self.may_linger(&state) {
-                lingered += 1;
-                state = self.linger(state);
-                continue;
-            }
-            (state, timed_out) = self.sleep(state, *idle_since.get_or_insert_with(Instant::now));
         }
+    }
+
+    /// Decides what the worker does next. Its own task comes before the oldest one: the submitter of that one may take it
+    /// back because its thread does not come.
+    fn decide(&self, state: &mut State, search: &mut Search) -> Next {
+        let is_surplus = state.workers() > state.most_workers() && state.live > 1;
+        if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
+            return Next::Leave;
+        }
+        let own_task = search.own_task.take().and_then(|id| state.take_first_task(id));
+        if let Some(found) = own_task.map(Next::Start).or_else(|| self.find(state, search)) {
+            return found;
+        }
+        if !search.cancelled.is_empty() || panics::any_kept() && !search.has_tidied_up {
+            search.has_tidied_up = true; // or a queue that always panics would keep this thread busy
+            return Next::TidyUp; // and look again: a queue that has panicked may give its task now
+        }
+        search.has_tidied_up = false;
+        if state.phase != PoolState::Running || search.is_idle_for_too_long || is_surplus {
+            if self.shared.inbox.close(state) {
+                search.is_idle_for_too_long = false;
+                return Next::LookAgain; // a task has come since the worker looked, and may have counted on it
+            }
+            return Next::Leave;
+        }
+        search.is_counted_on = true;
+        if search.times_it_gave_way != PATIENCE && self.may_linger(state) {
+            search.times_it_gave_way += 1;
+            return Next::GiveWay;
+        }
+        Next::Sleep
     }
     // ANCHOR_END: next_task
 
     /// What there is for this worker. One that others count on takes what waits in the queue before the first tasks of
     /// other workers: what a hand-off queue has was given to the idle, and a first task has a thread of its own to come,
     /// or else a submitter that takes it back.
-    fn find(&self, state: &mut State, counted_on: bool, cancelled: &mut Vec<Task>) -> Option<Found> {
-        if !counted_on && let Some(task) = state.first_tasks.pop_front() {
-            return Some(Found::Task(task));
+    fn find(&self, state: &mut State, search: &mut Search) -> Option<Next> {
+        if !search.is_counted_on
+            && let Some(task) = state.first_tasks.pop_front()
+        {
+            return Some(Next::Start(task));
         }
         let found = match self.shared.inbox.refill(state) {
-            Some(run) => Some(Found::Run(Arc::clone(run))),
-            None => self.shared.take_queued(state, cancelled).map(Found::Task),
+            Some(run) => Some(Next::Claim(Arc::clone(run))),
+            None => self.shared.take_queued(state, &mut search.cancelled).map(Next::Start),
         };
-        found.or_else(|| state.first_tasks.pop_front().map(Found::Task))
+        found.or_else(|| state.first_tasks.pop_front().map(Next::Start))
+    }
+
+    fn begin_search(&mut self) -> Search {
+        Search {
+            own_task: self.first_task.take(),
+            is_counted_on: std::mem::replace(&mut self.fresh, false),
+            idle_since: None,
+            is_idle_for_too_long: false,
+            has_tidied_up: false,
+            times_it_gave_way: 0,
+            cancelled: Vec::new(),
+        }
     }
 
     /// Whether it is of use to give way and look again before it sleeps. Not if another worker is already searching, and
