@@ -1,0 +1,81 @@
+//! A Redis of a test's own.
+
+use crate::child::WATCHDOG;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// An engine with an append-only file. It ends with this.
+pub(super) struct Engine {
+    folder: TempDir,
+    pub(super) port: u16,
+    server: Child,
+}
+
+impl Engine {
+    pub(super) fn start() -> Engine {
+        let folder = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let server = Engine::server(&folder, port);
+        Engine { folder, port, server }
+    }
+
+    fn server(folder: &TempDir, port: u16) -> Child {
+        let mut command = Command::new("redis-server");
+        command.args([
+            "--port",
+            &port.to_string(),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "yes",
+        ]);
+        command.args(["--appendfsync", "always", "--dir"]).arg(folder.path()).stdout(Stdio::null());
+        let server = command.spawn().expect("redis-server is installed");
+        let begun = Instant::now();
+        while say(port, &["PING"]).as_deref() != Some("+PONG") {
+            assert!(begun.elapsed() < WATCHDOG, "the engine does not answer");
+            thread::sleep(Duration::from_millis(5));
+        }
+        server
+    }
+
+    pub(super) fn kill(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+    }
+
+    pub(super) fn restart(&mut self) {
+        self.server = Engine::server(&self.folder, self.port);
+    }
+
+    /// The first line of the answer to a command.
+    pub(super) fn say(&self, words: &[&str]) -> String {
+        say(self.port, words).expect("the engine answers")
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}/0", self.port)
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn say(port: u16, words: &[&str]) -> Option<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let parts = words.iter().map(|word| format!("${}\r\n{word}\r\n", word.len()));
+    stream.write_all(format!("*{}\r\n{}", words.len(), parts.collect::<String>()).as_bytes()).ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    Some(line.trim_end().to_owned()).filter(|line| !line.is_empty())
+}

@@ -1,0 +1,80 @@
+//! The bad days of a worker: it is killed, told to stop, or stopped for a while.
+
+use super::engine::Engine;
+use super::{LEASE, Shared, is_complete, odd_site, signal};
+use crate::child::{crawl, ended, report};
+use crawler::web::shared::print;
+use std::time::Duration;
+
+#[test]
+#[ignore = "needs redis-server"]
+fn a_page_whose_lease_runs_out_three_times_is_a_dead_letter() {
+    let (engine, folder, (site, _)) = (Engine::start(), tempfile::tempdir().unwrap(), odd_site());
+    let url = engine.url();
+    let start = format!("http://127.0.0.1:{site}/");
+    let mut command = crawl(folder.path(), &start, &["--allow-private", "--json", "--per-site", "8"]);
+    command.args(["--frontier", &url, "--crawl", "test", "--lease", "1s", "--timeout", "5s"]);
+    let (status, report) = report(&ended(command.spawn().unwrap()));
+    assert_eq!(
+        (status, &report["complete"], &report["failed"]),
+        (Some(3), &true.into(), &1.into()),
+        "{report}"
+    );
+    assert!(
+        report["broken"][0]["why"].as_str().unwrap().starts_with("its lease ran out 3 times"),
+        "{report}"
+    );
+    let late = "outcomes came when their leases had run out: they do not count";
+    assert!(report["notes"][0].as_str().unwrap().ends_with(late), "{report}");
+    let status = print(&url, "test").unwrap();
+    assert!(
+        status.contains(&format!("1 dead letters\n  {start}bad (its lease ran out 3 times)\n")),
+        "{status}"
+    );
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn what_a_killed_process_had_is_fetched_by_another() {
+    let shared = Shared::of(200, Duration::from_millis(10), 2);
+    let flags = LEASE;
+    let mut victim = shared.start(0, &flags);
+    shared.until_asked(60);
+    let other = shared.start(1, &flags);
+    shared.until_asked(100);
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    is_complete(&ended(other));
+    // The engine may have accepted what the victim had not written when it died. It knows that.
+    is_complete(&ended(shared.start(0, &flags)));
+    shared.assert_whole();
+    assert!(shared.again() <= 4, "{} pages more than it had leases", shared.again());
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn told_to_stop_a_process_gives_back_and_another_goes_on_at_once() {
+    let shared = Shared::of(200, Duration::from_millis(10), 2);
+    let first = shared.start(0, &["--lease", "60m"]);
+    shared.until_asked(60);
+    signal(&first, "-INT");
+    assert_eq!(report(&ended(first)).0, Some(130));
+    assert_eq!(shared.engine.say(&["ZCARD", "{test}:leases"]), ":0");
+    is_complete(&ended(shared.start(1, &["--lease", "60m"])));
+    shared.assert_whole();
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn a_worker_that_comes_back_after_its_lease_changes_nothing() {
+    let shared = Shared::of(200, Duration::from_millis(10), 2);
+    let flags = LEASE;
+    let late = shared.start(0, &flags);
+    shared.until_asked(40);
+    signal(&late, "-STOP");
+    is_complete(&ended(shared.start(1, &flags)));
+    signal(&late, "-CONT");
+    is_complete(&ended(late));
+    shared.assert_whole();
+    assert!(shared.again() <= 4, "{} pages more than it had leases", shared.again());
+}
