@@ -7,8 +7,7 @@
 //! The book's chapter: Time limits.
 
 use executor::{
-    CancelToken, CancellableTask, Cancelled, CancellingExecutor, JoinTimeoutError, ThreadPoolExecutor,
-    prelude::*,
+    CancelToken, CancellableTask, Cancelled, CancellingExecutor, JoinError, ThreadPoolExecutor, prelude::*,
 };
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -47,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let answer = executor.submit_task(Ask(stream))?;
     server.read_exact(&mut [0])?; // the server gets the question and says nothing
     match answer.join_timeout(Duration::from_millis(200)) {
-        Err(JoinTimeoutError::TimedOut(late)) => {
+        Err(JoinError::TimedOut(late)) => {
             println!("no answer, so the task is cancelled");
             late.cancel();
         }

@@ -6,7 +6,7 @@
 //!
 //! The book's chapter: Time limits.
 
-use executor::{CancelToken, JoinTimeoutError, TaskState, ThreadPoolExecutor, prelude::*};
+use executor::{CancelToken, JoinError, TaskState, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn draw(pages: usize, cancel: bool) -> Result<(), Box<dyn Error>> {
         // ANCHOR: request
         let advertisement = pool.submit(|| CancelToken::current().sleep(Duration::from_hours(1)))?;
         match advertisement.join_timeout(PATIENCE) {
-            Err(JoinTimeoutError::TimedOut(late)) => {
+            Err(JoinError::TimedOut(late)) => {
                 if late.state() == TaskState::Running {
                     begun += 1;
                 }

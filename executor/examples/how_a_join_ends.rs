@@ -6,7 +6,7 @@
 //!
 //! The book's chapter: The handle.
 
-use executor::{CancelToken, JoinError, JoinTimeoutError, TaskHandle, ThreadPoolExecutor, prelude::*};
+use executor::{CancelToken, JoinError, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::time::Duration;
 
 const AN_HOUR: Duration = Duration::from_hours(1);
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // ANCHOR: timed_out
     let nap = pool.submit_cancellable(|token| token.sleep(AN_HOUR))?;
     match nap.join_timeout(Duration::from_millis(10)) {
-        Err(JoinTimeoutError::TimedOut(nap)) => {
+        Err(JoinError::TimedOut(nap)) => {
             println!("too slow:    given up, cancelled: {}", nap.cancel());
         }
         other => println!("too slow:    {other:?}"),

@@ -6,7 +6,7 @@
 //!
 //! The book's chapter: Time limits.
 
-use executor::{FutureTask, JoinError, JoinTimeoutError, ThreadPoolExecutor, prelude::*};
+use executor::{FutureTask, JoinError, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ fn advertisement(pool: &ThreadPoolExecutor, delay: Duration) -> Result<&'static 
     // Here the page itself is drawn, which takes a part of the budget.
     match advertisement.join_timeout(end.saturating_duration_since(Instant::now())) {
         Ok(text) => Ok(text),
-        Err(JoinTimeoutError::TimedOut(late)) => {
+        Err(JoinError::TimedOut(late)) => {
             late.cancel(); // or it would go on, and keep its thread, for nobody
             Ok("our own")
         }

@@ -98,7 +98,7 @@
 //! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] | The handle; The life of a task |
 //! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::panic_with`] | Results by hand, and for many |
 //! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] | The handle |
-//! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinTimeoutError`] | The handle |
+//! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinError`] | The handle |
 //! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmission`], which hand the task back | When there is no room |
 //! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] | The handle |
 //! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) | Time limits |
@@ -216,14 +216,18 @@ mod wait_graph;
 
 mod handle;
 pub use handle::{
-    Canceller, FutureTask, JoinError, JoinTimeoutError, Promise, SharedHandle, SharedJoinError, TaskError,
-    TaskHandle, TryJoinError,
+    Canceller, FutureTask, JoinError, Promise, SharedHandle, SharedJoinError, TaskError, TaskHandle,
+    TryJoinError,
 };
+
+/// The exercises know the error of a wait with a time limit by this name.
+#[doc(hidden)]
+pub use handle::JoinError as JoinTimeoutError;
 
 mod executor;
 pub use executor::{
-    Executor, ExecutorExt, ExecutorService, InvokeAllError, InvokeAllFailure, InvokeAnyError,
-    InvokeAnyFailure, RejectedExecution, RejectedSubmission, Scope, ScopeError, TaskFailure,
+    Executor, ExecutorExt, ExecutorService, InvokeAllError, InvokeAnyError, InvokeFailure, RejectedExecution,
+    RejectedSubmission, Scope, ScopeError, TaskFailure,
 };
 
 mod simple;

@@ -70,11 +70,17 @@ pub trait WorkQueue: Send {
 
     /// This, if it is a [`FifoQueue`]: the pool can give such a queue many tasks at once without changing their order.
     #[doc(hidden)]
-    fn as_fifo(&mut self) -> Option<&mut FifoQueue> {
+    fn as_fifo(&mut self, _: sealed::Ours) -> Option<&mut FifoQueue> {
         None
     }
 }
 // ANCHOR_END: work_queue
+
+/// Nobody else can name this argument of a method, so nobody else can call or override the method.
+pub(crate) mod sealed {
+    #[derive(Clone, Copy)]
+    pub struct Ours;
+}
 
 /// First in, first out.
 ///
@@ -235,7 +241,7 @@ impl WorkQueue for FifoQueue {
         self.tasks.iter().for_each(look);
     }
 
-    fn as_fifo(&mut self) -> Option<&mut FifoQueue> {
+    fn as_fifo(&mut self, _: sealed::Ours) -> Option<&mut FifoQueue> {
         Some(self)
     }
 }
@@ -328,8 +334,8 @@ impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
         (**self).shrink();
     }
 
-    fn as_fifo(&mut self) -> Option<&mut FifoQueue> {
-        (**self).as_fifo()
+    fn as_fifo(&mut self, ours: sealed::Ours) -> Option<&mut FifoQueue> {
+        (**self).as_fifo(ours)
     }
 }
 

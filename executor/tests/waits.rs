@@ -14,7 +14,7 @@ use executor::channel::{ReceiverExt, SenderExt, bounded};
 use executor::fork_join::{ForkJoinPool, join};
 use executor::{
     Block, BoundedExecutor, CancelToken, CutShort, DropPolicy, ExecutorCompletionService, ExecutorService,
-    FifoQueue, Hooks, InvokeAllFailure, InvokeAnyFailure, JoinError, Latch, Outcome, Promise, RejectReason,
+    FifoQueue, Hooks, InvokeFailure, JoinError, Latch, Outcome, Promise, RejectReason,
     ScheduledThreadPoolExecutor, Semaphore, SerialExecutor, Series, SharedJoinError, StripedExecutor,
     TaskHandle, TaskInfo, ThreadPoolExecutor, TrackingExecutor, prelude::*,
 };
@@ -148,14 +148,14 @@ fn for_tasks<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
         ("such tasks, all of them (`invoke_all`)", |own| {
             Some(match own.invoke_all([|| 1, || 2]).map_err(|error| error.reason) {
                 Ok(_) => Came,
-                Err(InvokeAllFailure::Starved(starvation)) => told(&starvation),
+                Err(InvokeFailure::Starved(starvation)) => told(&starvation),
                 Err(_) => Cancelled,
             })
         }),
         ("such tasks, one of them (`invoke_any`)", |own| {
             Some(match own.invoke_any([|| Ok::<_, ()>(1), || Ok(2)]).map_err(|error| error.reason) {
                 Ok(_) => Came,
-                Err(InvokeAnyFailure::Starved(starvation)) => told(&starvation),
+                Err(InvokeFailure::Starved(starvation)) => told(&starvation),
                 Err(_) => Cancelled,
             })
         }),

@@ -3,7 +3,7 @@
 use super::halves::{Pool, submit, whole};
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};
-use executor::{CancelToken, ExecutorService, JoinTimeoutError, TaskHandle, ThreadPoolExecutor};
+use executor::{CancelToken, ExecutorService, JoinError, TaskHandle, ThreadPoolExecutor};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -33,7 +33,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
     let all = whole(&pool, input(), sort);
     match all.join_timeout(Duration::from_secs(1)) {
         Ok(result) => println!("{}", result.as_deref().map_or("cancelled".into(), verdict)),
-        Err(JoinTimeoutError::TimedOut(all)) => {
+        Err(JoinError::TimedOut(all)) => {
             let stats = pool.stats();
             println!("after a second: {} active, {} starved", stats.active, stats.starved);
             println!("more than a million questions: {}", QUESTIONS.load(Relaxed) > 1_000_000);

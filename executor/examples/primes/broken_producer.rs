@@ -1,7 +1,7 @@
 //! Looks at a flag between two primes, too, and waits where it cannot look.
 
 use crate::primes;
-use executor::{JoinTimeoutError, ThreadPoolExecutor, prelude::*};
+use executor::{JoinError, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::process;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
     }
     producer.cancelled.store(true, Ordering::SeqCst);
     println!("the producer is told to stop");
-    let Err(JoinTimeoutError::TimedOut(_)) = handle.join_timeout(Duration::from_secs(2)) else {
+    let Err(JoinError::TimedOut(_)) = handle.join_timeout(Duration::from_secs(2)) else {
         return Err("it has ended".into());
     };
     println!("2 seconds later it has not ended: it is in send(), and the queue is full");

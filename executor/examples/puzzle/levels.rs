@@ -4,7 +4,7 @@ use super::door::sync::Arc;
 use super::puzzle::{Position, Puzzle};
 use super::search::Search;
 use super::unfinished::{Answer, Unfinished};
-use executor::{CancelToken, Executor, InvokeAllFailure, prelude::*};
+use executor::{CancelToken, Executor, InvokeFailure, prelude::*};
 
 /// A task has so many positions at least, if there are as many.
 const BATCH: usize = 64;
@@ -38,7 +38,7 @@ pub fn solve<P: Puzzle>(search: &Arc<Search<P>>, pool: &dyn Executor, tasks: usi
             move || visit(&search, &part, &CancelToken::current())
         });
         let ended = pool.invoke_all(parts).map_err(|failed| match failed.reason {
-            InvokeAllFailure::Interrupted => Unfinished::Cancelled,
+            InvokeFailure::Interrupted => Unfinished::Cancelled,
             _ => Unfinished::TaskLost,
         });
         level.clear();

@@ -2,7 +2,7 @@
 
 use crate::{page, renderer};
 use executor::panics::PanicReport;
-use executor::{FutureTask, JoinTimeoutError, prelude::*};
+use executor::{FutureTask, JoinError, prelude::*};
 use std::{error::Error, sync::Arc, time::Duration};
 
 type Shown = Result<(), Box<dyn Error>>;
@@ -26,7 +26,7 @@ pub fn before() -> Shown {
     let own = Arc::clone(&pool);
     let page = FutureTask::new(move || {
         let header = own.submit(page::part("header")).expect("the pool accepts tasks");
-        if let Err(JoinTimeoutError::TimedOut(header)) = header.join_timeout(Duration::from_secs(1)) {
+        if let Err(JoinError::TimedOut(header)) = header.join_timeout(Duration::from_secs(1)) {
             println!("after a second: {header:?}\n{}", own.snapshot());
         }
     });

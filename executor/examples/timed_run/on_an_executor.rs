@@ -1,6 +1,6 @@
 //! Timed run 3: on an executor, with the handle of the task.
 
-use executor::{Executor, JoinTimeoutError, Panic, RejectReason, prelude::*};
+use executor::{Executor, JoinError, Panic, RejectReason, prelude::*};
 use std::time::Duration;
 
 // ANCHOR: classic
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub fn hides_the_time_out(executor: &dyn Executor, limit: Duration, task: impl FnOnce() + Send + 'static) {
     let Ok(handle) = executor.submit(task) else { return };
     let canceller = handle.canceller();
-    if let Err(JoinTimeoutError::Panicked(panic)) = handle.join_timeout(limit) {
+    if let Err(JoinError::Panicked(panic)) = handle.join_timeout(limit) {
         panic.resume();
     }
     canceller.cancel(); // does nothing if the task has ended
@@ -35,9 +35,9 @@ pub fn timed_run<T: Send + 'static>(
 ) -> Result<T, NoResult> {
     let handle = executor.submit(task).map_err(|refused| NoResult::Refused(refused.reason))?;
     handle.join_or_cancel(limit).map_err(|error| match error {
-        JoinTimeoutError::TimedOut(_) => NoResult::TimedOut,
-        JoinTimeoutError::Interrupted(_) => NoResult::Interrupted,
-        JoinTimeoutError::Panicked(panic) => Panic::resume(panic),
+        JoinError::TimedOut(_) => NoResult::TimedOut,
+        JoinError::Interrupted(_) => NoResult::Interrupted,
+        JoinError::Panicked(panic) => Panic::resume(panic),
         _ => NoResult::Cancelled,
     })
 }

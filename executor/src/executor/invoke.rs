@@ -84,12 +84,12 @@ pub(super) fn all<T: Send + 'static>(
 ) -> Result<Vec<TaskHandle<T>>, InvokeAllError<T>> {
     let mut batch = Batch(Vec::with_capacity(tasks.len()));
     let (mut stopped, not_submitted) = submit_each(executor, tasks, deadline, &mut batch);
-    if !matches!(stopped, Some(InvokeAllFailure::Interrupted | InvokeAllFailure::Starved(_))) {
+    if !matches!(stopped, Some(InvokeFailure::Interrupted | InvokeFailure::Starved(_))) {
         // In task order: one wake-up for each that is still unfinished when those before it have ended.
         match batch.0.iter().try_for_each(|handle| handle.wait_for_end(deadline)) {
             Ok(()) | Err(WaitError::TimedOut) => {}
-            Err(WaitError::Interrupted) => stopped = Some(InvokeAllFailure::Interrupted),
-            Err(WaitError::Starved(starvation)) => stopped = Some(InvokeAllFailure::Starved(starvation)),
+            Err(WaitError::Interrupted) => stopped = Some(InvokeFailure::Interrupted),
+            Err(WaitError::Starved(starvation)) => stopped = Some(InvokeFailure::Starved(starvation)),
         }
     }
     let handles = batch.into_finished();
@@ -106,11 +106,11 @@ fn submit_each<T: Send + 'static>(
     tasks: Vec<FutureTask<T>>,
     deadline: Deadline,
     batch: &mut Batch<T>,
-) -> (Option<InvokeAllFailure>, Vec<FutureTask<T>>) {
+) -> (Option<InvokeFailure>, Vec<FutureTask<T>>) {
     let mut tasks = tasks.into_iter();
     while let Some(FutureTask { task, handle }) = tasks.next() {
         let (reason, task) = if check_current().is_err() {
-            (InvokeAllFailure::Interrupted, task)
+            (InvokeFailure::Interrupted, task)
         } else if deadline.has_passed() {
             drop(task);
             batch.0.push(handle);
@@ -174,7 +174,7 @@ pub(super) fn any<T: Send + 'static, E: Send + 'static>(
     let (running, submitted) = (Arrivals::new(), Vec::with_capacity(tasks.len()));
     let mut race = Race { running, submitted, losers: Vec::new(), not_submitted: Vec::new() };
     if tasks.is_empty() {
-        return Err(race.lost(InvokeAnyFailure::Empty));
+        return Err(race.lost(InvokeFailure::Empty));
     }
     match race.start(executor, tasks, deadline) {
         Ok(value) => Ok(value),
@@ -188,7 +188,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         executor: &(impl Executor + ?Sized),
         tasks: Vec<FutureTask<Result<T, E>>>,
         deadline: Deadline,
-    ) -> Result<T, InvokeAnyFailure> {
+    ) -> Result<T, InvokeFailure> {
         let mut tasks = tasks.into_iter();
         let mut refused = None;
         while let Some(task) = tasks.next() {
@@ -199,9 +199,9 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
                 }
             }
             let stop = if check_current().is_err() {
-                (InvokeAnyFailure::Interrupted, task)
+                (InvokeFailure::Interrupted, task)
             } else if deadline.has_passed() {
-                (InvokeAnyFailure::TimedOut, task)
+                (InvokeFailure::TimedOut, task)
             } else {
                 // Noted before, for the case that the executor panics: then this is dropped and cancels it.
                 let submitted = &mut self.submitted;
@@ -214,19 +214,19 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
                 }
             };
             self.not_submitted = std::iter::once(stop.1).chain(tasks).collect();
-            if matches!(stop.0, InvokeAnyFailure::Rejected(_)) {
+            if matches!(stop.0, InvokeFailure::Rejected(_)) {
                 refused = Some(stop.0);
                 break;
             }
             return Err(stop.0);
         }
         self.first_success(deadline).map_err(|reason| match (reason, refused) {
-            (InvokeAnyFailure::AllFailed, Some(refused)) => refused,
+            (InvokeFailure::AllFailed, Some(refused)) => refused,
             (reason, _) => reason,
         })
     }
 
-    fn first_success(&mut self, deadline: Deadline) -> Result<T, InvokeAnyFailure> {
+    fn first_success(&mut self, deadline: Deadline) -> Result<T, InvokeFailure> {
         loop {
             match self.running.next(deadline) {
                 Ok(Some(handle)) => {
@@ -234,10 +234,10 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
                         return Ok(value);
                     }
                 }
-                Ok(None) => return Err(InvokeAnyFailure::AllFailed),
-                Err(WaitError::TimedOut) => return Err(InvokeAnyFailure::TimedOut),
-                Err(WaitError::Interrupted) => return Err(InvokeAnyFailure::Interrupted),
-                Err(WaitError::Starved(starvation)) => return Err(InvokeAnyFailure::Starved(starvation)),
+                Ok(None) => return Err(InvokeFailure::AllFailed),
+                Err(WaitError::TimedOut) => return Err(InvokeFailure::TimedOut),
+                Err(WaitError::Interrupted) => return Err(InvokeFailure::Interrupted),
+                Err(WaitError::Starved(starvation)) => return Err(InvokeFailure::Starved(starvation)),
             }
         }
     }
@@ -282,7 +282,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         masked(|| self.running.next(Deadline::NEVER)).ok().flatten()
     }
 
-    fn lost(&mut self, reason: InvokeAnyFailure) -> InvokeAnyError<T, E> {
+    fn lost(&mut self, reason: InvokeFailure) -> InvokeAnyError<T, E> {
         let failures = std::mem::take(&mut self.losers).into_iter().map(TaskFailure::from).collect();
         InvokeAnyError { reason, failures, not_submitted: std::mem::take(&mut self.not_submitted) }
     }
@@ -317,9 +317,10 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 /// The outcome of each task is decided. A body that was running when its task was cancelled, and pays no attention to its
 /// token, goes on all the same, after the call; what it returns is dropped.
 #[must_use = "dropping it drops the tasks that were not run"]
+#[non_exhaustive]
 pub struct InvokeAllError<T> {
     /// Why.
-    pub reason: InvokeAllFailure,
+    pub reason: InvokeFailure,
     /// Those that were accepted, in the order of the tasks. All are finished: after a refusal by themselves, after an
     /// interruption (or at the deadline) the late ones by being cancelled.
     pub handles: Vec<TaskHandle<T>>,
@@ -328,27 +329,16 @@ pub struct InvokeAllError<T> {
     pub not_submitted: Vec<FutureTask<T>>,
 }
 
-/// Why [`invoke_all`](super::ExecutorExt::invoke_all) failed.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum InvokeAllFailure {
-    /// The executor refused a task.
-    Rejected(RejectReason),
-    /// The *calling* task was cancelled.
-    Interrupted,
-    /// Every thread that could run the tasks waits, too.
-    Starved(Starvation),
-}
-
 /// No task of [`invoke_any`](super::ExecutorExt::invoke_any) or
 /// [`invoke_any_timeout`](super::ExecutorExt::invoke_any_timeout) has succeeded.
 ///
 /// The outcome of each task is decided: it has failed, or was cancelled because the call gave up. A body that was running
 /// then, and pays no attention to its token, goes on all the same, after the call; what it returns is dropped.
 #[must_use = "dropping it drops the tasks that were not run"]
+#[non_exhaustive]
 pub struct InvokeAnyError<T, E> {
     /// Why.
-    pub reason: InvokeAnyFailure,
+    pub reason: InvokeFailure,
     /// How those ended that were accepted: first those that failed, in the order in which they did, then those that
     /// were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
@@ -356,17 +346,19 @@ pub struct InvokeAnyError<T, E> {
     pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
-/// Why [`invoke_any`](super::ExecutorExt::invoke_any) has no value.
+/// Why [`invoke_all`](super::ExecutorExt::invoke_all) or [`invoke_any`](super::ExecutorExt::invoke_any) failed.
+#[doc(alias = "InvokeAllFailure")]
+#[doc(alias = "InvokeAnyFailure")]
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum InvokeAnyFailure {
-    /// There was no task.
+pub enum InvokeFailure {
+    /// There was no task. Only `invoke_any` fails so.
     Empty,
-    /// Each task has failed.
+    /// Each task has failed. Only `invoke_any` fails so.
     AllFailed,
-    /// The executor refused a task, and all that it had accepted have failed.
+    /// The executor refused a task. If it was one of `invoke_any`, all those that were accepted have failed.
     Rejected(RejectReason),
-    /// The time was up.
+    /// The time was up. Only `invoke_any_timeout` fails so.
     TimedOut,
     /// The *calling* task was cancelled.
     Interrupted,
@@ -386,7 +378,7 @@ pub enum TaskFailure<E> {
     Cancelled,
 }
 
-impl From<RejectReason> for InvokeAllFailure {
+impl From<RejectReason> for InvokeFailure {
     fn from(reason: RejectReason) -> Self {
         match reason {
             RejectReason::Interrupted => Self::Interrupted,
@@ -396,32 +388,12 @@ impl From<RejectReason> for InvokeAllFailure {
     }
 }
 
-impl From<RejectReason> for InvokeAnyFailure {
-    fn from(reason: RejectReason) -> Self {
-        match reason {
-            RejectReason::Interrupted => Self::Interrupted,
-            RejectReason::Starved(starvation) => Self::Starved(starvation),
-            reason => Self::Rejected(reason),
-        }
-    }
-}
-
-impl fmt::Display for InvokeAllFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rejected(reason) => write!(f, "a task was rejected: {reason}"),
-            Self::Interrupted => f.write_str("the calling task was cancelled"),
-            Self::Starved(starvation) => starvation.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for InvokeAnyFailure {
+impl fmt::Display for InvokeFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("there is no task"),
             Self::AllFailed => f.write_str("each task has failed"),
-            Self::Rejected(reason) => write!(f, "a task was rejected: {reason}; the others have failed"),
+            Self::Rejected(reason) => write!(f, "a task was rejected: {reason}"),
             Self::TimedOut => f.write_str("no task has succeeded in time"),
             Self::Interrupted => f.write_str("the calling task was cancelled"),
             Self::Starved(starvation) => starvation.fmt(f),

@@ -36,7 +36,7 @@ mod invoke;
 mod scope;
 
 pub(crate) use invoke::submit_to;
-pub use invoke::{InvokeAllError, InvokeAllFailure, InvokeAnyError, InvokeAnyFailure, TaskFailure};
+pub use invoke::{InvokeAllError, InvokeAnyError, InvokeFailure, TaskFailure};
 pub(crate) use scope::wait_for_loans;
 pub use scope::{Scope, ScopeError};
 
@@ -150,9 +150,9 @@ pub trait ExecutorExt: Executor {
     /// Closures of different types are boxed to be put into one list, or are made into [`FutureTask`]s.
     ///
     /// # Errors
-    /// [`InvokeAllError`]. [`Rejected`](InvokeAllFailure::Rejected): the executor has refused a task. Those before it
-    /// were still waited for; it and those after it come back. [`Interrupted`](InvokeAllFailure::Interrupted): the
-    /// calling task was cancelled. [`Starved`](InvokeAllFailure::Starved): every thread that could run the rest waits, too.
+    /// [`InvokeAllError`]. [`Rejected`](InvokeFailure::Rejected): the executor has refused a task. Those before it
+    /// were still waited for; it and those after it come back. [`Interrupted`](InvokeFailure::Interrupted): the
+    /// calling task was cancelled. [`Starved`](InvokeFailure::Starved): every thread that could run the rest waits, too.
     /// In both cases, whatever of the batch had not ended is cancelled.
     ///
     /// # Panics
@@ -264,19 +264,19 @@ pub trait ExecutorExt: Executor {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use executor::{FutureTask, InvokeAnyFailure, ThreadPoolExecutor, prelude::*};
+    /// use executor::{FutureTask, InvokeFailure, ThreadPoolExecutor, prelude::*};
     ///
     /// let pool = ThreadPoolExecutor::fixed(2);
     /// let mirrors = [(); 2].map(|()| {
     ///     FutureTask::cancellable(|token| token.sleep(Duration::from_secs(3600)).map(|()| Ok::<_, String>("index")))
     /// });
     /// let error = pool.invoke_any_timeout(mirrors, Duration::from_millis(10)).unwrap_err();
-    /// assert!(matches!(error.reason, InvokeAnyFailure::TimedOut));
+    /// assert!(matches!(error.reason, InvokeFailure::TimedOut));
     /// pool.close(); // does not take an hour
     /// ```
     ///
     /// # Errors
-    /// As [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeAnyFailure::TimedOut). If all have failed before, it
+    /// As [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all have failed before, it
     /// says so at once. After a time-out, too, a body that pays no attention to its token goes on running.
     ///
     /// # Panics

@@ -6,7 +6,6 @@ use super::worker::here;
 use crate::cancel::Context;
 use crate::executor::{Executor, RejectedExecution};
 use crate::handle::{FutureTask, TaskHandle};
-use crate::task::Task;
 
 /// Has a task run by this pool, in which others may steal it, and returns its handle.
 ///
@@ -34,7 +33,7 @@ use crate::task::Task;
 ///
 /// # Cancellation
 /// The task's token is a child of the one that is current here, on a worker and anywhere else: to cancel a computation
-/// cancels what it has forked. That holds for a task that was [taken back](try_unfork), too. A task that is forked in a
+/// cancels what it has forked. That holds for a task that was [taken back](TaskHandle::remove), too. A task that is forked in a
 /// [`masked`](crate::masked) step hangs below no token of that place.
 ///
 /// # How deep
@@ -51,14 +50,6 @@ pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHa
         task.run(); // the system has no thread to give
     }
     handle
-}
-
-/// Takes a forked task back that nobody has begun: to run it here, or not at all. None if it is too late.
-///
-/// The same as [`TaskHandle::remove`].
-#[doc(alias = "tryUnfork")]
-pub fn try_unfork<T: Send + 'static>(handle: &TaskHandle<T>) -> Option<Task> {
-    handle.remove()
 }
 
 /// A computation with a result that splits itself: a function with its arguments, as a type.
@@ -86,6 +77,7 @@ pub fn try_unfork<T: Send + 'static>(handle: &TaskHandle<T>) -> Option<Task> {
 /// assert_eq!(Fibonacci(15).fork().join()?, 610);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "RecursiveAction")]
 pub trait RecursiveTask: Send + Sized + 'static {
     /// What it computes.
     type Output: Send + 'static;
@@ -95,17 +87,6 @@ pub trait RecursiveTask: Send + Sized + 'static {
 
     /// Has it run by this pool: see [`fork`](fork()).
     fn fork(self) -> TaskHandle<Self::Output> {
-        fork(|| self.compute())
-    }
-}
-
-/// As [`RecursiveTask`], without a result.
-pub trait RecursiveAction: Send + Sized + 'static {
-    /// The computation.
-    fn compute(self);
-
-    /// Has it run by this pool: see [`fork`](fork()).
-    fn fork(self) -> TaskHandle<()> {
         fork(|| self.compute())
     }
 }

@@ -80,7 +80,7 @@ mod sort; // quicksort
 
 pub use blocking::blocking;
 pub use builder::{ForkJoinBuilder, ForkJoinConfigError};
-pub use fork::{RecursiveAction, RecursiveTask, fork, try_unfork};
+pub use fork::{RecursiveTask, fork};
 pub use join::join;
 pub use par::{Pieces, par_for_each, par_map, par_map_reduce};
 pub use pool::{ForkJoinPool, ForkJoinStats, InvokeError, in_pool, surplus, worker_index};

@@ -93,7 +93,7 @@ mod canceller;
 pub use canceller::Canceller;
 
 mod task_handle;
-pub use task_handle::{JoinError, JoinTimeoutError, TaskHandle, TryJoinError};
+pub use task_handle::{JoinError, TaskHandle, TryJoinError};
 
 mod future_task;
 pub use future_task::FutureTask;

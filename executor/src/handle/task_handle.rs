@@ -98,12 +98,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
     #[doc(alias = "get")]
-    pub fn join(mut self) -> Result<T, JoinError<T>> {
-        match wait_for(Deadline::NEVER, Join(&mut self)) {
-            Ok(result) => result.map_err(JoinError::from),
-            Err(WaitError::Starved(starvation)) => Err(JoinError::Starved(self, starvation)),
-            Err(_) => Err(JoinError::Interrupted(self)),
-        }
+    pub fn join(self) -> Result<T, JoinError<T>> {
+        self.join_until(Deadline::NEVER)
     }
 
     /// Waits for the task for `timeout` at most. A time-out does not cancel the task; do that with the handle that comes
@@ -111,18 +107,18 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use executor::{FutureTask, JoinTimeoutError};
+    /// use executor::{FutureTask, JoinError};
     ///
     /// let FutureTask { task, handle } = FutureTask::new(|| 1);
     /// match handle.join_timeout(Duration::from_millis(1)) {
-    ///     Err(JoinTimeoutError::TimedOut(handle)) => assert!(handle.cancel()),
+    ///     Err(JoinError::TimedOut(handle)) => assert!(handle.cancel()),
     ///     other => panic!("nobody has run it: {other:?}"),
     /// }
     /// # drop(task);
     /// ```
     ///
     /// # Errors
-    /// [`JoinTimeoutError::TimedOut`] if the task is not finished by then, otherwise as [`join`](Self::join). A result
+    /// [`JoinError::TimedOut`] if the task is not finished by then, otherwise as [`join`](Self::join). A result
     /// that is there already is returned even if `timeout` is zero.
     ///
     /// # Blocking
@@ -132,12 +128,16 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Panics
     /// As [`join`](Self::join).
     #[doc(alias = "get")]
-    pub fn join_timeout(mut self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
-        match wait_for(Deadline::after(timeout), Join(&mut self)) {
-            Ok(result) => result.map_err(JoinTimeoutError::from),
-            Err(WaitError::Interrupted) => Err(JoinTimeoutError::Interrupted(self)),
-            Err(WaitError::TimedOut) => Err(JoinTimeoutError::TimedOut(self)),
-            Err(WaitError::Starved(starvation)) => Err(JoinTimeoutError::Starved(self, starvation)),
+    pub fn join_timeout(self, timeout: Duration) -> Result<T, JoinError<T>> {
+        self.join_until(Deadline::after(timeout))
+    }
+
+    fn join_until(mut self, deadline: Deadline) -> Result<T, JoinError<T>> {
+        match wait_for(deadline, Join(&mut self)) {
+            Ok(result) => result.map_err(JoinError::from),
+            Err(WaitError::Interrupted) => Err(JoinError::Interrupted(self)),
+            Err(WaitError::TimedOut) => Err(JoinError::TimedOut(self)),
+            Err(WaitError::Starved(starvation)) => Err(JoinError::Starved(self, starvation)),
         }
     }
 
@@ -149,13 +149,13 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use executor::{JoinTimeoutError, ThreadPoolExecutor, prelude::*};
+    /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
     ///
     /// let pool = ThreadPoolExecutor::single();
     /// let advert = pool.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)).map(|()| "buy!"))?;
     /// let shown = match advert.join_or_cancel(Duration::from_millis(10)) {
     ///     Ok(advert) => advert,
-    ///     Err(JoinTimeoutError::TimedOut(_)) => "this space to let",
+    ///     Err(JoinError::TimedOut(_)) => "this space to let",
     ///     Err(other) => return Err(other.into()),
     /// };
     /// assert_eq!(shown, "this space to let");
@@ -164,8 +164,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`join_timeout`](Self::join_timeout); the handle in a [`TimedOut`](JoinTimeoutError::TimedOut) or
-    /// [`Interrupted`](JoinTimeoutError::Interrupted) is that of a task that this call has cancelled.
+    /// As [`join_timeout`](Self::join_timeout); the handle in a [`TimedOut`](JoinError::TimedOut) or
+    /// [`Interrupted`](JoinError::Interrupted) is that of a task that this call has cancelled.
     ///
     /// # Blocking
     /// As [`join_timeout`](Self::join_timeout), and then, if the task is called off, until the users' code has run that a
@@ -173,10 +173,10 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Panics
     /// As [`join`](Self::join).
-    pub fn join_or_cancel(self, timeout: Duration) -> Result<T, JoinTimeoutError<T>> {
-        let (handle, ended_by): (_, fn(Self) -> JoinTimeoutError<T>) = match self.join_timeout(timeout) {
-            Err(JoinTimeoutError::TimedOut(handle)) => (handle, JoinTimeoutError::TimedOut),
-            Err(JoinTimeoutError::Interrupted(handle)) => (handle, JoinTimeoutError::Interrupted),
+    pub fn join_or_cancel(self, timeout: Duration) -> Result<T, JoinError<T>> {
+        let (handle, ended_by): (_, fn(Self) -> JoinError<T>) = match self.join_timeout(timeout) {
+            Err(JoinError::TimedOut(handle)) => (handle, JoinError::TimedOut),
+            Err(JoinError::Interrupted(handle)) => (handle, JoinError::Interrupted),
             decided => return decided,
         };
         if handle.cancel() {
@@ -270,6 +270,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # busy.count_down();
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "tryUnfork")]
     pub fn remove(&self) -> Option<Task> {
         self.cell.take_out_of_queue()
     }
@@ -396,13 +397,15 @@ impl<T> fmt::Debug for TaskHandle<T> {
 }
 
 // ANCHOR: join_error
-/// Why [`TaskHandle::join`] gave no result.
+/// Why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
 ///
 /// It is not `PartialEq`, like all errors that give a handle back: a handle equals no other. Match on it instead, as in
 /// `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
 #[doc(alias = "InterruptedException")]
+#[doc(alias = "TimeoutException")]
+#[doc(alias = "JoinTimeoutError")]
 #[non_exhaustive]
 pub enum JoinError<T> {
     /// The task panicked.
@@ -411,26 +414,13 @@ pub enum JoinError<T> {
     Cancelled,
     /// The *waiting* task was cancelled; the task waited for goes on, and here is its handle.
     Interrupted(TaskHandle<T>),
-    /// Every thread that could run the task waits, too. Here is its handle, and who waits for whom.
+    /// The time was up; the task waited for goes on, and here is its handle. Only from waits with a time limit.
+    TimedOut(TaskHandle<T>),
+    /// Every thread that could run the task waits, too. Here is its handle, and who waits for whom. Only from waits without a
+    /// time limit, or with one so far away that the clock has no name for it.
     Starved(TaskHandle<T>, Starvation),
 }
 // ANCHOR_END: join_error
-
-/// Why [`TaskHandle::join_timeout`] gave no result. Not `PartialEq`, as [`JoinError`].
-#[doc(alias = "TimeoutException")]
-#[non_exhaustive]
-pub enum JoinTimeoutError<T> {
-    /// The task panicked.
-    Panicked(Panic),
-    /// The task was cancelled.
-    Cancelled,
-    /// The *waiting* task was cancelled; the task waited for goes on, and here is its handle.
-    Interrupted(TaskHandle<T>),
-    /// The time was up; the task waited for goes on, and here is its handle.
-    TimedOut(TaskHandle<T>),
-    /// As [`JoinError::Starved`]: only if the timeout is none.
-    Starved(TaskHandle<T>, Starvation),
-}
 
 /// Why [`TaskHandle::try_join`] gave no result. Not `PartialEq`, as [`JoinError`].
 #[non_exhaustive]
@@ -483,19 +473,7 @@ macro_rules! join_error {
     };
 }
 
-join_error!(JoinError<T>, Interrupted => "the waiting task was cancelled"; Starved);
-join_error!(JoinTimeoutError<T>,
+join_error!(JoinError<T>,
     Interrupted => "the waiting task was cancelled",
     TimedOut => "the task did not finish in time"; Starved);
 join_error!(TryJoinError<T>, NotFinished => "the task is not finished");
-
-impl<T> From<JoinError<T>> for JoinTimeoutError<T> {
-    fn from(error: JoinError<T>) -> Self {
-        match error {
-            JoinError::Panicked(panic) => Self::Panicked(panic),
-            JoinError::Cancelled => Self::Cancelled,
-            JoinError::Interrupted(handle) => Self::Interrupted(handle),
-            JoinError::Starved(handle, starvation) => Self::Starved(handle, starvation),
-        }
-    }
-}

@@ -38,6 +38,7 @@ use std::collections::VecDeque;
 use super::run::{Run, Slot};
 use super::state::{PoolState, State};
 use crate::queue::WorkQueue;
+use crate::queue::sealed::Ours;
 use crate::sync::{Arc, Mutex, MutexGuard};
 use crate::task::Task;
 
@@ -118,7 +119,7 @@ impl Inbox {
     /// How many more tasks a queue of ours takes.
     pub(super) fn room(&self, state: &mut State) -> usize {
         let elsewhere = self.tray.lock().len() + state.runs.remaining();
-        state.queue.as_fifo().map_or(0, |queue| queue.room().saturating_sub(elsewhere))
+        state.queue.as_fifo(Ours).map_or(0, |queue| queue.room().saturating_sub(elsewhere))
     }
 
     /// How many tasks are in the queue, the run and the inbox. Nothing comes in while this looks, so that it was so at
@@ -134,7 +135,7 @@ impl Inbox {
             return None;
         }
         if state.runs.remaining() == 0
-            && let Some(queue) = state.queue.as_fifo()
+            && let Some(queue) = state.queue.as_fifo(Ours)
         {
             if queue.is_empty() {
                 let mut tray = self.tray.lock();
@@ -200,7 +201,7 @@ impl Tray {
 
     /// Puts all that waits into the queue: first what is left of the run, last what is here.
     pub(super) fn recall(&mut self, state: &mut State) {
-        if let Some(queue) = state.queue.as_fifo() {
+        if let Some(queue) = state.queue.as_fifo(Ours) {
             let here = self.full.drain(..).flatten().chain(self.slots.drain(..));
             queue.surround(state.runs.recall(), here.map(Slot::into_task));
         }

@@ -18,6 +18,7 @@ use crate::latch::Latch;
 use crate::outcome::Outcome;
 use crate::panics::{self, PanicHandler, contain};
 use crate::queue::WorkQueue;
+use crate::queue::sealed::Ours;
 use crate::starvation::OnStarvation;
 use crate::sync::atomic::AtomicBool;
 use crate::sync::{Arc, Condvar, Mutex, Weak};
@@ -63,7 +64,7 @@ impl Shared {
         root: CancelToken,
         on_starvation: OnStarvation,
     ) -> Arc<Self> {
-        let inbox = Inbox::new(queue.as_fifo().is_some());
+        let inbox = Inbox::new(queue.as_fifo(Ours).is_some());
         Arc::new_cyclic(|me| Self {
             state: Mutex::new(State::new(queue, settings)),
             inbox,

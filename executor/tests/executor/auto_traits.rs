@@ -7,12 +7,11 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use executor::{
     BoundedExecutor, CancelReason, CancelToken, CancellableStream, Cancelled, Canceller, CancellingExecutor,
     CutShort, DirectExecutor, Executor, ExecutorCompletionService, ExecutorService, FutureTask,
-    InvokeAllError, InvokeAnyError, JoinError, JoinTimeoutError, Latch, ManualExecutor, MinimalPool,
-    NotTerminated, Outcome, OwnedPermit, Panic, Permit, PoolState, PoolStats, Promise, Registration,
-    RejectReason, RejectedExecution, RejectedSeries, RejectedSubmission, ScheduledThreadPoolExecutor,
-    Semaphore, Series, SeriesEnd, SharedHandle, SharedJoinError, Starvation, Stopper, Task, TaskError,
-    TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TrackingExecutor,
-    TryJoinError, WaitError, Worker,
+    InvokeAllError, InvokeAnyError, JoinError, Latch, ManualExecutor, MinimalPool, NotTerminated, Outcome,
+    OwnedPermit, Panic, Permit, PoolState, PoolStats, Promise, Registration, RejectReason, RejectedExecution,
+    RejectedSeries, RejectedSubmission, ScheduledThreadPoolExecutor, Semaphore, Series, SeriesEnd,
+    SharedHandle, SharedJoinError, Starvation, Stopper, Task, TaskError, TaskFailure, TaskHandle, TaskId,
+    TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TrackingExecutor, TryJoinError, WaitError, Worker,
 };
 
 /// Can be sent, but not shared: the least that a result has to be.
@@ -82,7 +81,6 @@ fn every_error_can_be_passed_on_with_a_question_mark_whatever_the_result_is() {
     error::<InvokeAnyError<OnlySend, Box<dyn Error + Send + Sync>>>();
     error::<TaskFailure<Cancelled>>();
     error::<JoinError<OnlySend>>();
-    error::<JoinTimeoutError<OnlySend>>();
     error::<TryJoinError<OnlySend>>();
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use executor::{FutureTask, JoinTimeoutError, TaskError, ThreadPoolExecutor, prelude::*};
+use executor::{FutureTask, JoinError, TaskError, ThreadPoolExecutor, prelude::*};
 
 use crate::support::{assert_matches, blocked, occupy, on_every_executor, within_deadline};
 
@@ -174,7 +174,7 @@ fn a_handle_may_be_polled_first_and_joined_later_and_the_other_way_round() {
         assert_eq!(count.get(), 0, "the thread has taken the place of the waker");
 
         let FutureTask { task, handle } = FutureTask::new(|| 2);
-        let Err(JoinTimeoutError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
+        let Err(JoinError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
             panic!("nobody has run it");
         };
         let awaiting = blocked(move || pollster::block_on(handle));

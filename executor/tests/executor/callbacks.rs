@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use executor::{
-    CancelToken, Cancelled, ExecutorService, FutureTask, Hooks, InvokeAnyFailure, JoinError, Latch, Promise,
+    CancelToken, Cancelled, ExecutorService, FutureTask, Hooks, InvokeFailure, JoinError, Latch, Promise,
     TaskHandle, TaskInfo, ThreadPoolExecutor, prelude::*,
 };
 
@@ -308,7 +308,7 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
                 assert_matches!(handle.join(), Err(JoinError::Cancelled));
             }
             let failed = pool.invoke_any_timeout(meeting_tasks(3, &tell), time).unwrap_err();
-            assert_matches!(failed.reason, InvokeAnyFailure::TimedOut);
+            assert_matches!(failed.reason, InvokeFailure::TimedOut);
             pool.close();
             let met: Vec<_> = told.try_iter().collect();
             let all_were_under_way = met.len() == 6;

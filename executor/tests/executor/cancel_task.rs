@@ -8,9 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use executor::{
-    CancelToken, Cancelled, Canceller, DirectExecutor, ExecutorExt, FutureTask, JoinError, JoinTimeoutError,
-    Latch, Outcome, Permit, Semaphore, TaskError, TaskHandle, TaskState, ThreadPerTaskExecutor,
-    ThreadPoolExecutor, prelude::*,
+    CancelToken, Cancelled, Canceller, DirectExecutor, ExecutorExt, FutureTask, JoinError, Latch, Outcome,
+    Permit, Semaphore, TaskError, TaskHandle, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
+    prelude::*,
 };
 
 use crate::support::{
@@ -106,7 +106,7 @@ fn cancelling_releases_who_waits_with_a_timeout() {
         let canceller = handle.canceller();
         let waiter = blocked(move || handle.join_timeout(Duration::MAX));
         assert!(canceller.cancel());
-        assert_matches!(waiter.result(), Err(JoinTimeoutError::Cancelled));
+        assert_matches!(waiter.result(), Err(JoinError::Cancelled));
         release.set();
     });
 }

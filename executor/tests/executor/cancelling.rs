@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use executor::{
     CancelToken, CancellableTask, Cancelled, CancellingExecutor, DirectExecutor, Executor, ExecutorService,
-    InvokeAnyFailure, JoinError, RejectReason, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor,
-    prelude::*,
+    InvokeFailure, JoinError, RejectReason, TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
 use crate::support::{
@@ -131,7 +130,7 @@ fn it_can_be_one_of_several_that_compete_or_run_on_any_executor() {
         let Connection { task, peer, .. } = connection();
         let attempt = task.into_future_task();
         let lost = pool.invoke_any_timeout([attempt], Duration::from_millis(50)).unwrap_err();
-        assert_matches!(lost.reason, InvokeAnyFailure::TimedOut);
+        assert_matches!(lost.reason, InvokeFailure::TimedOut);
         assert!(is_closed(&peer));
     });
 }

@@ -3,9 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use executor::fork_join::{
-    ForkJoinPool, RecursiveAction, RecursiveTask, fork, join, par_for_each, try_unfork,
-};
+use executor::fork_join::{ForkJoinPool, RecursiveTask, fork, join, par_for_each};
 use executor::{
     BoundedExecutor, CallerRuns, CancelToken, DirectExecutor, Executor, ExecutorCompletionService, FifoQueue,
     FutureTask, Latch, ManualExecutor, ScheduledThreadPoolExecutor, SerialExecutor, StripedExecutor, Task,
@@ -54,12 +52,6 @@ struct Computation(Probe);
 impl RecursiveTask for Computation {
     type Output = ();
 
-    fn compute(self) {
-        (self.0)();
-    }
-}
-
-impl RecursiveAction for Computation {
     fn compute(self) {
         (self.0)();
     }
@@ -127,7 +119,6 @@ const BELOW: &[(&str, Way)] = &[
     ("scope", |pools, probe| pools.plain.scope(|scope| scope.spawn(probe).unwrap()).unwrap()),
     ("fork", |_, probe| drop(fork(probe))),
     ("RecursiveTask::fork", |_, probe| drop(RecursiveTask::fork(Computation(probe)))),
-    ("RecursiveAction::fork", |_, probe| drop(RecursiveAction::fork(Computation(probe)))),
     ("join, first", |_, probe| _ = join(probe, || ())),
     ("join, second", |_, probe| _ = join(|| (), probe)),
     ("invoke", |pools, probe| pools.stealing.invoke(probe).unwrap()),
@@ -198,7 +189,7 @@ fn a_task_that_is_taken_back_hangs_below_the_token_under_which_it_was_forked() {
         let token = CancelToken::new();
         let make = || {
             let handle = token.attach(|| fork(|| CancelToken::current().is_cancelled()));
-            let task = try_unfork(&handle).expect("the only worker is here");
+            let task = handle.remove().expect("the only worker is here");
             (task, handle)
         };
         let (task, handle) = pool.invoke(make).unwrap();

@@ -12,8 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use executor::{
-    CancelToken, FutureTask, JoinError, JoinTimeoutError, Outcome, TaskError, TaskHandle, TaskState,
-    ThreadPoolExecutor, TryJoinError, prelude::*,
+    CancelToken, FutureTask, JoinError, Outcome, TaskError, TaskHandle, TaskState, ThreadPoolExecutor,
+    TryJoinError, prelude::*,
 };
 
 use crate::support::{
@@ -31,7 +31,7 @@ fn cancelling_the_waiting_task_ends_its_wait_and_the_awaited_task_goes_on() {
                 other => panic!("not interrupted but {other:?}"),
             },
             |handle| match handle.join_timeout(Duration::MAX) {
-                Err(JoinTimeoutError::Interrupted(handle)) => handle,
+                Err(JoinError::Interrupted(handle)) => handle,
                 other => panic!("not interrupted but {other:?}"),
             },
         ];
@@ -75,7 +75,7 @@ fn a_panic_reaches_every_way_of_asking_with_its_payload() {
                     other => panic!("{other:?}"),
                 },
                 match panicking().join_timeout(LONG) {
-                    Err(JoinTimeoutError::Panicked(panic)) => panic,
+                    Err(JoinError::Panicked(panic)) => panic,
                     other => panic!("{other:?}"),
                 },
                 {
@@ -156,7 +156,7 @@ fn finished_means_that_the_outcome_is_there() {
             }
             match handle.join_timeout(Duration::ZERO) {
                 Ok(value) => assert!(value == n && n % 2 == 0),
-                Err(JoinTimeoutError::Panicked(_)) => assert!(n % 2 == 1),
+                Err(JoinError::Panicked(_)) => assert!(n % 2 == 1),
                 other => panic!("{other:?}"),
             }
         }

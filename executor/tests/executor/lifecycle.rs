@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use executor::{
-    CancelToken, Executor, ExecutorExt, ExecutorService, FutureTask, JoinError, JoinTimeoutError, Outcome,
-    PoolState, RejectReason, TaskState, ThreadPoolExecutor,
+    CancelToken, Executor, ExecutorExt, ExecutorService, FutureTask, JoinError, Outcome, PoolState,
+    RejectReason, TaskState, ThreadPoolExecutor,
 };
 
 use crate::support::{
@@ -307,7 +307,7 @@ fn shutting_down_now_releases_who_waits_with_a_timeout() {
             let sleeper = pool.submit_cancellable(|token| token.sleep(Duration::MAX)).unwrap();
             let waiter = blocked(move || sleeper.join_timeout(Duration::MAX));
             drop(pool.shutdown_now());
-            assert_matches!(waiter.result(), Err(JoinTimeoutError::Cancelled));
+            assert_matches!(waiter.result(), Err(JoinError::Cancelled));
         });
     });
 }

@@ -8,8 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use executor::{
-    CancelToken, JoinError, JoinTimeoutError, Promise, SharedJoinError, TaskError, TaskHandle, TaskState,
-    TryJoinError,
+    CancelToken, JoinError, Promise, SharedJoinError, TaskError, TaskHandle, TaskState, TryJoinError,
 };
 
 use crate::support::{LONG, Record, assert_matches, blocked, on_thread, rounds, tracked, within_deadline};
@@ -165,7 +164,7 @@ fn a_promise_that_is_dropped_releases_who_waits_as_cancelled() {
 fn a_join_of_an_open_promise_times_out_or_is_interrupted_as_any_other() {
     within_deadline(|| {
         let (promise, handle) = Promise::new();
-        let Err(JoinTimeoutError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
+        let Err(JoinError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
             panic!("nobody has completed it");
         };
         let token = CancelToken::new();

@@ -163,10 +163,7 @@ fn a_cancel_races_with_submissions_and_each_task_has_its_end() {
                 on_thread(move || (0..50).map_while(|n| shared.submit(move || n).ok()).collect::<Vec<_>>());
             token.cancel();
             for handle in submits.result() {
-                assert_matches!(
-                    handle.join_timeout(LONG),
-                    Ok(_) | Err(executor::JoinTimeoutError::Cancelled)
-                );
+                assert_matches!(handle.join_timeout(LONG), Ok(_) | Err(JoinError::Cancelled));
             }
             assert!(pool.await_termination(LONG));
         }

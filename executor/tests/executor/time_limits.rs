@@ -4,8 +4,8 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use executor::{
-    CancelToken, Cancelled, ExecutorCompletionService, FutureTask, JoinError, JoinTimeoutError, Outcome,
-    Promise, TaskState, ThreadPoolExecutor, prelude::*,
+    CancelToken, Cancelled, ExecutorCompletionService, FutureTask, JoinError, Outcome, Promise, TaskState,
+    ThreadPoolExecutor, prelude::*,
 };
 
 use crate::support::{LONG, SHORT, Signal, assert_matches, blocked, on_every_pool, within_deadline};
@@ -16,7 +16,7 @@ fn a_timed_join_gives_up_when_the_time_is_up_and_not_before_and_the_task_goes_on
     within_deadline(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 1);
         let start = Instant::now();
-        let Err(JoinTimeoutError::TimedOut(handle)) = handle.join_timeout(SHORT) else {
+        let Err(JoinError::TimedOut(handle)) = handle.join_timeout(SHORT) else {
             panic!("nobody has run it");
         };
         assert!(start.elapsed() >= SHORT);
@@ -43,7 +43,7 @@ fn a_long_wait_uses_hardly_any_processor_time() {
         let before = ticks();
         for _ in 0..100 {
             handle = match handle.join_timeout(Duration::from_millis(3)) {
-                Err(JoinTimeoutError::TimedOut(handle)) => handle,
+                Err(JoinError::TimedOut(handle)) => handle,
                 other => panic!("nobody has kept the promise: {other:?}"),
             };
         }
@@ -66,7 +66,7 @@ fn a_timed_join_of_a_task_that_runs_too_long_gives_up_on_every_kind_of_pool() {
             });
             started.wait();
             let start = Instant::now();
-            let Err(JoinTimeoutError::TimedOut(handle)) = handle.unwrap().join_timeout(SHORT) else {
+            let Err(JoinError::TimedOut(handle)) = handle.unwrap().join_timeout(SHORT) else {
                 panic!("it cannot have finished");
             };
             assert!(start.elapsed() >= SHORT);
@@ -89,7 +89,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
                 slept
             });
             let start = Instant::now();
-            let Err(JoinTimeoutError::TimedOut(handle)) = handle.unwrap().join_or_cancel(SHORT) else {
+            let Err(JoinError::TimedOut(handle)) = handle.unwrap().join_or_cancel(SHORT) else {
                 panic!("it sleeps for ever");
             };
             assert!(start.elapsed() >= SHORT);
@@ -112,7 +112,7 @@ fn a_join_that_may_cancel_leaves_a_task_that_is_in_time_alone() {
             let token = pool.submit_cancellable(|token| Ok(token.clone())).unwrap();
             assert!(!token.join_or_cancel(LONG).unwrap().is_cancelled());
             let failed = pool.submit(|| std::panic::resume_unwind(Box::new("no"))).unwrap();
-            assert_matches!(failed.join_or_cancel(LONG), Err::<(), _>(JoinTimeoutError::Panicked(_)));
+            assert_matches!(failed.join_or_cancel(LONG), Err::<(), _>(JoinError::Panicked(_)));
         });
         let FutureTask { task, handle } = FutureTask::new(|| 1);
         task.run();
@@ -132,7 +132,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_waiter_is_called_off() {
         token.cancel();
         assert_matches!(
             waiter.result(),
-            Err(JoinTimeoutError::Interrupted(handle)) if handle.state() == TaskState::Cancelled
+            Err(JoinError::Interrupted(handle)) if handle.state() == TaskState::Cancelled
         );
         assert_matches!(task.run(), Outcome::Cancelled);
     });
@@ -143,7 +143,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_waiter_is_called_off() {
 fn a_join_without_time_gives_up_at_once_and_one_with_all_the_time_does_not() {
     within_deadline(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 1);
-        let Err(JoinTimeoutError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
+        let Err(JoinError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
             panic!("nobody has run it");
         };
         let waiter = blocked(move || handle.join_timeout(Duration::MAX));

@@ -81,7 +81,7 @@ fn discarded_tasks_handles_never_finish() {
         let _busy = occupy(&pool);
         let queued = pool.submit(|| ()).unwrap();
         let discarded = pool.submit(|| ()).unwrap();
-        assert_matches!(discarded.join_timeout(LONG), Err(executor::JoinTimeoutError::Cancelled));
+        assert_matches!(discarded.join_timeout(LONG), Err(JoinError::Cancelled));
         let waiter = blocked(move || queued.join());
         drop(pool.shutdown_now()); // what it hands back is let go
         assert_matches!(waiter.result(), Err(JoinError::Cancelled));

@@ -2,9 +2,7 @@
 
 use std::thread;
 
-use executor::{
-    CancelToken, JoinError, JoinTimeoutError, Promise, SharedHandle, ThreadPoolExecutor, prelude::*,
-};
+use executor::{CancelToken, JoinError, Promise, SharedHandle, ThreadPoolExecutor, prelude::*};
 
 use crate::support::{SHORT, Signal, fail, large, occupy};
 
@@ -44,8 +42,7 @@ pub(crate) fn joins_that_give_up() -> impl Fn() + Sync {
         let pool = ThreadPoolExecutor::fixed(2);
         let busy = occupy(&pool);
         let _second = occupy(&pool);
-        let Err(JoinTimeoutError::TimedOut(handle)) = pool.submit(large()).unwrap().join_timeout(SHORT)
-        else {
+        let Err(JoinError::TimedOut(handle)) = pool.submit(large()).unwrap().join_timeout(SHORT) else {
             panic!("it cannot have run")
         };
         assert!(handle.try_join().is_err());

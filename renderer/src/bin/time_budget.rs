@@ -13,7 +13,7 @@
 //! The book's chapter: The time budget.
 
 use clap::Parser;
-use executor::{CancelToken, Cancelled, JoinTimeoutError, TaskHandle, ThreadPoolExecutor, prelude::*};
+use executor::{CancelToken, Cancelled, JoinError, TaskHandle, ThreadPoolExecutor, prelude::*};
 use renderer::{Gap, Loaded, RenderArgs, Rendering, draw_page};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -98,8 +98,8 @@ pub(crate) fn show_in_time(
             rendering.screen.show(in_time);
             return Ok(());
         }
-        Err(JoinTimeoutError::TimedOut(_)) => Gap::TimedOut { after: budget },
-        Err(JoinTimeoutError::Panicked(panic)) => Gap::Panicked(panic.to_string()),
+        Err(JoinError::TimedOut(_)) => Gap::TimedOut { after: budget },
+        Err(JoinError::Panicked(panic)) => Gap::Panicked(panic.to_string()),
         Err(_) => return Err(Cancelled.into()), // this thread is to stop, and the advertisement has been called off
     };
     rendering.screen.show_replacement(place, INSTEAD, &why);

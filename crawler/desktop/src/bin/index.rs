@@ -17,7 +17,7 @@ use clap::Parser;
 use crawler::pills::{self, Consumer, Producer};
 use crawler::stage;
 use desktop_search::{Content, Crawl, File, IndexArgs, Indexing, read_guarded};
-use executor::{CancelToken, ExecutorExt, JoinTimeoutError, TaskHandle, ThreadPoolExecutor};
+use executor::{CancelToken, ExecutorExt, JoinError, TaskHandle, ThreadPoolExecutor};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ fn wait_for(
     loop {
         match thread.join_timeout(TICK) {
             Ok(ended) => return ended,
-            Err(JoinTimeoutError::TimedOut(again)) => thread = again,
+            Err(JoinError::TimedOut(again)) => thread = again,
             Err(_) => bail!("a thread that indexes has panicked"),
         }
         indexing.progress.show(&indexing.tally);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use executor_model::{CancelToken, FutureTask, JoinError, JoinTimeoutError, Latch, Outcome, TaskState};
+use executor_model::{CancelToken, FutureTask, JoinError, Latch, Outcome, TaskState};
 use loom::cell::UnsafeCell;
 use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -56,7 +56,7 @@ fn a_timed_join_gives_the_result_or_the_handle() {
         let worker = thread::spawn(move || drop(task.run()));
         match handle.join_timeout(Duration::from_secs(1)) {
             Ok(result) => assert_eq!(result, 7),
-            Err(JoinTimeoutError::TimedOut(handle)) => assert_eq!(handle.join().unwrap(), 7),
+            Err(JoinError::TimedOut(handle)) => assert_eq!(handle.join().unwrap(), 7),
             Err(other) => panic!("{other:?}"),
         }
         worker.join().unwrap();
@@ -74,7 +74,7 @@ fn a_join_that_may_cancel_gives_the_result_or_has_cancelled_the_task() {
         let worker = thread::spawn(move || drop(task.run()));
         match handle.join_or_cancel(Duration::from_secs(1)) {
             Ok(result) => assert_eq!(result, 0),
-            Err(JoinTimeoutError::TimedOut(handle)) => assert_eq!(handle.state(), TaskState::Cancelled),
+            Err(JoinError::TimedOut(handle)) => assert_eq!(handle.state(), TaskState::Cancelled),
             Err(other) => panic!("{other:?}"),
         }
         worker.join().unwrap();

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use executor_model::fork_join::{ForkJoinPool, InvokeError, blocking, fork, join, surplus, try_unfork};
+use executor_model::fork_join::{ForkJoinPool, InvokeError, blocking, fork, join, surplus};
 use executor_model::{
     CancelToken, JoinError, Latch, RejectReason, TaskState, ThreadPoolExecutor, prelude::*,
 };
@@ -258,7 +258,7 @@ fn a_fork_is_taken_back_or_stolen_and_runs_once_if_at_all() {
         let pool = pool(2);
         let taken_back = pool.invoke(|| {
             let forked = fork(move || counts.fetch_add(1, Ordering::SeqCst));
-            let Some(task) = try_unfork(&forked) else {
+            let Some(task) = forked.remove() else {
                 assert_eq!(forked.join().unwrap(), 0);
                 return false;
             };

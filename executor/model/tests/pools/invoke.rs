@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use executor_model::{
-    CancelToken, FutureTask, InvokeAllFailure, InvokeAnyFailure, Latch, RejectReason, TaskFailure,
-    TaskHandle, TaskState, ThreadPoolExecutor, prelude::*,
+    CancelToken, FutureTask, InvokeFailure, Latch, RejectReason, TaskFailure, TaskHandle, TaskState,
+    ThreadPoolExecutor, prelude::*,
 };
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -48,7 +48,7 @@ fn a_race_during_a_shutdown_is_won_or_says_what_was_refused() {
         match pool.invoke_any(tasks) {
             Ok(value) => assert_eq!(value, 2),
             Err(error) => {
-                assert!(matches!(error.reason, InvokeAnyFailure::Rejected(RejectReason::Shutdown)));
+                assert!(matches!(error.reason, InvokeFailure::Rejected(RejectReason::Shutdown)));
                 assert_eq!(error.failures.len() + error.not_submitted.len(), 3);
                 assert_eq!(runs.load(SeqCst), error.failures.len(), "what was accepted has run");
                 assert!(error.not_submitted.iter().all(|task| task.handle.state() == TaskState::Pending));
@@ -70,8 +70,8 @@ fn a_race_against_shutting_down_now_ends() {
         let tasks = [FutureTask::new(|| Err("no")), sleeper::<Attempt>(), FutureTask::new(|| Err("no"))];
         let error = pool.invoke_any(tasks).unwrap_err();
         match error.reason {
-            InvokeAnyFailure::AllFailed => assert!(error.not_submitted.is_empty()),
-            InvokeAnyFailure::Rejected(RejectReason::Shutdown) => assert!(!error.not_submitted.is_empty()),
+            InvokeFailure::AllFailed => assert!(error.not_submitted.is_empty()),
+            InvokeFailure::Rejected(RejectReason::Shutdown) => assert!(!error.not_submitted.is_empty()),
             other => panic!("{other}"),
         }
         assert_eq!(error.failures.len() + error.not_submitted.len(), 3);
@@ -101,7 +101,7 @@ fn a_race_with_a_deadline_is_won_or_all_are_cancelled() {
         match pool.invoke_any_timeout(tasks, SOON) {
             Ok(value) => assert_eq!(value, 1),
             Err(error) => {
-                assert!(matches!(error.reason, InvokeAnyFailure::TimedOut));
+                assert!(matches!(error.reason, InvokeFailure::TimedOut));
                 assert!(error.failures.iter().all(|cause| matches!(cause, TaskFailure::Cancelled)));
                 drop(error);
                 assert_eq!(cancellers[1].state(), TaskState::Cancelled);
@@ -165,7 +165,7 @@ fn a_batch_against_shutting_down_now_is_accounted_for() {
         let handles = match pool.invoke_all([sleeper::<()>(), sleeper(), sleeper()]) {
             Ok(handles) => handles,
             Err(error) => {
-                assert!(matches!(error.reason, InvokeAllFailure::Rejected(RejectReason::Shutdown)));
+                assert!(matches!(error.reason, InvokeFailure::Rejected(RejectReason::Shutdown)));
                 assert_eq!(error.handles.len() + error.not_submitted.len(), 3);
                 error.handles
             }
@@ -186,11 +186,11 @@ fn a_caller_that_is_cancelled_leaves_nothing_running() {
             thread::spawn(move || token.cancel())
         };
         let error = token.attach(|| pool.invoke_all([sleeper::<()>(), sleeper()])).unwrap_err();
-        assert!(matches!(error.reason, InvokeAllFailure::Interrupted));
+        assert!(matches!(error.reason, InvokeFailure::Interrupted));
         assert!(all_finished(&error.handles));
         drop(error);
         let error = token.attach(|| pool.invoke_any([sleeper::<Attempt>()])).unwrap_err();
-        assert!(matches!(error.reason, InvokeAnyFailure::Interrupted));
+        assert!(matches!(error.reason, InvokeFailure::Interrupted));
         other.join().unwrap();
         pool.close();
     });

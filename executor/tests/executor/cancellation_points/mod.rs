@@ -16,9 +16,9 @@ use executor::channel::{PutError, ReceiverExt, SenderExt, TakeError, bounded};
 use executor::fork_join::{ForkJoinPool, InvokeError};
 use executor::{
     Block, CancelToken, CancellableTask, Cancelled, CancellingExecutor, DropPolicy,
-    ExecutorCompletionService, FifoQueue, FutureTask, InvokeAllFailure, InvokeAnyFailure, JoinError,
-    JoinTimeoutError, Latch, RejectReason, ScheduledThreadPoolExecutor, Semaphore, Series, SharedJoinError,
-    StripedExecutor, Task, ThreadPoolBuilder, ThreadPoolExecutor, WaitError, prelude::*,
+    ExecutorCompletionService, FifoQueue, FutureTask, InvokeFailure, JoinError, Latch, RejectReason,
+    ScheduledThreadPoolExecutor, Semaphore, Series, SharedJoinError, StripedExecutor, Task,
+    ThreadPoolBuilder, ThreadPoolExecutor, WaitError, prelude::*,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,11 +44,11 @@ const CALLS: &[(&str, Blocks)] = &[
     }),
     ("TaskHandle::join_timeout", || {
         let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
-        matches!(handle.join_timeout(FOR_EVER), Err(JoinTimeoutError::Interrupted(_)))
+        matches!(handle.join_timeout(FOR_EVER), Err(JoinError::Interrupted(_)))
     }),
     ("TaskHandle::join_or_cancel", || {
         let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
-        matches!(handle.join_or_cancel(FOR_EVER), Err(JoinTimeoutError::Interrupted(_)))
+        matches!(handle.join_or_cancel(FOR_EVER), Err(JoinError::Interrupted(_)))
     }),
     ("SharedHandle::join", || {
         let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
@@ -100,23 +100,20 @@ const CALLS: &[(&str, Blocks)] = &[
     }),
     ("ExecutorExt::invoke_all", || {
         let (_busy, pool) = with_room();
-        matches!(pool.invoke_all([|| ()]).unwrap_err().reason, InvokeAllFailure::Interrupted)
+        matches!(pool.invoke_all([|| ()]).unwrap_err().reason, InvokeFailure::Interrupted)
     }),
     ("ExecutorExt::invoke_all_timeout", || {
         let (_busy, pool) = with_room();
-        matches!(
-            pool.invoke_all_timeout([|| ()], FOR_EVER).unwrap_err().reason,
-            InvokeAllFailure::Interrupted
-        )
+        matches!(pool.invoke_all_timeout([|| ()], FOR_EVER).unwrap_err().reason, InvokeFailure::Interrupted)
     }),
     ("ExecutorExt::invoke_any", || {
         let (_busy, pool) = with_room();
-        matches!(pool.invoke_any([|| Ok::<_, ()>(())]).unwrap_err().reason, InvokeAnyFailure::Interrupted)
+        matches!(pool.invoke_any([|| Ok::<_, ()>(())]).unwrap_err().reason, InvokeFailure::Interrupted)
     }),
     ("ExecutorExt::invoke_any_timeout", || {
         let (_busy, pool) = with_room();
         let lost = pool.invoke_any_timeout([|| Ok::<_, ()>(())], FOR_EVER).unwrap_err();
-        matches!(lost.reason, InvokeAnyFailure::Interrupted)
+        matches!(lost.reason, InvokeFailure::Interrupted)
     }),
     ("StripedExecutor::execute_in", || {
         let (_busy, pool) = full();
@@ -195,7 +192,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("ScheduledThreadPoolExecutor::drop", "the same"),
     ("ForkJoinPool::drop", "the same"),
     ("RecursiveTask::fork", "submits to a pool whose queue has no bound"),
-    ("RecursiveAction::fork", "the same"),
     ("ScheduledThreadPoolExecutor::submit_with_timeout", "submits to a pool whose queue has no bound"),
     ("ScheduledThreadPoolExecutor::submit_with_timeout_or", "the same"),
     ("RejectionHandler::rejected", "is called in a submission, which is in `CALLS`"),

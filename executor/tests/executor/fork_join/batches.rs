@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use executor::fork_join::{ForkJoinPool, fork, in_pool, surplus, try_unfork};
+use executor::fork_join::{ForkJoinPool, fork, in_pool, surplus};
 use executor::{JoinError, TaskHandle, prelude::*};
 
 use super::pool;
@@ -100,7 +100,7 @@ fn integral(from: f64, to: f64, area: f64, forking: Forking) -> f64 {
     let left = integral(from, middle, left, forking);
     let right = match forking {
         // What comes back is either run here by the join, or was stolen.
-        Forking::WhileWanted => match try_unfork(&forked) {
+        Forking::WhileWanted => match forked.remove() {
             Some(task) => {
                 task.run();
                 forked.try_join().expect("it was run here")

@@ -4,10 +4,9 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use executor::fork_join::{ForkJoinPool, RecursiveAction, RecursiveTask, fork, try_unfork};
+use executor::fork_join::{ForkJoinPool, RecursiveTask, fork};
 use executor::{
-    BoundedExecutor, CancelToken, JoinError, JoinTimeoutError, Promise, Task, TaskHandle, TaskState, masked,
-    prelude::*,
+    BoundedExecutor, CancelToken, JoinError, Promise, Task, TaskHandle, TaskState, masked, prelude::*,
 };
 
 use super::pool;
@@ -27,7 +26,7 @@ fn a_panic_in_a_forked_task_is_told_to_whoever_joins_it() {
             let unread = failed();
             eventually("it has failed", || {
                 unread.is_finished() || {
-                    let _ = try_unfork(&unread).map(Task::run);
+                    let _ = unread.remove().map(Task::run);
                     false
                 }
             });
@@ -89,8 +88,8 @@ fn a_fork_can_be_taken_back_and_then_never_runs_while_an_older_one_does() {
         pool.invoke(|| {
             let older = fork(move || older.add("older"));
             let newer = fork(move || newer.add("newer"));
-            assert!(try_unfork(&newer).is_some());
-            assert!(try_unfork(&newer).is_none());
+            assert!(newer.remove().is_some());
+            assert!(newer.remove().is_none());
             older.join().unwrap();
             assert_eq!(newer.state(), TaskState::Cancelled); // what was taken back was dropped
         })
@@ -145,7 +144,9 @@ fn a_task_that_a_worker_submits_goes_to_its_own_queue_unless_it_says_otherwise()
 
 struct Count(u32, Arc<std::sync::atomic::AtomicU32>);
 
-impl RecursiveAction for Count {
+impl RecursiveTask for Count {
+    type Output = ();
+
     fn compute(self) {
         if self.0 == 0 {
             self.1.fetch_add(1, Ordering::SeqCst);
@@ -244,9 +245,7 @@ fn a_pending_request_leaves_a_masked_join_alone_and_a_plain_one_can_be_repeated(
         assert!(cancelled.cancel());
         token.cancel();
         let (well, ill) = token.attach(|| {
-            let Err(JoinTimeoutError::Interrupted(well)) = well.join_timeout(LONG) else {
-                panic!("it waits")
-            };
+            let Err(JoinError::Interrupted(well)) = well.join_timeout(LONG) else { panic!("it waits") };
             let Err(JoinError::Interrupted(ill)) = ill.join() else { panic!("it waits") };
             (well, ill)
         });
@@ -299,7 +298,7 @@ fn a_pool_counts_the_tasks_that_have_ended_and_those_that_panicked() {
         let pool = pool(1);
         pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
         let failed = pool.submit(|| resume_unwind(Box::new("it fails"))).unwrap();
-        assert!(matches!(failed.join_timeout(LONG), Err(JoinTimeoutError::Panicked(_))));
+        assert!(matches!(failed.join_timeout(LONG), Err(JoinError::Panicked(_))));
         assert_eq!((pool.stats().completed, pool.stats().panicked), (2, 1));
     });
 }

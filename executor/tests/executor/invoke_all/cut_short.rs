@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use executor::{
-    Block, CancelToken, DirectExecutor, Executor, FutureTask, InvokeAllError, InvokeAllFailure, RejectReason,
+    Block, CancelToken, DirectExecutor, Executor, FutureTask, InvokeAllError, InvokeFailure, RejectReason,
     RejectedExecution, Task, TaskState, ThreadPoolExecutor, masked, prelude::*,
 };
 
@@ -25,7 +25,7 @@ fn what_a_pool_refuses_because_it_is_shut_down_comes_back() {
         on_every_pool(|pool| {
             pool.shutdown();
             let error = pool.invoke_all([|| 1, || 2]).unwrap_err();
-            assert_matches!(error.reason, InvokeAllFailure::Rejected(RejectReason::Shutdown));
+            assert_matches!(error.reason, InvokeFailure::Rejected(RejectReason::Shutdown));
             assert!(error.handles.is_empty());
             assert_eq!(run_elsewhere(error), [1, 2]);
         });
@@ -64,7 +64,7 @@ fn after_a_refusal_half_way_those_accepted_have_ended_and_the_others_are_whole()
         assert!(waiter.still_waits(), "for the two that were accepted");
         may_end.set();
         let error = waiter.result().unwrap_err();
-        assert_matches!(error.reason, InvokeAllFailure::Rejected(RejectReason::Saturated));
+        assert_matches!(error.reason, InvokeFailure::Rejected(RejectReason::Saturated));
         assert_eq!(states(&error.handles), [TaskState::Completed; 2]);
         assert_eq!(error.not_submitted.len(), 2);
         assert_eq!(error.to_string(), "a task was rejected: the executor has no room for another task");
@@ -79,7 +79,7 @@ fn after_a_refusal_the_deadline_still_holds() {
             let (pool, _) = room_for_two();
             let tasks = [(); 3].map(|()| FutureTask::cancellable(|token| token.sleep(Duration::MAX)));
             let Err(error) = pool.invoke_all_timeout(tasks, timeout) else { return false };
-            assert_matches!(error.reason, InvokeAllFailure::Rejected(_));
+            assert_matches!(error.reason, InvokeFailure::Rejected(_));
             assert_eq!(states(&error.handles), [TaskState::Cancelled; 2]);
             assert_eq!(error.not_submitted[0].handle.state(), TaskState::Pending);
             true
@@ -124,7 +124,7 @@ fn a_caller_that_is_cancelled_already_submits_nothing() {
             }];
             for attempt in attempts {
                 let error = token.attach(attempt).unwrap_err();
-                assert_matches!(error.reason, InvokeAllFailure::Interrupted);
+                assert_matches!(error.reason, InvokeFailure::Interrupted);
                 assert_eq!((error.handles.len(), error.not_submitted.len()), (0, 2));
                 assert_eq!(error.to_string(), "the calling task was cancelled");
                 assert_eq!(run_elsewhere(error), [1, 2]);
@@ -155,7 +155,7 @@ fn a_caller_that_is_cancelled_while_it_waits_cancels_what_it_has_started() {
                     spot.wait_until_blocked();
                     token.cancel();
                     let error = caller.join().unwrap().unwrap_err();
-                    assert_matches!(error.reason, InvokeAllFailure::Interrupted);
+                    assert_matches!(error.reason, InvokeFailure::Interrupted);
                     assert_eq!(error.handles[1].state(), TaskState::Cancelled);
                     assert_matches!(error.handles[0].state(), TaskState::Completed | TaskState::Cancelled);
                     assert!(error.not_submitted.is_empty());
@@ -181,7 +181,7 @@ fn a_caller_that_is_cancelled_while_its_submission_blocks_gets_back_what_it_has_
         });
         token.cancel();
         let error = waiter.result().unwrap_err();
-        assert_matches!(error.reason, InvokeAllFailure::Interrupted);
+        assert_matches!(error.reason, InvokeFailure::Interrupted);
         assert_eq!(states(&error.handles), [TaskState::Cancelled; 2]);
         assert_eq!(error.not_submitted.len(), 2);
     });
@@ -200,7 +200,7 @@ fn a_caller_that_is_cancelled_by_its_own_inline_task_begins_no_other() {
             }
         });
         let error = token.attach(|| DirectExecutor.invoke_all(tasks)).unwrap_err();
-        assert_matches!(error.reason, InvokeAllFailure::Interrupted);
+        assert_matches!(error.reason, InvokeFailure::Interrupted);
         assert_eq!((error.handles.len(), error.not_submitted.len(), runs.load(Ordering::Relaxed)), (1, 2, 1));
         assert_eq!(values(error.handles), [0], "its result is not lost");
     });
@@ -226,7 +226,7 @@ fn shutting_down_now_releases_who_has_invoked_tasks_without_end() {
             match caller.join().unwrap() {
                 Ok(handles) => assert_eq!(states(&handles), [TaskState::Cancelled; 3]),
                 Err(error) => {
-                    assert_matches!(error.reason, InvokeAllFailure::Rejected(RejectReason::Shutdown));
+                    assert_matches!(error.reason, InvokeFailure::Rejected(RejectReason::Shutdown));
                     assert_eq!(error.handles.len() + error.not_submitted.len(), 3);
                 }
             }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use executor::{
-    DirectExecutor, Discard, FifoQueue, FutureTask, InvokeAllFailure, JoinError, RejectionHandler,
-    TaskHandle, TaskState, ThreadPoolExecutor, prelude::*,
+    DirectExecutor, Discard, FifoQueue, FutureTask, InvokeFailure, JoinError, RejectionHandler, TaskHandle,
+    TaskState, ThreadPoolExecutor, prelude::*,
 };
 
 use crate::support::{
@@ -186,7 +186,7 @@ fn a_task_that_invokes_others_on_a_full_pool_is_told_so_and_leaves_nothing_behin
         let runs = ran.clone();
         let outer = pool.submit(move || own.invoke_all([move || runs.set()]).unwrap_err());
         let error = outer.unwrap().join().unwrap();
-        assert_matches!(error.reason, InvokeAllFailure::Starved(_));
+        assert_matches!(error.reason, InvokeFailure::Starved(_));
         assert_eq!(error.handles.iter().map(TaskHandle::state).collect::<Vec<_>>(), [TaskState::Cancelled]);
         pool.submit(|| ()).unwrap().join().unwrap();
         assert!(!ran.is_set(), "cancelled with the one that waited for it");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 
 use executor::{
-    CancelToken, DirectExecutor, FutureTask, InvokeAnyFailure, RejectReason, TaskFailure, ThreadPoolExecutor,
+    CancelToken, DirectExecutor, FutureTask, InvokeFailure, RejectReason, TaskFailure, ThreadPoolExecutor,
     masked, prelude::*,
 };
 
@@ -24,7 +24,7 @@ fn what_a_pool_refuses_because_it_is_shut_down_comes_back() {
             each_form(|invoke_any| {
                 let tasks = vec![FutureTask::new(|| Ok(1)), FutureTask::new(|| Ok(2))];
                 let error = invoke_any(&pool, tasks).unwrap_err();
-                assert_matches!(error.reason, InvokeAnyFailure::Rejected(RejectReason::Shutdown));
+                assert_matches!(error.reason, InvokeFailure::Rejected(RejectReason::Shutdown));
                 assert!(error.failures.is_empty());
                 assert_eq!(DirectExecutor.invoke_any(error.not_submitted).unwrap(), 1);
             });
@@ -67,7 +67,7 @@ fn a_refusal_half_way_is_the_reason_if_all_that_were_accepted_have_failed() {
         refused.wait();
         release.set();
         let error = waiter.result().unwrap_err();
-        assert_matches!(error.reason, InvokeAnyFailure::Rejected(RejectReason::Saturated));
+        assert_matches!(error.reason, InvokeFailure::Rejected(RejectReason::Saturated));
         assert_eq!(told(&error), ["no", "no"]);
         assert_eq!(error.not_submitted.len(), 2);
         assert_eq!(DirectExecutor.invoke_any(error.not_submitted).unwrap(), 3);
@@ -86,7 +86,7 @@ fn a_caller_that_is_cancelled_already_submits_nothing() {
                 token.cancel();
                 let tasks = || vec![FutureTask::new(|| Ok(1)), FutureTask::new(|| Ok(2))];
                 let error = token.attach(|| invoke_any(executor, tasks())).unwrap_err();
-                assert_matches!(error.reason, InvokeAnyFailure::Interrupted);
+                assert_matches!(error.reason, InvokeFailure::Interrupted);
                 assert_eq!((error.failures.len(), error.not_submitted.len()), (0, 2));
                 assert!(token.attach(|| masked(|| invoke_any(executor, tasks()))).is_ok());
             });
@@ -109,7 +109,7 @@ fn a_caller_that_is_cancelled_while_it_waits_cancels_those_that_run() {
                         on_cancel.cancel();
                     });
                     let error = token_there.attach(|| invoke_any(executor, vec![one, two])).unwrap_err();
-                    assert_matches!(error.reason, InvokeAnyFailure::Interrupted);
+                    assert_matches!(error.reason, InvokeFailure::Interrupted);
                     assert_eq!(error.failures.len(), 2);
                     assert!(one_told.is_set() && two_told.is_set());
                 });
@@ -135,7 +135,7 @@ fn shutting_down_now_releases_who_waits_for_a_winner() {
                     // Refused if the second one had not been submitted yet.
                     assert_matches!(
                         error.reason,
-                        InvokeAnyFailure::AllFailed | InvokeAnyFailure::Rejected(RejectReason::Shutdown)
+                        InvokeFailure::AllFailed | InvokeFailure::Rejected(RejectReason::Shutdown)
                     );
                     assert!(error.failures.iter().all(|cause| matches!(cause, TaskFailure::Cancelled)));
                 });
@@ -157,7 +157,7 @@ fn thirty_thousand_races_with_shutting_down_now_all_end() {
                 Ok(value) => assert_eq!(value, 1),
                 Err(error) => assert_matches!(
                     error.reason,
-                    InvokeAnyFailure::AllFailed | InvokeAnyFailure::Rejected(RejectReason::Shutdown)
+                    InvokeFailure::AllFailed | InvokeFailure::Rejected(RejectReason::Shutdown)
                 ),
             }
             assert!(pool.await_termination(LONG));

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use executor::{
-    CancelToken, Canceller, DirectExecutor, Executor, FutureTask, InvokeAnyError, InvokeAnyFailure,
-    TaskState, ThreadPoolExecutor, prelude::*,
+    CancelToken, Canceller, DirectExecutor, Executor, FutureTask, InvokeAnyError, InvokeFailure, TaskState,
+    ThreadPoolExecutor, prelude::*,
 };
 
 use crate::support::{
@@ -255,7 +255,7 @@ fn nobody_can_win_among_none() {
         on_every_executor(|executor| {
             each_form(|invoke_any| {
                 let error = invoke_any(executor, Vec::new()).unwrap_err();
-                assert_matches!(error.reason, InvokeAnyFailure::Empty);
+                assert_matches!(error.reason, InvokeFailure::Empty);
                 assert_eq!(error.to_string(), "there is no task");
             });
         });
@@ -270,7 +270,7 @@ fn if_all_fail_it_says_so_at_once_and_how_in_the_order_of_failing() {
             each_form(|invoke_any| {
                 let tasks = vec![FutureTask::new(|| Err("no")), FutureTask::new(|| fail())];
                 let error = invoke_any(executor, tasks).unwrap_err();
-                assert_matches!(error.reason, InvokeAnyFailure::AllFailed);
+                assert_matches!(error.reason, InvokeFailure::AllFailed);
                 let mut causes = told(&error);
                 causes.sort();
                 assert_eq!(causes, ["no", "the task panicked: oh"]);
@@ -323,7 +323,7 @@ fn when_the_time_is_up_all_are_cancelled_and_told() {
                 let start = Instant::now();
                 let error = executor.invoke_any_timeout([one, failed, two], timeout).unwrap_err();
                 assert!(start.elapsed() >= timeout);
-                assert_matches!(error.reason, InvokeAnyFailure::TimedOut);
+                assert_matches!(error.reason, InvokeFailure::TimedOut);
                 assert_eq!(error.failures.len() + error.not_submitted.len(), 3);
                 if !error.not_submitted.is_empty() || told(&error)[0] != "no" {
                     return false;
@@ -346,7 +346,7 @@ fn without_any_time_nothing_is_begun_and_all_comes_back() {
         on_every_executor(|executor| {
             let error = executor.invoke_any_timeout([boxed(|| Ok(1)), boxed(|| Ok(2))], Duration::ZERO);
             let error = error.unwrap_err();
-            assert_matches!(error.reason, InvokeAnyFailure::TimedOut);
+            assert_matches!(error.reason, InvokeFailure::TimedOut);
             assert!(error.failures.is_empty());
             assert_eq!(DirectExecutor.invoke_any(error.not_submitted).unwrap(), 1);
         });

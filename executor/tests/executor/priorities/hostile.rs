@@ -6,8 +6,8 @@ use std::thread;
 
 use executor::panics::PanicReport;
 use executor::{
-    CallerRuns, Discard, DiscardOldest, FutureTask, JoinError, JoinTimeoutError, PriorityQueue,
-    RejectionHandler, StripedExecutor, Task, TaskHandle, TaskId, ThreadPoolExecutor, WorkQueue, prelude::*,
+    CallerRuns, Discard, DiscardOldest, FutureTask, JoinError, PriorityQueue, RejectionHandler,
+    StripedExecutor, Task, TaskHandle, TaskId, ThreadPoolExecutor, WorkQueue, prelude::*,
 };
 
 use crate::support::{LONG, assert_matches, occupy, rounds, within_deadline};
@@ -113,7 +113,7 @@ fn a_queue_of_a_users_own_raises_as_it_likes_and_strands_nobody() {
             assert_eq!(pool.queued(), if expected.len() == 1 { 1 } else { 2 }, "{raises:?}");
             drop(busy);
             for handle in handles {
-                assert_matches!(handle.join_timeout(LONG), Ok(()) | Err(JoinTimeoutError::Cancelled));
+                assert_matches!(handle.join_timeout(LONG), Ok(()) | Err(JoinError::Cancelled));
             }
             assert_eq!((&log.lock().unwrap()[..], reports.load(SeqCst)), (expected, panics), "{raises:?}");
             submit("again", 0).join_timeout(LONG).unwrap();

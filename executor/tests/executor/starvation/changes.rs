@@ -4,8 +4,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use executor::{
-    CancelToken, CutShort, ExecutorCompletionService, FutureTask, JoinError, JoinTimeoutError, Latch,
-    Promise, Semaphore, SerialExecutor, ThreadPerTaskExecutor, prelude::*,
+    CancelToken, CutShort, ExecutorCompletionService, FutureTask, JoinError, Latch, Promise, Semaphore,
+    SerialExecutor, ThreadPerTaskExecutor, prelude::*,
 };
 
 use super::{named, outside, starves};
@@ -260,7 +260,7 @@ fn a_wait_with_a_deadline_ends_by_it() {
         let pool = named("own", 1);
         let own = Arc::clone(&pool);
         let waits = pool.submit(move || {
-            matches!(own.submit(|| ()).unwrap().join_timeout(SHORT), Err(JoinTimeoutError::TimedOut(_)))
+            matches!(own.submit(|| ()).unwrap().join_timeout(SHORT), Err(JoinError::TimedOut(_)))
         });
         assert!(outside(waits.unwrap()));
         assert_eq!(pool.stats().starved, 0);

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, mpsc};
 
 use executor::{
-    Block, CutShort, ExecutorCompletionService, FifoQueue, FutureTask, InvokeAllFailure, InvokeAnyFailure,
-    OnStarvation, RejectReason, Semaphore, SharedJoinError, TaskHandle, ThreadPoolExecutor, WaitsFor,
+    Block, CutShort, ExecutorCompletionService, FifoQueue, FutureTask, InvokeFailure, OnStarvation,
+    RejectReason, Semaphore, SharedJoinError, TaskHandle, ThreadPoolExecutor, WaitsFor,
     fork_join::{ForkJoinPool, InvokeError},
     panics::PanicReport,
     prelude::*,
@@ -243,11 +243,11 @@ fn all_and_any_inside_a_task() {
         let own = Arc::clone(&pool);
         let all = pool.submit(move || own.invoke_all([|| (), || ()]).unwrap_err());
         let error = outside(all.unwrap());
-        assert_matches!(error.reason, InvokeAllFailure::Starved(_));
+        assert_matches!(error.reason, InvokeFailure::Starved(_));
         assert!(error.handles.iter().all(TaskHandle::is_finished), "nothing of it is left behind");
         let own = Arc::clone(&pool);
         let any = pool.submit(move || own.invoke_any([|| Ok::<_, ()>(()), || Ok(())]).unwrap_err());
-        assert_matches!(outside(any.unwrap()).reason, InvokeAnyFailure::Starved(_));
+        assert_matches!(outside(any.unwrap()).reason, InvokeFailure::Starved(_));
         assert_eq!(pool.stats().queued, 0);
     });
 }

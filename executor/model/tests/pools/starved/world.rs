@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex as Plain, MutexGuard, OnceLock, PoisonError};
 
 use executor_model::panics::{PanicHandler, PanicReport};
 use executor_model::{
-    Abort, Block, CallerRuns, CutShort, ExecutorCompletionService, FifoQueue, FutureTask, InvokeAllFailure,
-    InvokeAnyFailure, JoinError, OnStarvation, Permit, Promise, RejectReason, Semaphore, SharedHandle,
-    SharedJoinError, Starvation, Task, TaskHandle, TaskId, ThreadFactory, ThreadPoolExecutor, Worker,
-    prelude::*,
+    Abort, Block, CallerRuns, CutShort, ExecutorCompletionService, FifoQueue, FutureTask, InvokeFailure,
+    JoinError, OnStarvation, Permit, Promise, RejectReason, Semaphore, SharedHandle, SharedJoinError,
+    Starvation, Task, TaskHandle, TaskId, ThreadFactory, ThreadPoolExecutor, Worker, prelude::*,
 };
 use shuttle::thread::{self, JoinHandle};
 
@@ -363,7 +362,7 @@ impl World {
         let (numbers, tasks) = self.several(pool, plans, || ());
         let call = || self.pools[pool].invoke_all(tasks);
         let result = self.books.wait(What::All(numbers, pool), call, |result| match result {
-            Err(error) => matches!(&error.reason, InvokeAllFailure::Starved(report) if read(report)),
+            Err(error) => matches!(&error.reason, InvokeFailure::Starved(report) if read(report)),
             Ok(_) => false,
         });
         drop(result);
@@ -379,7 +378,7 @@ impl World {
             What::First(race),
             || self.pools[pool].invoke_any(tasks),
             |result| match result {
-                Err(error) => matches!(&error.reason, InvokeAnyFailure::Starved(report) if read(report)),
+                Err(error) => matches!(&error.reason, InvokeFailure::Starved(report) if read(report)),
                 Ok(()) => false,
             },
         );
