@@ -194,12 +194,6 @@ impl Semaphore {
         state.permits -= at_once;
     }
 
-    /// Whether waiters are served in the order in which they came.
-    #[doc(alias = "isFair")]
-    pub fn is_fair(&self) -> bool {
-        self.0.state.lock().is_fair
-    }
-
     /// How many permits are free now.
     #[doc(alias = "availablePermits")]
     pub fn available_permits(&self) -> usize {
