@@ -1,4 +1,5 @@
-//! Which token is the current one on a thread.
+//! What a thread is doing: the tasks that it is in the middle of, what it does for executors beside that, and which token is the
+//! current one.
 //!
 //! # Invariants
 //!
@@ -8,7 +9,8 @@
 //!    gives none.
 //! 3. What is current is looked for from the top down to the first frame of another *level*: users' code that belongs to no
 //!    task runs on a level above the frames of the task that is under way.
-//! 4. No token is dropped, and no user's code runs, while the stack is borrowed.
+//! 4. A frame with a [`Role`] is looked through: beside the role, all is as in the frame below.
+//! 5. No token is dropped, and no user's code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -252,6 +254,19 @@ pub(crate) trait RunningTask: Send + Sync {
     fn is_limited(&self) -> bool;
 }
 
+/// What a thread does for an executor, beside running a task. Pools go by their addresses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It runs the tasks of this pool.
+    Worker(usize),
+    /// It starts a worker of this pool: it is inside the thread factory.
+    Starter(usize),
+    /// It calls the last hook of this pool.
+    Closer(usize),
+    /// It runs a task on top of one that waits.
+    Helper,
+}
+
 #[derive(Default)]
 struct Frame {
     token: Option<CancelToken>,
@@ -267,6 +282,14 @@ struct Frame {
     guard: u32,
     /// Its guard is gone, but there are frames above it. What is current is looked for further down.
     ended: bool,
+    role: Option<Role>,
+}
+
+impl Frame {
+    /// Whether what is current is looked for further down.
+    fn is_looked_through(&self) -> bool {
+        self.ended || self.role.is_some()
+    }
 }
 
 /// The frames of a thread. Those beyond the first `used` are empty and stay where they are: a frame that is begun and ended
@@ -312,7 +335,7 @@ impl Drop for FrameGuard {
                     *used = below_those_of_guards(all, *used);
                 }
                 let top = &mut all[*used];
-                (top.masked, top.outside, top.beside) = (0, false, false);
+                (top.masked, top.outside, top.beside, top.role) = (0, false, false, None);
                 (top.token.take(), top.task.take())
             });
             drop(in_it);
@@ -359,6 +382,19 @@ pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
     guard
 }
 
+/// The calling thread has this role until the result is dropped.
+pub(crate) fn enter_role(role: Role) -> FrameGuard {
+    let guard = push();
+    fill(|frame| frame.role = Some(role));
+    guard
+}
+
+/// How many such roles the calling thread has. More than one of a kind if a task of one pool runs the worker of another.
+pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
+    let is_wanted = |frame: &&Frame| frame.role.is_some_and(&wanted);
+    with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)
+}
+
 /// Whether the calling thread is in the middle of a task that has a handle.
 pub(crate) fn runs_a_task() -> bool {
     with_frames(|frames| frames.iter().any(|frame| frame.task.is_some())).unwrap_or(false)
@@ -371,7 +407,7 @@ pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
 
 /// The frame in which something may be current, and those below it. `None` if there is no frame of this level.
 fn top_at(level: u32, frames: &mut [Frame]) -> Option<(&mut Frame, &mut [Frame])> {
-    let place = frames.iter().rposition(|frame| !frame.ended)?;
+    let place = frames.iter().rposition(|frame| !frame.is_looked_through())?;
     let (top, below) = frames[..=place].split_last_mut()?;
     (top.level == level).then_some((top, below))
 }
@@ -400,7 +436,10 @@ fn shields(frames: &[Frame], token: &CancelToken) -> bool {
 
 /// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
-    let in_a_task = |frames: &[Frame]| frames.last().is_some_and(|top| !top.outside);
+    let in_a_task = |frames: &[Frame]| {
+        let top = frames.iter().rfind(|frame| !frame.is_looked_through());
+        top.is_some_and(|top| !top.outside)
+    };
     let found = with_frames(|frames| if in_a_task(frames) { cancelled(frames, level()) } else { None });
     found.flatten().map_or(Ok(()), Err)
 }

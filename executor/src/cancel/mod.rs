@@ -85,6 +85,6 @@ mod deadline;
 mod current;
 pub use current::{Attached, masked};
 pub(crate) use current::{
-    Context, RunningTask, check_current, current_for_wait, enter_task, interrupted, is_cancelled_here,
-    is_shielded_from, runs_a_task, tasks_of_this_thread,
+    Context, FrameGuard, Role, RunningTask, check_current, count_roles, current_for_wait, enter_role,
+    enter_task, interrupted, is_cancelled_here, is_shielded_from, runs_a_task, tasks_of_this_thread,
 };

@@ -13,7 +13,7 @@
 //! # A thread that the pool waits for must not wait for the pool
 //!
 //! A task that closes its own pool would wait for itself. So would a thread factory or a hook that does. Each thread notes
-//! which pools wait for it, and why ([`Duty`]). A wait for the end of such a pool does not wait, and a thread factory's
+//! which pools wait for it, and why, as a [`Role`]. A wait for the end of such a pool does not wait, and a thread factory's
 //! submission is refused where it would have to wait for the thread that this factory is to start.
 //!
 //! # Invariants
@@ -21,19 +21,16 @@
 //! 1. A pool ends once: the thread that ends it moves the phase to `Tidying` before it lets go of the lock.
 //! 2. A pool that was shut down has no worker, no first task and no task that is being dropped when it ends. Nothing comes
 //!    after that, since the inbox was closed with the phase.
-//! 3. A thread's duties end in the reverse order of their begin.
-
-use std::cell::RefCell;
 
 use super::ThreadPoolExecutor;
 use super::shared::Shared;
 use super::state::{PoolState, State, ask};
-use crate::cancel::{masked, outside_any_task};
+use crate::cancel::{Role, count_roles, enter_role, masked, outside_any_task};
 use crate::executor::ExecutorService;
 use crate::panics::discard;
 use crate::queue::FifoQueue;
 use crate::reason::{CancelKind, CancelReason};
-use crate::sync::{Duration, MutexGuard, thread, thread_local};
+use crate::sync::{Duration, MutexGuard, thread};
 use crate::task::Task;
 
 /// What a dropped pool does.
@@ -173,7 +170,7 @@ impl Shared {
         let queue = std::mem::replace(&mut state.queue, Box::new(FifoQueue::unbounded()));
         drop(state);
         discard(queue);
-        let _on_duty = on_duty(self, Duty::End);
+        let _closer = enter_role(Role::Closer(self.address()));
         outside_any_task(|| self.call_hooks(|hooks| hooks.terminated())); // the thread may be in a task of another pool
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
@@ -184,61 +181,27 @@ impl Shared {
 
 // ----- which pools wait for a thread -----
 
-thread_local! {
-    /// The pools that cannot end before this thread returns, and what it does for each of them. More than one if a task
-    /// of one pool runs the worker of another.
-    static POOLS: RefCell<Vec<(usize, Duty)>> = RefCell::new(Vec::new());
-}
-
-/// What a pool waits for on a thread.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Duty {
-    /// To run its tasks.
-    Work,
-    /// To start a worker: the thread is inside the pool's thread factory.
-    Start,
-    /// To call its last hook.
-    End,
-}
-
-/// The thread has a duty for a pool until this is dropped. Duties end in the reverse order of their begin.
-pub(super) struct OnDuty {
-    noted: bool,
-}
-
-/// Notes that the calling thread has a duty for a pool.
-pub(super) fn on_duty(shared: &Shared, duty: Duty) -> OnDuty {
-    let entry = (std::ptr::from_ref(shared).addr(), duty);
-    OnDuty { noted: POOLS.try_with(|pools| pools.borrow_mut().push(entry)).is_ok() }
-}
-
-impl Drop for OnDuty {
-    fn drop(&mut self) {
-        if self.noted {
-            let _ = POOLS.try_with(|pools| pools.borrow_mut().pop());
-        }
+impl Shared {
+    /// By which a thread's roles know the pool.
+    pub(super) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 }
 
 /// Whether a wait for the end of this pool could only deadlock, because the pool waits for the calling thread.
 fn waits_for_this_thread(shared: &Shared) -> bool {
-    has_duty(shared, |_| true)
+    let own = shared.address();
+    count_roles(
+        |role| matches!(role, Role::Worker(pool) | Role::Starter(pool) | Role::Closer(pool) if pool == own),
+    ) > 0
 }
 
 /// Whether the calling thread is inside the thread factory of this pool.
 pub(super) fn is_starting_a_worker(shared: &Shared) -> bool {
-    has_duty(shared, |duty| duty == Duty::Start)
+    count_roles(|role| role == Role::Starter(shared.address())) > 0
 }
 
 /// Whether the calling thread is a worker of this pool.
 pub(super) fn is_worker(shared: &Shared) -> bool {
-    has_duty(shared, |duty| duty == Duty::Work)
-}
-
-fn has_duty(shared: &Shared, wanted: impl Fn(Duty) -> bool) -> bool {
-    let address = std::ptr::from_ref(shared).addr();
-    let is_there = |pools: &RefCell<Vec<(usize, Duty)>>| {
-        pools.borrow().iter().any(|&(pool, duty)| pool == address && wanted(duty))
-    };
-    POOLS.try_with(is_there).unwrap_or(false)
+    count_roles(|role| role == Role::Worker(shared.address())) > 0
 }

@@ -27,11 +27,11 @@
 use std::io;
 
 use super::ThreadPoolExecutor;
-use super::ending::{Duty, on_duty};
 use super::factory::Worker;
 use super::shared::Shared;
 use super::state::{PoolState, State};
 use super::worker;
+use crate::cancel::{Role, enter_role};
 use crate::ids::TaskId;
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, MutexGuard};
@@ -100,7 +100,7 @@ impl Shared {
             }
         });
         let result = {
-            let _on_duty = on_duty(self, Duty::Start);
+            let _role = enter_role(Role::Starter(self.address()));
             contain(|| factory.start(worker))
         };
         let result = result.unwrap_or_else(|panic| {

@@ -28,7 +28,7 @@ use crate::panics::PanicHandler;
 use crate::starvation::OnStarvation;
 use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
-use crate::wait_graph::{self, OnTop};
+use crate::wait_graph::{self, run_on_top};
 use crate::watcher::Workforce;
 
 /// How many tasks may lie on top of the first by calls of `help`. A stack of 2 MiB has room for a few hundred.
@@ -91,7 +91,7 @@ impl ThreadPoolExecutor {
         if !is_worker(&self.shared) {
             return false;
         }
-        let Some(_on_top) = OnTop::begin(MOST_ON_TOP) else { return false };
+        let Some(_on_top) = run_on_top(MOST_ON_TOP) else { return false };
         let Some(task) = Workforce::take_next(&*self.shared) else { return false };
         Workforce::help(&*self.shared, task);
         true

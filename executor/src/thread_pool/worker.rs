@@ -37,10 +37,10 @@
 //! 3. A worker counts itself out under the lock under which it has decided to leave.
 //! 4. A worker sleeps only after a look that found nothing, with the inbox closed, under one lock.
 
-use super::ending::{Duty, on_duty};
 use super::run::{Run, Seat};
 use super::shared::Shared;
 use super::state::{PoolState, State, ask};
+use crate::cancel::{Role, enter_role};
 use crate::ids::TaskId;
 use crate::outcome::Outcome;
 use crate::panics;
@@ -57,7 +57,7 @@ const KEPT: usize = 4096;
 /// The body of a worker thread. `first_task` is the task that it was ordered for.
 pub(super) fn run(shared: &Arc<Shared>, first_task: Option<TaskId>) {
     let mut worker = LiveWorker::begin(shared, first_task);
-    let _on_duty = on_duty(shared, Duty::Work);
+    let _role = enter_role(Role::Worker(shared.address()));
     shared.call_hooks(|hooks| hooks.worker_started());
     shared.root.above_tasks(|| {
         while let Some(task) = worker.next_task() {

@@ -48,7 +48,7 @@ mod report; // what is said if nothing can
 mod relief; // and what can be done about it
 
 pub(crate) use lines::{enter as enter_line, leave as leave_line};
-pub(crate) use relief::OnTop;
+pub(crate) use relief::run_on_top;
 
 use self::waiting::{Wait, Waiting};
 use crate::awaited::{self, Awaited, Detector, Relief};

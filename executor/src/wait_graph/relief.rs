@@ -5,6 +5,7 @@ use std::cell::Cell;
 use super::search::Closed;
 use super::waiting::Wait;
 use crate::awaited::{Awaited, ComesFrom, Relief};
+use crate::cancel::{FrameGuard, Role, count_roles, enter_role};
 use crate::starvation::OnStarvation;
 use crate::sync::{Arc, thread_local};
 use crate::task::Task;
@@ -28,7 +29,7 @@ fn help(wait: &Wait) -> bool {
         OnStarvation::HelpOthers { depth } => (depth, true),
         _ => return false,
     };
-    let Some(_on_top) = OnTop::begin(depth) else { return false };
+    let Some(_on_top) = run_on_top(depth) else { return false };
     if let Some((pool, task)) = take_awaited(wait) {
         pool.help(task);
         return true;
@@ -80,29 +81,7 @@ fn collected(wait: &Wait) -> Option<(usize, usize)> {
     }
 }
 
-thread_local! {
-    /// How many tasks the thread runs on top of those that wait.
-    static HELPING: Cell<usize> = Cell::new(0);
-}
-
-/// The thread runs a task on top of one that waits, until this is dropped.
-pub(crate) struct OnTop;
-
-impl OnTop {
-    /// None if there are `most` already.
-    pub(crate) fn begin(most: usize) -> Option<Self> {
-        HELPING.with(|helping| {
-            let is_allowed = helping.get() < most;
-            is_allowed.then(|| {
-                helping.set(helping.get() + 1);
-                Self
-            })
-        })
-    }
-}
-
-impl Drop for OnTop {
-    fn drop(&mut self) {
-        HELPING.with(|helping| helping.set(helping.get() - 1));
-    }
+/// The thread runs a task on top of one that waits, until the result is dropped. None if there are `most` already.
+pub(crate) fn run_on_top(most: usize) -> Option<FrameGuard> {
+    (count_roles(|role| role == Role::Helper) < most).then(|| enter_role(Role::Helper))
 }
