@@ -1,4 +1,5 @@
-//! What a task costs the allocator. In a process of its own, because the allocator is the process's.
+//! How many allocations a task costs. This test runs in a process of its own, because an allocator counts for
+//! its whole process.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -9,7 +10,8 @@ use std::sync::{Arc, Barrier};
 
 use executor::{DirectExecutor, FutureTask, Promise, Task, ThreadPoolExecutor, prelude::*};
 
-/// Counts the allocations of the threads that take part: the test harness has one of its own. Growing counts, too.
+/// Counts the allocations of the threads that take part; the test harness has a thread of its own. A
+/// reallocation counts, too.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -24,7 +26,7 @@ fn count() {
     }
 }
 
-// SAFETY: everything is left to `System`, with the arguments that came.
+// SAFETY: each method passes its arguments on to `System` unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
@@ -53,8 +55,8 @@ fn allocations_of(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
-/// Warms up. One quiet round is not enough: tasks come in through two buffers that change places after each round, so the
-/// next one might still have to make room.
+/// Runs `round` until it allocates nothing. One quiet round is not enough: tasks come in through two buffers
+/// that change places after each round, so the next round might still have to grow its buffer.
 fn until_nothing_is_allocated(round: impl Fn()) {
     let quiet = || allocations_of(&round) == 0;
     assert!((0..10).any(|_| quiet() && quiet()), "there is no end to the allocations");
@@ -71,7 +73,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     let counter = Arc::new(AtomicUsize::new(0));
     TAKES_PART.set(true);
 
-    drop(Task::new(|| ())); // whatever is set up once in a process
+    drop(Task::new(|| ())); // sets up what a process sets up once
 
     // A task by itself.
     assert_eq!(allocations_of(|| drop(Task::new(small(&counter)))), 0);
@@ -79,7 +81,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     assert_eq!(allocations_of(|| drop(Task::new(move || _ = black_box(large)))), 1, "more than three words");
     assert_eq!(allocations_of(|| drop(FutureTask::new(small(&counter)))), 1);
 
-    // A promise, from its beginning to the result in the joiner's hands.
+    // A promise, from its creation until the joiner has the result.
     let promised = || {
         let (promise, handle) = Promise::new();
         promise.complete(1).unwrap();
@@ -88,14 +90,14 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     promised();
     assert_eq!(allocations_of(promised), 1);
 
-    // Inline. The first task makes room for what a thread needs once.
+    // Inline. The first task allocates what a thread needs only once.
     DirectExecutor.execute(small(&counter)).unwrap();
     let inline = allocations_of(|| (0..TASKS).for_each(|_| DirectExecutor.execute(small(&counter)).unwrap()));
     assert_eq!(inline, 0);
 
-    // Through a pool, in its steady state. The worker is held while a round of tasks comes in, and the round ends with the
-    // task that holds it for the next one. So the worker never sleeps in between, and whatever has room for tasks has to
-    // have room for a whole round, in the same way each time.
+    // Through a pool, in its steady state. One task holds the worker while a round of tasks comes in, and the
+    // last task of the round holds it for the next one. So the worker never sleeps in between, and each round
+    // needs the same room in each buffer.
     let pool = ThreadPoolExecutor::single();
     let barrier = Arc::new(Barrier::new(2));
     let hold = || {
@@ -113,7 +115,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
         (0..TASKS).for_each(|_| submit());
         hold();
         barrier.wait(); // the worker goes on
-        barrier.wait(); // and has done all of them
+        barrier.wait(); // and has done all tasks of the round
     };
     let execute = || pool.execute(small(&counter)).unwrap();
     let submit = || drop(pool.submit(small(&counter)).unwrap());
@@ -122,7 +124,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     assert_eq!(allocations_of(|| round(&submit)), TASKS);
     barrier.wait();
 
-    // Waiting for the result, one by one.
+    // Waiting for each result in turn.
     let join = || pool.submit(small(&counter)).unwrap().join().unwrap();
     join();
     assert_eq!(allocations_of(|| (0..TASKS).for_each(|_| join())), TASKS);

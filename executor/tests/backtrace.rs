@@ -1,5 +1,5 @@
-//! With the hook of this library installed a panic knows where it came from. In a process of its own, because the hook is
-//! the process's.
+//! With the hook of this library installed, the report of a panic has a backtrace. This test runs in a
+//! process of its own, because a panic hook belongs to the process.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -28,7 +28,7 @@ fn failed_with(payload: Box<dyn std::any::Any + Send>) -> Panic {
     }
 }
 
-/// One test, because it matters what was installed before.
+/// This is one test, because the order of the installations matters.
 #[test]
 fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -43,25 +43,26 @@ fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
         CALLS.fetch_add(1, Ordering::SeqCst);
         eprintln!("{info}"); // or the output would not say which assertion failed
     }));
-    assert!(panic_of(&pool).backtrace().is_none(), "nobody has asked for one");
+    assert!(panic_of(&pool).backtrace().is_none(), "the hook is not installed yet");
     assert_eq!(CALLS.load(Ordering::SeqCst), 1);
 
     install_hook();
-    install_hook(); // a second time does nothing
+    install_hook(); // a second call does nothing
     let panic = panic_of(&pool);
     assert_eq!(CALLS.load(Ordering::SeqCst), 2, "the hook that was there is called, once");
     let backtrace = panic.backtrace().expect("it was asked for").to_string();
     assert!(backtrace.contains("the_place_of_the_panic"), "{backtrace}");
     assert_eq!((panic.message(), panic.thread()), ("where am I?", Some("pool-1-thread-1")));
 
-    // Raised again without the hook, it brings no backtrace, and not that of the panic before either.
+    // `resume_unwind` does not call the hook: the report has no backtrace, not even that of the panic before.
     let resumed = pool.submit(|| std::panic::resume_unwind(Box::new("again"))).unwrap();
     match resumed.join() {
         Err(JoinError::<()>::Panicked(panic)) => assert!(panic.backtrace().is_none()),
         other => panic!("{other:?}"),
     }
 
-    // Nor does a payload from elsewhere, although a panic was caught on this thread before. One that was just caught does.
+    // A payload from elsewhere brings no backtrace either, although this thread caught a panic before. A
+    // payload that was just caught does.
     let caught = std::panic::catch_unwind(the_place_of_the_panic).unwrap_err();
     assert!(failed_with(Box::new("another payload")).backtrace().is_none());
     assert!(failed_with(caught).backtrace().is_none(), "its backtrace was thrown away by then");

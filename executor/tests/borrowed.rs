@@ -1,5 +1,5 @@
-//! What borrows from another thread's stack, by itself: `bash .ci/run sanitizer` builds this program, and nothing else of the
-//! tests, with the address sanitizer. `cargo test` has the same tests in `executor`.
+//! The tests of what borrows from another thread's stack, by themselves: `bash .ci/run sanitizer` builds only
+//! this test program with the address sanitizer. `cargo test` has the same tests in `executor`.
 
 #[path = "executor/fork_join/mod.rs"]
 mod fork_join;

@@ -1,6 +1,7 @@
-//! Channels on real threads, over crossbeam-channel. What a cancel may meet is in `executor/model/tests/pools/channel.rs`.
+//! Channels on real threads, over crossbeam-channel. Races with a cancel are in
+//! `executor/model/tests/pools/channel.rs`.
 
-// Of what the tests have in common, these need a part.
+// These tests need only a part of the shared support.
 #[path = "executor/support.rs"]
 #[expect(dead_code, unused_imports, unused_macros, reason = "the other tests use it")]
 mod support;
@@ -21,12 +22,13 @@ use executor::channel::{
 use executor::{CancelToken, Latch, Promise, ThreadPoolExecutor, masked, prelude::*};
 use support::{LONG, SHORT, Spot, rounds, within_deadline};
 
-/// Runs `wait` on a thread of its own under a token, cancels the token when the thread is blocked, and gives the result.
+/// Runs `wait` on a thread of its own under a token, cancels the token when the thread is blocked, and
+/// returns the result of `wait`.
 fn cancelled_while_blocked<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> T {
     cancelled_after(|| (), wait)
 }
 
-/// The same, and does `first` when the thread is blocked and not yet cancelled.
+/// Runs `wait` as [`cancelled_while_blocked`] does, and calls `first` between the block and the cancel.
 fn cancelled_after<T: Send + 'static>(first: impl FnOnce(), wait: impl FnOnce() -> T + Send + 'static) -> T {
     let (token, spot) = (CancelToken::new(), Spot::default());
     let waiter = thread::spawn({
@@ -81,7 +83,7 @@ fn a_blocked_take_comes_back_and_has_taken_nothing() {
     });
 }
 
-/// The thread wakes up to both, and its wait is over either way.
+/// Item and cancel both wake the thread, and its wait is over either way.
 #[test]
 fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     within_deadline(|| {
@@ -106,7 +108,8 @@ fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     });
 }
 
-/// As at a latch or a semaphore: a task that was asked to stop begins no wait, whether or not it would be a long one.
+/// Like a latch or a semaphore, a channel begins no wait for a task that was asked to stop, however short the
+/// wait would be.
 #[test]
 fn a_cancelled_task_neither_puts_nor_takes() {
     let (sender, receiver) = bounded(2);
@@ -117,7 +120,7 @@ fn a_cancelled_task_neither_puts_nor_takes() {
         assert_eq!(sender.put(2), Err(PutError::Interrupted(2)));
         assert_eq!(receiver.take(), Err(TakeError::Interrupted));
         assert_eq!(receiver.take_iter().next(), None);
-        // These do not wait.
+        // `try_send` and `try_recv` do not wait.
         assert_eq!((sender.try_send(2), receiver.try_recv()), (Ok(()), Ok(1)));
         assert_eq!(masked(|| receiver.take()), Ok(2));
     });
@@ -242,7 +245,7 @@ fn a_waiting_thread_is_released_before_callbacks_run() {
     });
 }
 
-/// Deeper than callbacks nest, one that was put off puts the item that this one waits for.
+/// Beyond the depth to which callbacks nest, a callback that was put off puts the item that this wait is for.
 #[test]
 fn a_wait_deep_in_callbacks_has_those_run_that_were_put_off() {
     fn level(n: usize) {
@@ -306,7 +309,7 @@ fn a_dropped_channel_leaves_nothing_with_its_token() {
     assert!(kept.try_recv().is_err_and(|error| error.is_disconnected()));
 }
 
-/// Not only bounded ones.
+/// Channels of other kinds than `bounded` can be waited for, too.
 #[test]
 fn any_channel_of_crossbeam_can_be_waited_for() {
     within_deadline(|| {
@@ -318,7 +321,8 @@ fn any_channel_of_crossbeam_can_be_waited_for() {
     });
 }
 
-/// Whatever the moment of the cancel, each number is taken once, is in the channel, or comes back.
+/// At whatever moment the cancel comes, each number is taken once, is in the channel, or comes back to its
+/// producer.
 #[test]
 fn producers_cancelled_at_any_moment_lose_nothing() {
     within_deadline(|| {
@@ -329,7 +333,7 @@ fn producers_cancelled_at_any_moment_lose_nothing() {
                 let sender = sender.clone();
                 let token = CancelToken::new();
                 let own = token.clone();
-                // With a token of its own, because the outcome of a cancelled task is that it was.
+                // The producer has a token of its own, because a cancelled task gives no result.
                 let task = move || own.attach(|| (0..).map_while(|n| sender.put(n).ok()).count());
                 (pool.submit(task).unwrap(), token)
             });
@@ -369,7 +373,7 @@ fn errors_say_what_happened_and_turn_into_others() {
     assert_eq!(PutError::Interrupted("item").into_inner(), "item");
 }
 
-/// The protocol that the models' test compiles against shuttle, compiled against std.
+/// The models' test compiles the same protocol against shuttle; this test compiles it against std.
 #[test]
 fn a_protocol_of_a_program_is_compiled_for_real_threads_and_for_a_model() {
     let writer = <protocol::Writer>::new(1);

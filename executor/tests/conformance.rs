@@ -1,10 +1,10 @@
-//! What is written down in two places agrees.
+//! `CONFORMANCE.md` and the tests agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A name such as `ABC-1`, and the test modules that go with it.
+/// Names such as `ABC-1`, each with the test modules that belong to it.
 type Modules = BTreeMap<String, BTreeSet<String>>;
 
 /// `CONFORMANCE.md` says of each behaviour which modules test it, and their tests cite its id.
@@ -33,8 +33,8 @@ fn the_list_of_behaviours_and_the_tests_agree() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-/// The ids in the first column of the list's tables with the modules in the last. A behaviour that is tested nowhere has
-/// `later` or the reason why not in their place, and no modules.
+/// The ids in the first column of the list's tables, each with the modules in the last column. A behaviour
+/// without a test has `later` or a reason in their place, and so no modules.
 fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
     let mut listed = Modules::new();
     for line in list.lines() {
@@ -62,7 +62,7 @@ fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
     listed
 }
 
-/// The ids that stand in the comments of tests.
+/// The ids that the comments of tests cite.
 fn cited(tests: &Path) -> Modules {
     let mut cited = Modules::new();
     for file in sources(tests) {
@@ -93,14 +93,14 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What a file is called as a module of the test program `executor`: `invoke_any::cut_short`, say.
+/// A file's name as a module of the test program `executor`, such as `invoke_any::cut_short`.
 fn module(file: &Path) -> String {
     let file = file.strip_prefix("executor").unwrap_or(file).with_extension("");
     let file = if file.ends_with("mod") { file.parent().unwrap() } else { &file };
     file.iter().map(|part| part.to_str().unwrap()).collect::<Vec<_>>().join("::")
 }
 
-/// Whether a word is one such as `ABC-1`.
+/// Whether a word is an id such as `ABC-1`.
 fn is_id(word: &str) -> bool {
     word.split_once('-').is_some_and(|(group, number)| {
         !group.is_empty()

@@ -9,15 +9,16 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// `cargo test -p task-execution` builds the examples before it runs this. With `--test examples` Cargo builds none of them, and what
-/// is compared is what was built last: run `cargo build -p task-execution --examples` before that.
+/// Returns the path of an example's program. `cargo test -p task-execution` builds the examples before it
+/// runs this test. `cargo test --test examples` builds no example and compares what was built last; run
+/// `cargo build -p task-execution --examples` first.
 fn example(name: &str) -> PathBuf {
     let test = env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps");
     target.join("examples").join(format!("{name}{EXE_SUFFIX}"))
 }
 
-/// Runs an example, in a folder where it may leave a picture, and ends it if it hangs.
+/// Runs an example in a folder where the example may write a picture. Ends the example if it hangs.
 fn run(name: &str, arguments: &str) -> Output {
     let mut command = Command::new(example(name));
     // Without backtraces the output fits into a pipe, so it need not be read before the end.
@@ -36,7 +37,7 @@ fn run(name: &str, arguments: &str) -> Output {
             let _ = child.kill();
             panic!("the example {name} hangs");
         }
-        thread::sleep(Duration::from_millis(5)); // between two looks: std cannot wait for a process with a deadline
+        thread::sleep(Duration::from_millis(5)); // std cannot wait for a process with a deadline
     }
     child.wait_with_output().unwrap()
 }
@@ -47,8 +48,8 @@ fn prints_what_the_book_says(name: &str) {
     is_in_the_book(&output, name);
 }
 
-/// Runs an example that measures, until its figures are as its page says. A machine that has other things to do disturbs a
-/// measurement, so it has twenty attempts.
+/// Runs an example that measures, until its figures are as its page says. Other programs disturb a
+/// measurement, so the example has twenty attempts.
 fn measured_until(name: &str, arguments: &str, as_the_page_says: impl Fn(&String) -> bool) {
     one_is(name, &[arguments; 20], as_the_page_says);
 }
@@ -87,7 +88,7 @@ fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
     }
 }
 
-/// It is called for the example and for the first word of what follows.
+/// The transcript for the example and the first word of its arguments.
 fn transcript(name: &str, argument: &str) -> String {
     let words = [name].into_iter().chain(argument.split_whitespace().next());
     words.collect::<Vec<_>>().join("_")
@@ -146,7 +147,7 @@ examples! {
     who_hears_of_a_panic,
 }
 
-/// A page that waits for tasks of its own full pool: what is said of it, and each cure.
+/// A page that waits for tasks in its own full pool: the report, and each cure.
 #[test]
 fn starving_page_is_told_why_and_drawn_with_each_cure() {
     is_in_the_book(&run("starving_page", ""), "starving_page");
@@ -155,7 +156,7 @@ fn starving_page_is_told_why_and_drawn_with_each_cure() {
     assert!(!run("starving_page", "such a way").status.success());
 }
 
-/// Which of the two tasks is told depends on which begins to wait last. The waits are the same ones.
+/// Which of the two tasks gets the report depends on which waits last. Both reports list the same waits.
 #[test]
 fn starving_page_draws_a_circle_through_two_pools() {
     let printed = String::from_utf8(run("starving_page", "circle").stdout).unwrap();
@@ -174,14 +175,14 @@ fn starving_page_draws_a_circle_through_two_pools() {
     assert_eq!(printed, book);
 }
 
-/// The classic listing loses its permits below an executor that drops tasks. Ours does not.
+/// The classic listing loses its permits over an executor that drops tasks. Ours does not.
 #[test]
 fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
     each_ends_with("bounding_a_pool", &["classic", "ours", "waiting", "ends"].map(|way| (way, 0)));
     assert!(!run("bounding_a_pool", "such a way").status.success());
 }
 
-/// Each mistake, and that the library does not make it.
+/// Shows each mistake, and that the library does not make it.
 #[test]
 fn order_mistakes_goes_wrong_in_five_ways() {
     let ways = ["lanes", "queue", "flag", "locked_wait", "wrappers"];
@@ -189,7 +190,8 @@ fn order_mistakes_goes_wrong_in_five_ways() {
     assert!(!run("order_mistakes", "such a way").status.success());
 }
 
-/// Its slow tasks last for a second, unless they are overtaken. A machine that stands still for so long disturbs that.
+/// The slow tasks last for a second unless the others overtake them. A machine that stalls for a second
+/// disturbs that.
 #[test]
 fn three_orders_keeps_two_of_them() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/three_orders.txt");
@@ -205,22 +207,23 @@ fn idle_stripes_leaves_none() {
     assert!(printed.starts_with("keys: 5000,") && printed.ends_with("at the end: 0\n"), "{printed}");
 }
 
-/// One page is done when the request to stop comes. The classic listing says the same of it as of one that was cut off.
+/// One page is done when the request to stop comes. The classic listing reports it like a page that was cut
+/// off.
 #[test]
 fn what_was_running_is_known_or_presumed() {
     each_ends_with("what_was_running", &["classic", "ours"].map(|way| (way, 0)));
     assert!(!run("what_was_running", "such a way").status.success());
 }
 
-/// `measure` takes minutes.
+/// Leaves `measure` out, which takes minutes.
 #[test]
 fn puzzle_is_solved_or_known_to_have_no_solution() {
     each_ends_with("puzzle", &["moves", "ways", "none"].map(|way| (way, 0)));
     assert!(!run("puzzle", "such a way").status.success());
 }
 
-/// Times on a real clock, rounded down to half a period. A busy machine has runs late by some milliseconds, whatever the
-/// period is: so the longer that is, the less of it they are.
+/// The times are on a real clock, rounded down to half a period. A busy machine delays a run by some
+/// milliseconds, whatever the period: a longer period makes such a delay a smaller part of it.
 #[test]
 fn again_has_each_run_when_it_should_be() {
     for what in ["late", "panics", "changes"] {
@@ -238,7 +241,7 @@ fn again_has_each_run_when_it_should_be() {
     assert!(!run("again", "such a thing").status.success());
 }
 
-/// Its delay is two seconds. A machine that stands still for so long disturbs that.
+/// The example's delay is two seconds. A machine that stalls for that long disturbs it.
 #[test]
 fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/again_ends.txt");
@@ -246,7 +249,7 @@ fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     measured_until("again", "ends", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// How late the last of a hundred runs is, in seconds: the loop, the fixed delay, the fixed rate.
+/// How many seconds late the last of a hundred runs is: with the loop, the fixed delay and the fixed rate.
 #[test]
 fn again_drifts_unless_the_rate_is_fixed() {
     measured_until("again", "drift", |printed| {
@@ -256,7 +259,7 @@ fn again_drifts_unless_the_rate_is_fixed() {
     });
 }
 
-/// It says by how many seconds it was late. A machine that stands still for one of them disturbs that.
+/// The example prints how many seconds late it was. A machine that stalls for a second disturbs that.
 #[test]
 fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/puzzle_stop.txt");
@@ -264,7 +267,7 @@ fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     measured_until("puzzle", "stop", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// Three ways to wait for two halves that go wrong, and three that do not.
+/// Three wrong ways to wait for two halves, and three right ones.
 #[test]
 fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     let ways = ["plain", "swallow", "help", "fork_join", "library"];
@@ -272,7 +275,8 @@ fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     assert!(!run("merge_sort", "such a way").status.success());
 }
 
-/// After a second, each of its eight threads should have begun. A machine that stands still for so long disturbs that.
+/// After a second, each of the eight threads should have begun. A machine that stalls for a second disturbs
+/// that.
 #[test]
 fn merge_sort_spins_until_it_is_cancelled() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/merge_sort_spin.txt");
@@ -287,14 +291,14 @@ fn merge_sort_mistakes_goes_wrong_in_four_ways() {
     assert!(!run("merge_sort_mistakes", "such a way").status.success());
 }
 
-/// Its computation would take hours.
+/// The computation would take hours.
 #[test]
 fn end_of_a_computation_comes_with_a_cancel_or_with_main() {
     each_ends_with("end_of_a_computation", &[("cancel", 0), ("main_returns", 0)]);
     assert!(!run("end_of_a_computation", "such an end").status.success());
 }
 
-/// A simulation has no clock but its own.
+/// A simulation has only its own clock, so its figures are always the same.
 #[test]
 fn steal_simulation_has_the_speed_ups_that_the_book_shows() {
     each_ends_with("steal_simulation", &[("scale", 0), ("lanes 2", 0)]);
@@ -327,7 +331,7 @@ fn granularity_cuts_into_as_many_pieces_as_the_book_says() {
     assert!(!run("granularity", "such a command").status.success());
 }
 
-/// A second without progress counts as a hang. A machine that stands still for so long disturbs that.
+/// The example takes a second without progress for a hang. A machine that stalls for a second disturbs that.
 #[test]
 fn no_free_thief_hangs_where_partners_lie_in_lanes() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/no_free_thief.txt");
@@ -357,7 +361,7 @@ fn locks_and_waiting_forces_the_schedules_that_decide() {
     assert!(!run("locks_and_waiting", "such a trial").status.success());
 }
 
-/// The three timed runs, each with its fault and its cure.
+/// Runs the three timed runs, each with its fault and its cure.
 #[test]
 fn timed_run_goes_wrong_in_three_ways() {
     for way in ["caller", "thread", "executor"] {
@@ -391,28 +395,28 @@ fn ignored_request_is_made_again_by_each_wait() {
     each_ends_with("ignored_request", &[("ignore", 1), ("pass_on", 0)]);
 }
 
-/// With one token for all its rounds, the service never stands still again.
+/// With one token for all its rounds, the service never pauses again.
 #[test]
 fn restarting_service_takes_a_token_for_each_round() {
     each_ends_with("restarting_service", &[("restart", 0), ("one_token", 1)]);
     assert!(!run("restarting_service", "such a token").status.success());
 }
 
-/// With a limit at each call, the page takes longer than its limit.
+/// With a limit for each call, the page takes longer than its own limit.
 #[test]
 fn one_deadline_is_for_all_calls_together() {
     each_ends_with("one_deadline", &[("each", 0), ("all", 0)]);
     assert!(!run("one_deadline", "such a limit").status.success());
 }
 
-/// A token that takes the place of the task's own keeps the pool's request from it.
+/// A token that replaces the task's own hides the pool's request from the task.
 #[test]
 fn linked_tokens_hear_of_the_pool_and_of_the_request() {
     each_ends_with("linked_tokens", &[("request", 0), ("both", 0)]);
     assert!(!run("linked_tokens", "such a token").status.success());
 }
 
-/// `cost_of_a_token` measures, too. Its page says which rows cost more than which.
+/// `cost_of_a_token` measures, too. Its page says which rows cost more than which others.
 #[test]
 fn cost_of_a_token_is_least_for_a_look() {
     let as_the_page_says = |printed: &String| {
@@ -429,7 +433,8 @@ fn cost_of_a_token_is_least_for_a_look() {
     measured_until("cost_of_a_token", "", as_the_page_says);
 }
 
-/// A cancel reaches the reader with a guard only. (On Windows, a `read` that is blocked already stays so.)
+/// A cancel reaches the blocked reader only through a guard. (On Windows, a `read` that blocks already stays
+/// blocked.)
 #[cfg(unix)]
 #[test]
 fn reader_thread_is_reached_in_a_read_only_by_its_guard() {
@@ -444,7 +449,7 @@ fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
     assert!(!run("socket_using_task", "such a way").status.success());
 }
 
-/// The examples that are built only with these features.
+/// Examples that Cargo builds only with these features.
 #[cfg(all(unix, feature = "processes", feature = "sockets"))]
 mod blocked_in_the_system {
     use super::prints_what_the_book_says;
@@ -455,7 +460,7 @@ mod blocked_in_the_system {
     }
 }
 
-/// Built only with the feature that it needs. SIGTERM is 15, on every Unix.
+/// Cargo builds this example only with the feature that it needs. SIGTERM is 15 on every Unix.
 #[cfg(all(unix, feature = "signals"))]
 #[test]
 fn last_words_ends_in_order_with_the_signals_status() {
@@ -464,7 +469,7 @@ fn last_words_ends_in_order_with_the_signals_status() {
     is_in_the_book(&output, "last_words");
 }
 
-/// The examples that are built only with this feature.
+/// Examples that Cargo builds only with this feature.
 #[cfg(feature = "channel")]
 mod with_channels {
     use super::{each_ends_with, prints_what_the_book_says};
@@ -484,7 +489,7 @@ mod with_channels {
         each_ends_with("primes", &[("generator", 0), ("broken", 1), ("producer", 0)]);
     }
 
-    /// One way tries for ever, one loses a task, and the other two are right.
+    /// One way never stops trying, one loses a task, and the other two are right.
     #[test]
     fn non_cancelable_task() {
         let ways = [("retries", 1), ("half_way", 0), ("masked", 0), ("limit", 0)];
@@ -497,7 +502,7 @@ mod with_channels {
     }
 }
 
-/// Its jobs hang, so the watchdog of `private_batch` has it fail.
+/// The jobs of `private_batch` hang, so its watchdog ends it as failed.
 #[test]
 fn private_batch_is_ended_by_its_watchdog() {
     let output = run("private_batch", "");
@@ -505,7 +510,7 @@ fn private_batch_is_ended_by_its_watchdog() {
     is_in_the_book(&output, "private_batch");
 }
 
-/// `stress` is no part of the book.
+/// `stress` is not part of the book.
 #[test]
 fn stress_finds_nothing_in_a_second() {
     let output = run("stress", "1");
@@ -514,7 +519,8 @@ fn stress_finds_nothing_in_a_second() {
     assert!(printed.contains("each was run once or dropped once"), "{printed}");
 }
 
-/// `where_time_goes` measures, too. Its page says that a box costs something, and that to wake a thread is no small matter.
+/// `where_time_goes` measures, too. Its page says that a box costs something, and that waking a thread costs
+/// much more.
 #[test]
 fn where_time_goes_prints_a_figure_for_each_part() {
     let as_the_page_says = |printed: &String| {
@@ -530,9 +536,10 @@ fn where_time_goes_prints_a_figure_for_each_part() {
     measured_until("where_time_goes", "1", as_the_page_says);
 }
 
-/// How often `memory_order` sees two steps swapped with `Relaxed` depends on the processor. With `SeqCst` it never does. As
-/// many rounds as it takes to see it, if `SeqCst` were forgotten. With one processor it cannot be seen, and in each round the
-/// two threads wait six times for their turn: behind busy programs, that takes minutes.
+/// How often `memory_order` sees two steps swapped with `Relaxed` depends on the processor. With `SeqCst` it
+/// must never see that. The test runs as many rounds as show the swap if the code forgets `SeqCst`. One
+/// processor cannot show it, and there the two threads wait six times for their turn in each round: beside
+/// busy programs that takes minutes.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {
@@ -546,7 +553,7 @@ fn memory_order_never_misses_both_flags_with_seq_cst() {
     assert!(printed.contains(&format!("SeqCst: in 0 of {rounds} rounds both saw nothing")), "{printed}");
 }
 
-/// The numbers of `unequal_tasks` are measured, too; what its page says of them has to hold.
+/// The figures of `unequal_tasks` are measured, too; its page's claims must hold.
 #[test]
 fn unequal_tasks_gain_less_than_equal_ones() {
     let as_the_page_says = |printed: &String| {
@@ -558,7 +565,7 @@ fn unequal_tasks_gain_less_than_equal_ones() {
     measured_until("unequal_tasks", "", as_the_page_says);
 }
 
-/// It measures for a quarter of a minute, and prints other numbers each time.
+/// Measures for a quarter of a minute, and prints other figures each time.
 const NOT_RUN: &str = "how_many_threads";
 
 #[test]
@@ -573,8 +580,8 @@ fn every_example_is_run_here() {
     }
 }
 
-/// `cargo course book record` has written the transcripts, and only these tests compare them again. A test runs a command if it
-/// has the name of the example and the first word of what follows.
+/// `cargo course book record` writes the transcripts, and only these tests compare them again. A test covers
+/// a command if it uses the name of the example and the first word of the arguments.
 #[test]
 fn every_transcript_of_an_example_is_compared_here() {
     let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/record.toml");

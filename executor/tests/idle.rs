@@ -1,4 +1,4 @@
-//! A pool with nothing to do costs nothing. In a process of its own, whose other threads are idle, too.
+//! An idle pool costs nothing. This test runs in a process of its own, so that no other thread is busy.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -21,15 +21,15 @@ fn an_idle_pool_uses_no_processor_and_does_not_wake_up() {
     wait_until_the_workers_sleep();
 
     let (wake_ups, ticks) = (workers(), processor_ticks());
-    thread::sleep(WINDOW); // waits for nothing: it is the time in which nothing is to happen
+    thread::sleep(WINDOW); // waits for nothing: this is the time in which nothing must happen
     assert_eq!(workers(), wake_ups, "no worker has left its sleep, not even for a short look");
-    // A tick is a hundredth of a second; a single spinning worker would use thirty.
+    // A tick is a hundredth of a second; a single spinning worker would use thirty ticks.
     let used = processor_ticks() - ticks;
     assert!(used <= 3, "{used} ticks in {WINDOW:?}");
     drop(pool);
 }
 
-/// Has the workers find tasks in the queue that were cancelled while they waited, and nothing else.
+/// Has the workers find only tasks that were cancelled in the queue.
 fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     let gate = Arc::new(Barrier::new(THREADS + 1));
     for _ in 0..THREADS {
@@ -42,7 +42,7 @@ fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     gate.wait();
 }
 
-/// What the system says of each worker: whether it sleeps, and how often it has gone to sleep so far.
+/// For each worker: whether it sleeps, and how often it has fallen asleep so far.
 fn workers() -> Vec<(bool, u64)> {
     let mut workers = Vec::new();
     for task in fs::read_dir("/proc/self/task").unwrap() {

@@ -1,5 +1,5 @@
-//! A scheduled pool with nothing to do costs nothing, and one with little to do costs little. In a process of its own, whose
-//! other threads are idle, too.
+//! An idle scheduled pool costs nothing, and one with little to do costs little. This test runs in a process
+//! of its own, so that no other thread is busy.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -18,12 +18,12 @@ fn a_scheduler_wakes_up_for_what_is_due_and_for_nothing_else() {
     let far = pool.schedule(AN_HOUR, || ()).unwrap();
     let called_off: Vec<_> = (0..200).map(|_| pool.schedule(WINDOW / 3, || ()).unwrap()).collect();
     for handle in called_off {
-        handle.cancel(); // on a busy machine the first may have run: then it is over, too
+        handle.cancel(); // on a busy machine the first task has perhaps run already, which does no harm
     }
-    thread::sleep(WINDOW / 2); // all are due by then; the sleeper may look once for what was called off
+    thread::sleep(WINDOW / 2); // by then all are due; perhaps the sleeper looks once for the cancelled tasks
     eventually_all_sleep();
     let (before, ticks) = (threads(), processor_ticks());
-    thread::sleep(WINDOW); // waits for nothing: it is the time in which nothing is to happen
+    thread::sleep(WINDOW); // waits for nothing: this is the time in which nothing must happen
     assert_eq!(threads(), before, "no thread has left its sleep, not even for a short look");
     assert!(processor_ticks() - ticks <= 3);
     assert!(far.cancel());
@@ -38,12 +38,12 @@ fn a_scheduler_wakes_up_for_what_is_due_and_for_nothing_else() {
     });
     series.unwrap().join().unwrap();
     assert!(start.elapsed() >= 99 * period);
-    // A tick is a hundredth of a second. A thread that is woken in vain for each run would use more.
+    // A tick is a hundredth of a second. A thread that wakes up in vain for each run would use more ticks.
     let used = processor_ticks() - ticks;
     assert!(used <= 20, "{used} ticks for a hundred runs in a second");
 }
 
-/// What the system says of each thread of the pool: whether it sleeps, and how often it has gone to sleep so far.
+/// For each thread of the pool: whether it sleeps, and how often it has fallen asleep so far.
 fn threads() -> Vec<(String, bool, u64)> {
     let mut threads = Vec::new();
     for task in fs::read_dir("/proc/self/task").unwrap() {

@@ -1,5 +1,6 @@
-//! What thousands of waits cost. A program of its own: they keep the lock busy that all searches take, and other tests look
-//! whether a thread sleeps, which one that waits for a lock does, too.
+//! What thousands of waits cost. They are a program of their own, because they keep busy the lock that all
+//! searches take. Other tests look whether a thread sleeps, and a thread that waits for that lock sleeps,
+//! too.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -7,17 +8,18 @@ use std::time::Duration;
 
 use executor::{ExecutorCompletionService, OnStarvation, Promise, ThreadPoolExecutor, prelude::*};
 
-/// A search that is too slow takes minutes.
+/// Runs a test, and fails if it takes minutes, as it does when a search is too slow.
 fn within_deadline(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || {
         test();
-        let _ = done.send(()); // fails only if nobody waits any more
+        let _ = done.send(()); // fails only if the test has given up
     });
     assert!(is_done.recv_timeout(Duration::from_secs(20)).is_ok(), "it panicked, or is not done after 20 s");
 }
 
-/// Each thread waits for the one before it. A search that looks at all of them for each would take half a minute.
+/// Each thread waits for the one before it. If each search looked at all of them, this test would take half a
+/// minute.
 #[test]
 fn thousands_of_threads_that_wait_are_searched_quickly() {
     within_deadline(|| {
@@ -36,7 +38,7 @@ fn thousands_of_threads_that_wait_are_searched_quickly() {
     });
 }
 
-/// The thread runs the tasks itself for which it waits. A search for each would look at all that are left.
+/// A thread that waits for tasks runs them itself. A search for each task would look at all that are left.
 #[test]
 fn help_with_a_hundred_thousand_tasks_takes_no_search_for_each() {
     within_deadline(|| {

@@ -1,4 +1,5 @@
-//! The panic handler of the process hears of what no pool has a handler for. In a process of its own, because there is one.
+//! The panic handler of the process gets the reports for which no pool has a handler. This test runs in a
+//! process of its own, because a process has only one handler.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, mpsc};
@@ -25,7 +26,7 @@ fn fail() {
     resume_unwind(Box::new("oh")) // without calling the panic hook
 }
 
-/// Waits until as much was heard, and forgets it.
+/// Waits until the handler has heard all the expected reports, and forgets them.
 fn hear(heard: &Heard, expected: &[&str]) {
     let deadline = std::time::Instant::now() + LONG;
     while heard.lock().unwrap().len() < expected.len() {
@@ -35,7 +36,7 @@ fn hear(heard: &Heard, expected: &[&str]) {
     assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
 }
 
-/// Says when it is called and when it is dropped, which panics.
+/// Reports its call, and its drop, which panics.
 struct Bomb(mpsc::Sender<()>, Mutex<mpsc::Receiver<()>>);
 impl PanicHandler for Bomb {
     fn panicked(&self, _: &PanicReport<'_>) {
@@ -50,7 +51,7 @@ impl Drop for Bomb {
     }
 }
 
-/// One test, because one process has one handler.
+/// This is one test, because a process has only one handler.
 #[test]
 fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     let heard = Heard::default();
@@ -80,7 +81,7 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
 
     let (promise, handle) = Promise::<()>::new();
     assert!(handle.cancel());
-    assert!(promise.panic_with(Box::new("oh")).is_err(), "whoever gets it back has heard of it");
+    assert!(promise.panic_with(Box::new("oh")).is_err(), "the caller gets it back");
 
     let (_promise, handle) = Promise::<()>::new();
     let shared = handle.shared();
@@ -100,7 +101,7 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     assert_eq!(*heard.lock().unwrap(), [""; 0], "the pool's own handler takes its place");
 
     let second = Heard::default();
-    let first = set_handler(recorder(&second)).expect("the one that was set before");
+    let first = set_handler(recorder(&second)).expect("the handler that was set before");
     pool.execute(Task::new(fail).named("bad")).unwrap();
     hear(&second, &["bad oh"]);
     assert_eq!(*heard.lock().unwrap(), [""; 0]);
@@ -110,7 +111,7 @@ fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     hear(&heard, &["bad oh"]);
     assert_eq!(*second.lock().unwrap(), [""; 0], "the first was put back");
 
-    // A handler that is replaced while a worker calls it, so that the worker is the one that drops it.
+    // The handler is replaced while a worker calls it, so the worker drops it.
     let ((tell, told), (release, released)) = (mpsc::channel(), mpsc::channel());
     drop(set_handler(Arc::new(Bomb(tell, Mutex::new(released)))));
     let pool = ThreadPoolExecutor::single();

@@ -1,4 +1,4 @@
-//! What a pool says of itself, as data.
+//! A pool's numbers, serialised.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What `NamedThreads` says of its threads. In a process of its own, because its subscriber is that of the process.
+//! What `NamedThreads` logs about its threads. This test runs in a process of its own, because the subscriber
+//! belongs to the process.
 
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -10,7 +11,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Hears of all events of the library, each as a line.
+/// Records each event of the library as a line.
 #[derive(Clone, Default)]
 struct Listener(Arc<Mutex<Vec<String>>>);
 
@@ -50,7 +51,7 @@ impl Visit for Line {
     }
 }
 
-/// What was heard of the threads of one factory, as soon as it is so much.
+/// The events of one factory's threads, as soon as there are `number` of them.
 fn heard_of(listener: &Listener, name: &str, number: usize) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
@@ -64,7 +65,7 @@ fn heard_of(listener: &Listener, name: &str, number: usize) -> Vec<String> {
     }
 }
 
-/// All in one test: there is one subscriber for the process.
+/// This is one test, because a process has one subscriber.
 #[test]
 fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
     let listener = Listener::default();
@@ -74,7 +75,7 @@ fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
     let pool = pool.name("heard").build().unwrap();
     let begun = pool.submit(|| thread::current().name().map(str::to_owned)).unwrap().join().unwrap();
     assert_eq!(begun.as_deref(), Some("heard-thread-1"));
-    // Said on the thread itself before its first task, so it is there already.
+    // The thread itself logs this before its first task, so the line is there already.
     assert_eq!(heard_of(&listener, "heard", 0), [r#"a thread begins thread="heard-thread-1" alive=1"#]);
     pool.close();
     assert_eq!(
@@ -82,7 +83,7 @@ fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
         [r#"a thread has ended thread="heard-thread-1" alive=0"#]
     );
 
-    // More stack than there are addresses.
+    // A stack larger than the address space.
     let threads = Arc::new(NamedThreads::new("refused").stack_size(usize::MAX / 4));
     let pool = ThreadPoolExecutor::builder().thread_factory(threads.clone()).build().unwrap();
     let refused = pool.execute(|| ()).unwrap_err();

@@ -1,12 +1,12 @@
-//! Rules about the sources that no compiler checks: the order of the modules, what `lib.rs` tells a reader of them, and the
-//! length of the examples.
+//! Rules about the sources that no compiler checks: the order of the modules, what `lib.rs` tells a reader of
+//! them, and the length of the examples.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files that list modules in bottom-up order: that of the library, and those of its folders. What such a file defines
-/// itself is the page of its folder; any module of the folder may name it.
+/// Files that list modules in bottom-up order: the library's own list, and those of its folders. The items
+/// that such a file defines itself are the summary of its folder, and any module of the folder may name them.
 const IN_ORDER: &[&str] = &[
     "lib.rs",
     "time/mod.rs",
@@ -24,13 +24,14 @@ const IN_ORDER: &[&str] = &[
     "shutdown_hooks/mod.rs",
 ];
 
-/// The most lines that a reader is asked to read first.
+/// The limit for the lines that a new reader reads first.
 const FIRST_PATH: usize = 2_350;
 
-/// A file of an example has fewer lines, so that it can be read in five minutes.
+/// The limit for a file of an example, so that it can be read in five minutes.
 const EXAMPLE: usize = 60;
 
-/// Examples that may be longer: programs that measure or are built up step by step, and some that are still to be cut.
+/// Examples that may be longer: programs that measure or are built up step by step, and some that are still
+/// to be cut.
 const LONG_EXAMPLES: &[&str] = &[
     "cancel_a_read.rs",
     "how_many_threads.rs",
@@ -54,8 +55,8 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The lines outside the items that only tests have: those may use everything. Such an item goes on to the first line that
-/// ends one and is not indented.
+/// The lines outside the items for tests only, which may use everything. Such an item ends at the first line
+/// that closes one and is not indented.
 fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     let mut in_tests = false;
     text.lines().filter(move |line| {
@@ -66,7 +67,7 @@ fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What the compiler sees of a file. Links in comments may point anywhere.
+/// The code that the compiler sees. Links in comments may point anywhere.
 fn code(text: &str) -> String {
     without_tests(text)
         .map(|line| line.split("//").next().unwrap_or_default().trim_end().to_owned() + "\n")
@@ -78,7 +79,7 @@ fn identifier(text: &str) -> &str {
     &text[..text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())]
 }
 
-/// The identifiers with which the items of `{A, B as C}` or `A` begin.
+/// The first identifiers of the paths in `{A, B as C}` or `A`.
 fn listed(text: &str) -> impl Iterator<Item = &str> {
     let list = text.strip_prefix('{').and_then(|list| list.split('}').next());
     assert!(list.is_none_or(|list| !list.contains('{')), "a list inside a list is not read: {list:?}");
@@ -91,14 +92,14 @@ fn modules(code: &str) -> Vec<&str> {
     declared.filter_map(|declared| declared.strip_suffix(';')).collect()
 }
 
-/// The names that a file passes on, each with the module that it comes from.
+/// The names that a file re-exports, each with its module.
 fn passed_on<'a>(code: &'a str, modules: &[&str]) -> BTreeMap<&'a str, &'a str> {
     let uses = code.split("use ").skip(1).filter_map(|path| path.split_once("::"));
     let of_modules = uses.filter(|(module, _)| modules.contains(module));
     of_modules.flat_map(|(module, names)| listed(names).map(move |name| (name, module))).collect()
 }
 
-/// The paths by which a module of a list names another one.
+/// The paths by which one module of a list can name another.
 fn prefixes(list: &str) -> Vec<String> {
     match list.split_once('/') {
         None => vec!["crate::".to_owned()],
@@ -106,7 +107,7 @@ fn prefixes(list: &str) -> Vec<String> {
     }
 }
 
-/// Which modules of a list name one that stands below them. `sources` are the texts of a module.
+/// The modules of a list that name a module below them. `sources` gives the texts of a module.
 fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let list = code(list);
     let modules = modules(&list);
@@ -134,7 +135,7 @@ fn sources(folder: &Path, module: &str) -> Vec<String> {
     files.map(|file| read(&file.unwrap().path())).collect()
 }
 
-/// So there is no circle of modules either.
+/// The order also excludes circles of modules.
 #[test]
 fn a_module_refers_only_to_modules_above_it() {
     for name in IN_ORDER {
@@ -158,7 +159,7 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A module that the reader of a list did not see would be in no order.
+/// A file that its folder's list leaves out would be in no order.
 #[test]
 fn the_list_of_a_folder_has_each_file_in_it() {
     for name in IN_ORDER {
@@ -179,7 +180,7 @@ fn the_order_is_kept_in_every_folder() {
     }
 }
 
-/// The order is checked, whatever stands beside a declaration.
+/// The check finds a reference, whatever stands beside a declaration.
 #[test]
 fn a_reference_to_a_module_below_is_found() {
     let list = "mod a; // first\n\npub mod b;\npub use b::{\n    B, C,\n};\n\n#[cfg(test)]\nmod t;\nmod d;  // last\n";
@@ -249,7 +250,7 @@ fn the_first_path_is_short_and_its_modules_are_marked() {
     }
 }
 
-/// The files of an example: the one itself, or those in its folder.
+/// The files of an example: its only file, or the files of its folder.
 fn files_of(example: &Path) -> Vec<PathBuf> {
     match fs::read_dir(example) {
         Ok(folder) => folder.map(|file| file.unwrap().path()).collect(),

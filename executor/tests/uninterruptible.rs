@@ -1,5 +1,5 @@
-//! Threads that are blocked in the system, in `connect`, in `accept` and in waiting for a child process, come back when a token
-//! is cancelled. Streams need no feature; their tests are in `executor`.
+//! Threads that block in the system – in `connect`, in `accept`, in a wait for a child process – come back
+//! when a token is cancelled. Streams need no feature; their tests are in `executor`.
 #![cfg(unix)]
 
 use std::io::{self, Read, Write};
@@ -14,10 +14,11 @@ use executor::{
     ThreadPoolExecutor, prelude::*,
 };
 
-/// Longer than anything here takes, unless it is broken.
+/// Longer than any wait here takes, unless the library is broken.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Runs `f` on a thread of its own, and returns what gives its result when the thread is blocked.
+/// Runs `f` on a thread of its own. When the thread is blocked, returns a function that waits for the result
+/// of `f`.
 fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> impl FnOnce() -> R {
     let (tell, told) = mpsc::channel();
     let (there, arrived) = mpsc::channel();
@@ -26,7 +27,8 @@ fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> impl Fn
         let _ = tell.send(f());
     });
     let Some(thread) = arrived.recv_timeout(LONG).unwrap() else {
-        thread::sleep(Duration::from_millis(50)); // where the system does not tell; too short a time only proves less
+        // For systems that do not show it; too short a time only proves less.
+        thread::sleep(Duration::from_millis(50));
         return Box::new(move || told.recv_timeout(LONG).expect("the thread comes back"))
             as Box<dyn FnOnce() -> R>;
     };
@@ -89,7 +91,7 @@ fn connections_are_accepted_and_are_blocking_ones() {
     assert_eq!(accepts(), ("hello".to_owned(), from));
 }
 
-/// Connecting to oneself would do just that.
+/// An implementation that wakes `accept` by a connection of its own would take one away.
 #[test]
 fn a_cancel_takes_no_connection_from_anybody() {
     let (listener, address) = listen();
@@ -113,7 +115,7 @@ fn what_came_after_the_cancel_waits_for_the_next_who_accepts() {
     token.cancel_because("later");
     let client = TcpStream::connect(address).unwrap();
     assert_cancelled(listener.accept(), "later");
-    let (_, peer) = listener.into_inner().unwrap().accept().unwrap(); // it blocks again
+    let (_, peer) = listener.into_inner().unwrap().accept().unwrap(); // the listener blocks again
     assert_eq!(peer, client.local_addr().unwrap());
 }
 
@@ -127,7 +129,7 @@ fn nothing_is_left_behind() {
         let child = CancellableChild::new(ends_at_once(), &token);
         assert!(child.wait().unwrap().success());
     }
-    assert!(file_descriptors() < before + 50, "other tests run beside this one, but not so many");
+    assert!(file_descriptors() < before + 50, "other tests run beside this one, but open fewer");
     token.cancel();
 }
 
@@ -147,9 +149,9 @@ fn a_task_that_accepts_is_stopped_with_its_pool() {
     assert_eq!(cancelled.reason().unwrap().kind(), CancelKind::Shutdown);
 }
 
-// ----- connections that are being made -----
+// ----- connections under way -----
 
-/// A socket that has an address and does not listen: it refuses whoever connects.
+/// A socket that has an address but does not listen: it refuses all connections.
 fn bound() -> (TcpListener, SocketAddr) {
     use rustix::net::{AddressFamily, SocketType, bind, socket};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
@@ -167,7 +169,7 @@ fn connect(address: SocketAddr, token: &CancelToken) -> io::Result<CancellableSt
 fn a_connection_is_made_and_blocks() {
     let token = CancelToken::new();
     for address in ["127.0.0.1:0", "[::1]:0"] {
-        let Ok(listener) = TcpListener::bind(address) else { continue }; // not every machine has IPv6
+        let Ok(listener) = TcpListener::bind(address) else { continue }; // some machines have no IPv6
         let mut stream = connect(listener.local_addr().unwrap(), &token).unwrap();
         let (mut accepted, _) = listener.accept().unwrap();
         let reads = blocked(move || {
@@ -178,7 +180,7 @@ fn a_connection_is_made_and_blocks() {
         let (text, stream) = reads().unwrap();
         assert_eq!(&text, b"hello");
 
-        // Given back, it is nobody's any more.
+        // After `into_inner`, the stream belongs to no token any more.
         let mut stream = stream.into_inner();
         let later = CancelToken::new();
         drop(CancellableStream::new(stream.try_clone().unwrap(), &later).into_inner());
@@ -199,14 +201,15 @@ fn a_connection_that_is_refused_says_so() {
 fn a_connection_that_nobody_answers_takes_its_time_and_a_cancel_ends_it() {
     let (listener, address) = bound();
     rustix::net::listen(&listener, 0).unwrap();
-    let _queued = TcpStream::connect(address).unwrap(); // the queue is full: Linux does not answer whoever connects now
+    // The queue is full, so Linux answers no further connection.
+    let _queued = TcpStream::connect(address).unwrap();
     let token = CancelToken::new();
     let before = file_descriptors();
     for _ in 0..100 {
         let error = CancellableStream::connect(address, Duration::from_millis(1), &token).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
-    assert!(file_descriptors() < before + 50, "other tests run beside this one, but not so many");
+    assert!(file_descriptors() < before + 50, "other tests run beside this one, but open fewer");
     let connects = blocked({
         let token = token.clone();
         move || CancellableStream::connect(address, Duration::MAX, &token)
@@ -226,12 +229,12 @@ fn ends_at_once() -> Child {
     Command::new("true").spawn().unwrap()
 }
 
-/// Whether the system still knows of the process, be it as a zombie.
+/// Whether the system still has the process, perhaps as a zombie.
 fn is_known(id: u32) -> bool {
     std::path::Path::new("/proc").join(id.to_string()).exists()
 }
 
-/// For tests that look at numbers of processes: one of them has numbers given out twice.
+/// For tests that look at process numbers: one of them makes the system give out numbers twice.
 static NUMBERS: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -272,7 +275,8 @@ fn a_token_that_is_cancelled_already_kills_at_once() {
     assert_cancelled(child.wait(), "too late");
 }
 
-/// As `Child::wait` does: a child that reads to the end of its input would wait for its parent, and the parent for it.
+/// Like `Child::wait`, this wait closes the child's input: a child that reads its input to the end would
+/// otherwise wait for its parent, and the parent for the child.
 #[test]
 fn waiting_closes_the_childs_input() {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -281,8 +285,8 @@ fn waiting_closes_the_childs_input() {
     assert!(waits().unwrap().success());
 }
 
-/// The number of a child that was collected may be that of another one, which runs on. Where a test may choose the number of
-/// the next process; elsewhere this shows less.
+/// After a child was collected, another process may get its number and run on. The test needs to choose the
+/// number of the next process; where it cannot, it shows less.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_that_was_collected_is_not_waited_for_again() {
@@ -312,7 +316,7 @@ fn a_child_that_was_collected_is_not_waited_for_again() {
     assert_eq!(waited, Ok(true));
 }
 
-/// The system then collects children by itself, and there is no status for `wait`.
+/// With that setting the system collects children by itself, and `wait` gets no status.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_is_cancelled_in_a_process_that_ignores_sigchld_too() {
@@ -322,7 +326,7 @@ fn a_child_is_cancelled_in_a_process_that_ignores_sigchld_too() {
         command
     };
     if !ignoring("true".as_ref()).stderr(Stdio::null()).status().unwrap().success() {
-        return; // an `env` of another kind
+        return; // the system has another kind of `env`
     }
     let mut process = ignoring(std::env::current_exe().unwrap().as_os_str());
     process.args(["--exact", "--ignored", "cancels_a_child"]).stdout(Stdio::null());

@@ -1,8 +1,9 @@
-//! Every wait of a thread that others count on ends, is told that it starves, or is one whose page says that it waits.
+//! Each wait of a thread that other threads count on ends, starves, or is one whose page says that it waits.
 //!
-//! The table is that of the documentation. Each of its cells is tried in each of the [`places`], with one thread and with two that
-//! are all in the same wait, on all processors and on one. A place changes nothing: a thread that runs a hook, a callback or a
-//! destructor counts as the worker that it is. That is the rule by which the table has three columns and not thirty.
+//! The table is that of the documentation. The test tries each cell in each of the [`places`], with one
+//! thread and with two threads that are all in the same wait, on all processors and on one. The place must
+//! not matter: a thread that runs a hook, a callback or a destructor counts as a worker. So the table needs
+//! three columns and not thirty.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
@@ -25,29 +26,29 @@ const LONG: Duration = Duration::from_secs(10);
 /// How many tasks may wait in the queue of a thread pool.
 const ROOM: usize = 8;
 
-/// How long one that does not is watched.
+/// How long the test watches a wait that does not end.
 const WHILE: Duration = Duration::from_millis(3);
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// What was waited for has come.
+    /// The awaited event has come.
     Came,
-    /// `Starved`.
+    /// The wait failed with `Starved`.
     Told,
-    /// The test has cancelled it.
+    /// The test has cancelled the wait.
     Cancelled,
 }
 
 use End::{Came, Cancelled, Told};
 
-/// What a thread of the pool does: it waits, and says how that ended.
+/// What a thread of the pool runs: it waits, and reports how the wait ended.
 type Body = Box<dyn FnOnce() + Send>;
 
 // ----- what a thread waits for -----
 
 trait Pool: ExecutorService + Sized + 'static {
-    /// A task that is cancelled after a moment.
+    /// Submits a task that is cancelled after a moment.
     fn submit_limited(&self) -> Option<TaskHandle<()>> {
         None
     }
@@ -56,12 +57,12 @@ trait Pool: ExecutorService + Sized + 'static {
         None
     }
 
-    /// Fills the queue, and submits one more.
+    /// Fills the queue, and submits one more task.
     fn wait_for_room(&self) -> Option<End> {
         None
     }
 
-    /// A series that has no run.
+    /// A series that never runs.
     fn series(&self) -> Option<Series> {
         None
     }
@@ -100,7 +101,7 @@ impl Pool for ScheduledThreadPoolExecutor {
 
 fn joined<T: Send + 'static>(handle: TaskHandle<T>) -> End {
     match handle.join() {
-        Ok(_) | Err(JoinError::Cancelled) => Came, // or its time limit has
+        Ok(_) | Err(JoinError::Cancelled) => Came, // or its time limit has ended it
         Err(JoinError::Starved(_, starvation)) => told(&starvation),
         Err(JoinError::Interrupted(_)) => Cancelled,
         Err(other) => panic!("{other}"),
@@ -108,7 +109,7 @@ fn joined<T: Send + 'static>(handle: TaskHandle<T>) -> End {
 }
 
 fn told(starvation: &executor::Starvation) -> End {
-    assert!(!starvation.to_string().is_empty()); // it is read, so it goes to no panic handler
+    assert!(!starvation.to_string().is_empty()); // reading the report keeps it from the panic handler
     Told
 }
 
@@ -127,7 +128,7 @@ fn refused(why: RejectReason) -> End {
     }
 }
 
-/// Is called by a thread of the pool. None if the pool has no such call.
+/// A wait of the table, called by a thread of the pool. `None` if the pool has no such call.
 type Wait<P> = fn(&Arc<P>) -> Option<End>;
 
 /// The waits of the table, by their names there.
@@ -249,7 +250,8 @@ fn for_other_things<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
             let serial = SerialExecutor::over(Arc::clone(own));
             let task = serial.submit(|| ()).unwrap();
             serial.close();
-            Some(task.join().map_or(Cancelled, |()| Came)) // a cancelled `close` drops what was not begun
+            // A cancelled `close` drops the tasks that have not begun.
+            Some(task.join().map_or(Cancelled, |()| Came))
         }),
     ]
 }
@@ -266,7 +268,7 @@ impl Drop for OnDrop {
     }
 }
 
-/// Has a thread of the pool run the body, in some situation.
+/// Has a thread of the pool run the body in a certain situation.
 type Place<P> = fn(&Arc<P>, Body);
 
 fn places<P: Pool>() -> Vec<(&'static str, Place<P>)> {
@@ -301,7 +303,7 @@ fn places<P: Pool>() -> Vec<(&'static str, Place<P>)> {
             let value = OnDrop(Some(body));
             pool.execute(move || drop(value)).unwrap();
         }),
-        ("a destructor of a result that nobody takes", |pool, body| {
+        ("a destructor of an abandoned result", |pool, body| {
             let value = OnDrop(Some(body));
             let (go, gone) = channel::<()>();
             let task = move || {
@@ -318,7 +320,7 @@ fn places<P: Pool>() -> Vec<(&'static str, Place<P>)> {
     ]
 }
 
-/// A hook that does once, for each task with this name, what it is given.
+/// Hooks that run one of the given bodies for each task called "hooked".
 struct InAHook {
     bodies: Mutex<Vec<Body>>,
     before: bool,
@@ -356,7 +358,7 @@ fn table() -> BTreeMap<&'static str, [&'static str; 3]> {
     rows.filter(|(what, _)| cfg!(feature = "channel") || !what.contains("channel")).collect()
 }
 
-/// Opens for all at once.
+/// A gate that opens once, for all threads.
 #[derive(Clone, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -373,8 +375,8 @@ impl Gate {
     }
 }
 
-/// What all threads of the pool say that wait for the same kind of thing at the same time. Those that are told so keep their
-/// threads until all is known.
+/// The reports of all the pool's threads, which wait for the same kind of event at the same time. A thread
+/// that is told that it starves stays busy until the test knows all reports.
 struct Waiters {
     ends: Receiver<End>,
     told: Gate,
@@ -383,7 +385,7 @@ struct Waiters {
 }
 
 impl Waiters {
-    /// And what each thread is to do.
+    /// Returns the waiters, and the body for each thread.
     fn new<P: Pool>(pool: &Arc<P>, threads: usize, wait: Wait<P>) -> (Self, Vec<Body>) {
         let (tell, ends) = channel();
         let (told, token, together) = (Gate::default(), CancelToken::new(), Arc::new(Barrier::new(threads)));
@@ -403,8 +405,8 @@ impl Waiters {
         (Self { ends, told, token, threads }, bodies)
     }
 
-    /// How it ended: `helped` if each got what it waited for; `told` if one was told; `waits` if they sat there until they
-    /// were cancelled.
+    /// The verdict: `helped` if each thread's event came; `told` if one thread was told; `waits` if all
+    /// waited until they were cancelled.
     fn verdict(self, expected: &str) -> Result<&'static str, String> {
         let mut ends = Vec::new();
         match expected {
@@ -414,7 +416,7 @@ impl Waiters {
             }
             "told" => {
                 ends.push(self.ends.recv_timeout(LONG).map_err(|_| "no end of it".to_owned())?);
-                self.told.open(); // its thread is free now, and runs what the others wait for
+                self.told.open(); // the told thread is free now, and runs what the others wait for
             }
             _ => self.told.open(),
         }
@@ -435,13 +437,13 @@ impl Waiters {
     }
 }
 
-/// Tries a column of the table.
+/// Tries one column of the table.
 fn try_all<P: Pool>(column: usize, sizes: &[usize], pool_of: fn(usize) -> P, faults: &mut Vec<String>) {
     let table = table();
     for (what, wait) in waits::<P>() {
         let expected = table[what][column];
         if expected == "–" {
-            continue; // there is no such call
+            continue; // the pool has no such call
         }
         for (place, put) in places::<P>() {
             for &threads in sizes {
@@ -457,7 +459,7 @@ fn try_all<P: Pool>(column: usize, sizes: &[usize], pool_of: fn(usize) -> P, fau
                     ));
                     std::mem::forget(pool);
                     if faults.len() == 3 {
-                        return; // each takes as long as such a wait is given
+                        return; // each fault takes as long as such a wait may last
                     }
                 }
             }
@@ -488,7 +490,7 @@ fn every_wait_ends_as_the_table_says() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The threads that a thread starts run on the processors that it may run on.
+/// The threads that a thread starts run on the processors on which it may run.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_wait_ends_as_the_table_says_on_one_processor() {
@@ -503,7 +505,7 @@ fn every_wait_ends_as_the_table_says_on_one_processor() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// In a process of its own for each number of workers: the common pool is made once.
+/// Each number of workers needs a process of its own, because the common pool is made only once.
 #[test]
 fn a_worker_of_the_common_pool_waits_as_one_of_any_fork_join_pool() {
     const THREADS: &str = "EXECUTOR_COMMON_THREADS"; // the variable that the library reads

@@ -48,7 +48,8 @@ fn a_thread_of_ones_own_obeys_the_token_that_was_carried_to_it() {
     });
 }
 
-/// Each of the last two columns: which guard is dropped first, and what may be waited for then.
+/// Each row is an order in which the three guards are dropped, and says whether a wait may begin after each
+/// drop.
 #[test]
 fn guards_that_are_dropped_in_another_order_do_what_is_left_of_them() {
     let guards = || -> [Option<Attached>; 3] {
@@ -77,7 +78,7 @@ fn a_guard_that_outlives_its_attach_has_no_effect_any_more_and_harms_nobody() {
     let outlives = CancelToken::new().attach(|| cancelled().attached());
     assert!(may_wait());
     let below = CancelToken::new().attached();
-    let later = cancelled().attached(); // in the same place
+    let later = cancelled().attached(); // takes the same place
     drop(outlives);
     assert!(!may_wait(), "the later one is left alone");
     drop(later);

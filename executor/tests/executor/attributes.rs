@@ -1,7 +1,7 @@
-//! What an executor over another one leaves of a task: a table, wrapper by attribute.
+//! Which attributes of a task an executor over another one keeps: a table of wrappers and attributes.
 //!
-//! Each cell is *kept*: the executor below has the task as its user made it. Or it is not, and then a page of the library says
-//! so, in words that the table quotes.
+//! *Kept* means that the executor below has the task as its user made it. For any other cell a page of the
+//! library says so, in words that the table quotes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,17 +16,17 @@ use executor::{
 
 use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// An executor, and what is seen of its tasks further down.
+/// An executor, and what the test sees of its tasks further down.
 struct World {
     executor: Arc<dyn Executor>,
     below: Arc<dyn ExecutorService>,
-    /// The pool below, where it can be seen.
+    /// The pool below, for tests that look at it.
     pool: Option<Arc<ThreadPoolExecutor>>,
     hooks: Told,
     panics: Record<String>,
 }
 
-/// What hooks are told: of which task, and how it has ended.
+/// Records what the hooks are told: the task, and how it has ended.
 #[derive(Clone)]
 struct Told(Record<(TaskId, Option<String>, Option<&'static str>)>);
 
@@ -77,7 +77,7 @@ impl World {
 
 // ----- attributes -----
 
-/// Whether an attribute is the same below.
+/// Checks whether one attribute is the same below.
 type Attribute = fn(&World) -> bool;
 
 fn priority(world: &World) -> bool {
@@ -196,7 +196,8 @@ fn panic_handler(world: &World) -> bool {
     world.panics.so_far() == ["unheard"]
 }
 
-/// A thread that waits for any of many tasks finds them wherever they are, and that nobody can run them.
+/// A thread that waits for any of many tasks finds them wherever they wait, and learns that no thread can run
+/// them.
 fn whom_it_reports_to(world: &World) -> bool {
     let executor = Arc::clone(&world.executor);
     let waits = world.below.submit(move || {
@@ -207,7 +208,7 @@ fn whom_it_reports_to(world: &World) -> bool {
     waits.unwrap().join_timeout(LONG).is_ok_and(|has_starved| has_starved)
 }
 
-/// What a scope waits for is not handed out.
+/// An executor does not hand out a task that a scope waits for.
 fn task_of_a_scope(world: &World) -> bool {
     let busy = occupy(&world.below);
     let executor = Arc::clone(&world.executor);
@@ -230,9 +231,9 @@ fn task_of_a_scope(world: &World) -> bool {
 
 enum Cell {
     Kept,
-    /// It is not, and this page says so.
+    /// The attribute is not kept, and this page says so in these words.
     Says(&'static str, &'static str),
-    /// Nothing shows it.
+    /// Nothing shows the attribute.
     NotSeen,
 }
 
@@ -254,7 +255,7 @@ const ATTRIBUTES: [(&str, Attribute); 13] = [
     ("task of a scope", task_of_a_scope),
 ];
 
-/// What is said of lines on the page of one of the two executors. The other page is to say the same.
+/// What the page of one of the two executors with lines says. The other page must say the same.
 const LINE: [Cell; 13] = {
     const HOOKS: &str = "see its id, which is its own, and no name";
     const OUTCOME: &str = "its outcome is that of none of them";
@@ -289,7 +290,7 @@ const SCHEDULED: [Cell; 13] = {
 
 type Make = fn() -> World;
 
-/// Stripes own their executor, by a pointer that a task can own.
+/// A stripe that owns its executor by an `Arc`, so that a task can own the stripe.
 fn stripe(below: impl Executor + 'static) -> Arc<dyn Executor> {
     Arc::new(Stripe::of(Arc::new(StripedExecutor::over(below)), "key"))
 }
@@ -333,7 +334,7 @@ impl Executor for AtOnce {
     }
 }
 
-/// A tracking one that gives each task a tag.
+/// A tracking executor that gives each task a tag.
 struct Tagging(TrackingExecutor<Arc<ThreadPoolExecutor>, u32>);
 
 impl Executor for Tagging {
@@ -342,7 +343,7 @@ impl Executor for Tagging {
     }
 }
 
-/// The documentation in a file of the library, in one line.
+/// The documentation in a file of the library, as one line.
 fn page(file: &str) -> String {
     let path = format!("{}/src/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
@@ -381,7 +382,7 @@ fn what_a_wrapper_does_not_keep_stands_on_its_page() {
     assert!(page("serial.rs").contains("its panic goes to the [panic handler of the process]"));
 }
 
-/// A limit goes along with its task, whatever that is submitted through.
+/// A time limit goes along with its task, whichever executor the task goes through.
 #[test]
 fn a_time_limit_is_kept() {
     within_deadline(|| {
@@ -397,7 +398,8 @@ fn a_time_limit_is_kept() {
     });
 }
 
-/// A user has the line, and may keep it for ever. What comes into it is not lost, but a scope cannot wait for that.
+/// The caller of `shutdown_now` has the line's head, and perhaps never runs it. Later tasks of the line are
+/// not lost, but a scope cannot wait for them.
 #[test]
 fn a_scope_does_not_wait_behind_a_line_that_somebody_keeps() {
     within_deadline(|| {

@@ -1,4 +1,5 @@
-//! What can be sent to and shared with other threads, and survives a caught panic. The checks are made by the compiler.
+//! Which types can be sent to and shared with other threads, and survive a caught panic. The compiler makes
+//! these checks.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -14,7 +15,7 @@ use executor::{
     TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TrackingExecutor, TryJoinError, WaitError, Worker,
 };
 
-/// Can be sent, but not shared: the least that a result has to be.
+/// Can be sent, but not shared: the weakest result type that must work.
 type OnlySend = Cell<i32>;
 
 fn shareable<T: Send + Sync>() {}
@@ -95,7 +96,8 @@ fn what_a_caught_panic_may_leave_behind_stays_usable() {
     unwind_safe::<ThreadPerTaskExecutor>();
 }
 
-/// A queue holds tasks side by side; a handle is a pointer to what it shares with its task, and a name.
+/// A queue stores its tasks side by side, so they must be small. A handle is a name and a pointer to what it
+/// shares with its task.
 #[test]
 fn a_task_is_no_larger_than_six_words() {
     assert!(size_of::<Task>() <= 6 * size_of::<usize>(), "{} bytes", size_of::<Task>());

@@ -11,7 +11,7 @@ use executor::{FutureTask, JoinError, TaskError, ThreadPoolExecutor, prelude::*}
 
 use crate::support::{assert_matches, blocked, occupy, on_every_executor, within_deadline};
 
-/// Counts how often it was woken.
+/// Counts its wake-ups.
 #[derive(Default)]
 struct Count(AtomicUsize);
 
@@ -116,8 +116,8 @@ fn polling_again_after_the_result_panics() {
     assert!(catch_unwind(AssertUnwindSafe(|| handle.as_mut().poll(&mut context))).is_err());
 }
 
-/// A task's handle as a piece of asynchronous code that does not belong to it: polled on one runtime, given away, polled
-/// on another, and the result is the same.
+/// Asynchronous code may await a handle on any runtime: polled on one runtime, given away and polled on
+/// another, it gives the same result.
 #[test]
 fn two_runtimes_can_await_handles_of_one_pool() {
     within_deadline(|| {
@@ -175,7 +175,7 @@ fn a_handle_may_be_polled_first_and_joined_later_and_the_other_way_round() {
 
         let FutureTask { task, handle } = FutureTask::new(|| 2);
         let Err(JoinError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
-            panic!("nobody has run it");
+            panic!("no thread has run it");
         };
         let awaiting = blocked(move || pollster::block_on(handle));
         task.run();

@@ -1,5 +1,5 @@
-//! A user's own queue or comparator that panics, or that drops tasks: no thread is lost, no lock stays taken, and the
-//! counts are right.
+//! A user's own queue or comparator that panics or drops tasks costs no thread, leaves no lock locked, and
+//! keeps the counts right.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,8 @@ use executor::{
 
 use crate::support::{LONG, Record, assert_matches, eventually, occupy, settle, tracked, within_deadline};
 
-/// In which of its methods, and at which point of it, a queue panics: once, so that it can be seen to go on.
+/// The method in which a queue panics, and the point in that method. It panics once, so that the test sees
+/// the pool go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     None,
@@ -98,7 +99,8 @@ impl WorkQueue for Moody {
     }
 }
 
-/// A pool of one thread whose handler looks at the pool: a panic that is reported under the lock would never be.
+/// A pool of one thread whose panic handler looks at the pool: a report made under the pool's lock would
+/// deadlock there.
 fn watched(builder: ThreadPoolBuilder) -> (Arc<ThreadPoolExecutor>, Record<String>) {
     let (own, heard) = (Arc::new(OnceLock::<Weak<ThreadPoolExecutor>>::new()), Record::new());
     let builder = builder.panic_handler({
@@ -115,7 +117,7 @@ fn watched(builder: ThreadPoolBuilder) -> (Arc<ThreadPoolExecutor>, Record<Strin
     (pool, heard)
 }
 
-/// What is in such a pool after the trouble is run as if nothing had been, by the same thread, and counted.
+/// After the trouble, the same thread runs all waiting and new tasks, and counts them.
 fn goes_on(pool: &ThreadPoolExecutor, heard: &Record<String>, completed: u64) {
     for n in 0..3 {
         assert_eq!(pool.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
@@ -181,7 +183,7 @@ fn a_thread_is_woken_for_a_task_that_a_panicking_queue_has_kept() {
 fn a_queue_that_panics_when_it_is_asked_whether_it_is_empty_is_reported_by_the_submission() {
     within_deadline(|| {
         let (pool, heard, mood) = moody();
-        settle(&pool); // a worker sleeps, so the submitter asks whether one is to be woken
+        settle(&pool); // a worker sleeps, so the submitter asks whether to wake one
         mood.set(Trouble::Empty);
         let handle = pool.submit(|| 7).unwrap();
         assert_eq!((mood.is_over(), heard.so_far()), (true, vec!["a bad queue".to_owned()]));
@@ -206,7 +208,7 @@ fn a_queue_that_panics_when_it_is_to_give_a_task_keeps_it_for_the_next_time() {
     });
 }
 
-/// The task unwinds with the queue, while the pool's state is locked.
+/// Unwinding drops the task while the pool's state is locked.
 #[test]
 fn a_task_that_a_queue_drops_when_it_is_to_give_it_is_cancelled() {
     within_deadline(|| {
@@ -294,14 +296,14 @@ fn shutting_down_now_with_a_queue_that_panics_still_ends_the_pool() {
     });
 }
 
-/// How a queue keeps its tasks to itself.
+/// How a queue refuses to give out its tasks.
 #[derive(Clone, Copy, Debug)]
 enum Refusal {
     Panics,
     SaysNone,
 }
 
-/// Gives no task out, however often it is asked.
+/// Gives out no task, however often the pool asks.
 struct Miser {
     tasks: VecDeque<Task>,
     refusal: Refusal,
@@ -332,7 +334,7 @@ impl WorkQueue for Miser {
     }
 }
 
-/// The handles refer to the pool while their tasks wait in it, and the pool's queue has the tasks.
+/// A cycle: the handles refer to the pool while their tasks wait in it, and the pool's queue has the tasks.
 #[test]
 fn tasks_that_a_queue_never_gives_out_end_as_cancelled_with_the_pool_which_leaves_nothing_behind() {
     struct Kept(#[expect(dead_code, reason = "it is there to be dropped")] Arc<()>);
@@ -365,7 +367,7 @@ fn tasks_that_a_queue_never_gives_out_end_as_cancelled_with_the_pool_which_leave
     });
 }
 
-/// A comparator that panics changes nothing; the task comes back.
+/// A comparator that panics changes nothing; the submitter gets its task back.
 #[test]
 fn a_task_whose_comparison_panics_is_refused() {
     within_deadline(|| {
@@ -389,7 +391,7 @@ fn a_task_whose_comparison_panics_is_refused() {
     });
 }
 
-/// Keeps the newest task only, and drops the one before: under the lock of the pool.
+/// Keeps only the newest task, and drops the one before under the lock of the pool.
 #[derive(Default)]
 struct NewestOnly(Option<Task>);
 
@@ -425,7 +427,7 @@ fn a_queue_may_drop_tasks_and_their_handles_are_cancelled() {
         let cancelled = pool.submit(|| 4).unwrap();
         assert!(cancelled.cancel());
         assert_eq!(pool.queued(), 0);
-        let last = pool.submit(|| 5).unwrap(); // drops what was left of the cancelled one
+        let last = pool.submit(|| 5).unwrap(); // drops what was left of the cancelled task
         assert_eq!(pool.queued(), 1);
         pool.purge();
         assert_eq!(pool.queued(), 1);
@@ -439,7 +441,7 @@ fn a_queue_may_drop_tasks_and_their_handles_are_cancelled() {
     });
 }
 
-/// Says that it has every task, and drops those that it is told to.
+/// Reports every task as accepted, but drops the tasks called "chaff".
 #[derive(Default)]
 struct Sieve(VecDeque<Task>);
 

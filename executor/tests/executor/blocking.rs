@@ -1,7 +1,7 @@
-//! Submitting with `Block`: the submitter waits until there is room, until its time is up, until it is cancelled or until
-//! the pool is shut down, and its task is never lost.
+//! Submitting with `Block`: the submitter waits until there is room, its time is up, it is cancelled or the
+//! pool is shut down. Its task is never lost.
 //!
-//! Not promised, and so not tested: that submitters that wait first are let in first.
+//! The order in which waiting submitters are let in is not promised, so it is not tested.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ use crate::support::{
 
 type Submitted = Result<TaskHandle<i32>, RejectedSubmission<i32>>;
 
-/// A pool that is full: one busy thread, one task in the queue, both to be got rid of by the test.
+/// A full pool: one busy thread and one task in the queue. The test can remove both.
 struct Full {
     busy: Occupied, // first, because dropping the pool waits for it
     pool: Arc<ThreadPoolExecutor>,
@@ -62,7 +62,7 @@ fn a_submitter_waits_until_a_task_is_done() {
     });
 }
 
-/// There is room as soon as the waiting task is begun, however long that takes.
+/// There is room as soon as the waiting task begins, however long the task takes.
 #[test]
 fn a_submitter_waits_until_a_waiting_task_is_begun() {
     within_deadline(|| {
@@ -140,7 +140,7 @@ fn a_submitter_waits_until_a_thread_is_idle_that_its_task_can_be_handed_to() {
     });
 }
 
-/// A thread that was being started does not come: then another may be started.
+/// The ordered thread does not come, so the pool may start another one.
 #[test]
 fn a_submitter_waits_until_a_thread_that_was_to_come_does_not() {
     struct Keep(std::sync::Mutex<Option<Worker>>);
@@ -221,12 +221,13 @@ fn a_cancelled_submitter_gets_its_task_back() {
         assert_matches!(refused.handle.join(), Err(JoinError::Cancelled));
 
         let refused = token.attach(|| full.pool.submit(|| 3)).unwrap_err();
-        assert_matches!(refused.reason, RejectReason::Interrupted); // it does not even begin to wait
+        // The submitter does not even begin to wait.
+        assert_matches!(refused.reason, RejectReason::Interrupted);
         assert_eq!(full.pool.stats().task_count(), 2);
     });
 }
 
-/// Only waiting can be cancelled.
+/// A cancel cuts short only a wait.
 #[test]
 fn a_cancelled_submitter_that_need_not_wait_is_let_in() {
     within_deadline(|| {
@@ -252,7 +253,7 @@ fn a_submitter_in_a_masked_block_waits_although_it_is_cancelled() {
     });
 }
 
-/// The submitter is itself a task: cancelling that releases it.
+/// The submitter is itself a task: cancelling that task releases it.
 #[test]
 fn a_task_of_another_pool_that_waits_for_room_can_be_cancelled() {
     within_deadline(|| {
@@ -316,7 +317,7 @@ fn of_many_who_wait_each_is_let_in() {
     });
 }
 
-/// A submitter that waits leaves just as there is room: the next must not miss it.
+/// A waiting submitter gives up just when there is room: the next submitter must not miss the room.
 #[test]
 fn who_gives_up_waiting_does_not_keep_others_from_the_room() {
     within_deadline(|| {
@@ -363,14 +364,14 @@ fn producers_much_faster_than_the_pool_never_make_its_queue_longer_than_its_boun
     });
 }
 
-/// Room that others take first is no room; the wait goes on.
+/// The wait goes on if other submitters take the room first.
 #[test]
 fn who_is_overtaken_waits_on() {
     within_deadline(|| {
         let full = Full::new(Block::new());
         let waiting = full.submitter();
         for _ in 0..20 {
-            // The room goes to the first, the waiter or this one.
+            // Either the waiter or this removal frees the room first.
             let Some(removed) = full.pool.remove(full.queued.id()) else { break };
             full.pool.set_rejection_handler(Arc::new(executor::Abort));
             if let Err(refused) = full.pool.execute(removed) {

@@ -1,4 +1,4 @@
-//! A bound on what is under way: the permit comes back in whichever way a task ends.
+//! A bound on the tasks under way: a permit comes back however its task ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -149,7 +149,7 @@ fn one_in_another_and_over_one_that_runs_tasks_at_once() {
     assert!(format!("{outer:?}").contains("under_way: 0, bound: 5"), "{outer:?}");
 }
 
-/// Each of two tasks submits two more, and there are two threads and three permits.
+/// Each of two tasks submits two more tasks, and there are two threads and three permits.
 #[test]
 fn tasks_that_hold_the_permits_they_wait_for_are_found() {
     within_deadline(|| {
@@ -190,7 +190,7 @@ fn a_permit_whose_task_another_pool_runs_is_waited_for() {
     });
 }
 
-/// Whoever has taken it out may run it at any time.
+/// The caller that has taken the task out may run it at any time.
 #[test]
 fn a_permit_whose_task_is_in_nobodys_queue_is_waited_for() {
     within_deadline(|| {
@@ -320,7 +320,7 @@ fn a_bound_of_zero_is_refused() {
     BoundedExecutor::over(DirectExecutor, 1).set_bound(0);
 }
 
-/// Does with a task what it is told.
+/// Calls the given function with each task.
 struct Hostile(fn(Task) -> Result<(), RejectedExecution>);
 
 impl Executor for Hostile {
@@ -358,8 +358,8 @@ fn whatever_the_executor_below_does_no_permit_is_lost_and_it_can_be_closed() {
     });
 }
 
-/// What the outer one takes back is as its user knows it, and the permit of the inner one is free. What the inner one takes
-/// back still has that of the outer one.
+/// A task that the outer executor takes back is the user's own again, and the permit of the inner one is
+/// free. A task that the inner executor takes back still has the permit of the outer one.
 #[test]
 fn one_in_another_takes_back_its_own() {
     within_deadline(|| {

@@ -1,4 +1,5 @@
-//! A user's code that runs outside any task: callbacks, hooks, and the `Drop` of what is no longer wanted.
+//! A user's code that runs outside any task: callbacks, hooks, and the `Drop` of values that are no longer
+//! needed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -16,14 +17,14 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Cancels the current token, as a user's code might that takes it for its own. True if that cuts no wait short there
-/// and is gone afterwards.
+/// Cancels the current token, as a user's code might that takes that token for its own. Returns true if the
+/// cancel cuts no wait short there and leaves no trace.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
     Latch::new(0).wait().is_ok() && !CancelToken::current().is_cancelled()
 }
 
-/// Cancels the current token and reports, when it is dropped.
+/// On drop, cancels the current token and reports the result.
 struct CancelsWhenDropped(mpsc::Sender<bool>);
 
 impl Drop for CancelsWhenDropped {
@@ -32,7 +33,7 @@ impl Drop for CancelsWhenDropped {
     }
 }
 
-/// The pool goes on: a task that is submitted now is not born cancelled.
+/// The pool goes on: a task that is submitted now does not begin cancelled.
 fn assert_unharmed(pool: &impl ExecutorService) {
     pool.submit_cancellable(CancelToken::check).unwrap().join().unwrap();
 }
@@ -98,7 +99,8 @@ fn in_a_hook_the_current_token_is_nobody_elses() {
     });
 }
 
-/// A task that completes a promise, or cancels another task, lends its thread to the callbacks and not its token.
+/// A task that completes a promise or cancels another task lends its thread to the callbacks, but not its
+/// token.
 #[test]
 fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
     within_deadline(|| {
@@ -117,7 +119,7 @@ fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
                 move || tell.send(cancel_the_current_token()).unwrap()
             });
             other.cancel();
-            // At once, because it is cancelled already.
+            // Runs at once, because `other` is cancelled already.
             let _late = other.on_cancel({
                 let tell = tell.clone();
                 move || tell.send(cancel_the_current_token()).unwrap()
@@ -170,7 +172,7 @@ fn after_a_callback_the_task_around_it_is_current_again() {
 
 // ----- waiters come first -----
 
-/// A running task whose cancel calls back.
+/// Starts a task whose token calls `callback` when the task is cancelled.
 fn calls_back_when_cancelled(
     pool: &impl ExecutorService,
     callback: impl FnOnce() + Send + 'static,
@@ -274,7 +276,8 @@ fn a_cancel_drops_what_was_captured_and_calls_back_in_this_order_before_it_retur
     });
 }
 
-/// Tasks, each of which has a callback that waits until all of them have been let go, and says whether they were.
+/// Tasks, each with a callback that waits until all of these tasks have been released, and reports whether
+/// they were.
 fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Result<(), Cancelled>>> {
     let all_let_go = Arc::new(Latch::new(number));
     let task = || {
@@ -284,7 +287,8 @@ fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Resu
             let others = Arc::clone(&all_let_go);
             let here = thread::current().id();
             let callback = move || {
-                // It is called here if the request came before it was registered; the attempt does not count then.
+                // The callback runs here if the request came before the registration; such an attempt does
+                // not count.
                 if thread::current().id() != here {
                     met.send(others.wait_timeout(LONG / 10).is_ok()).unwrap();
                 }
@@ -320,7 +324,8 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
 
 // ----- how deep they nest -----
 
-/// Completes a promise whose callback completes the next, and so on. Each writes down when it begins and ends.
+/// Returns a promise whose callback completes the next promise, and so on. Each callback records its begin
+/// and its end.
 fn chain(length: usize, record: &Record<(usize, &'static str)>) -> Promise<usize> {
     let mut next: Option<Promise<usize>> = None;
     for n in (0..length).rev() {
@@ -375,7 +380,7 @@ fn a_chain_of_a_hundred_thousand_cancels_does_not_overflow_the_stack() {
 #[test]
 fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overflow_the_stack() {
     const LENGTH: usize = 100_000;
-    /// Completes the next with what it holds, when it is dropped.
+    /// On drop, completes its promise with the next link.
     struct Link(Option<(Promise<Link>, Box<Link>)>);
     impl Drop for Link {
         fn drop(&mut self) {
@@ -389,14 +394,14 @@ fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overfl
         let mut link = Link(None);
         for _ in 0..LENGTH {
             let (promise, handle) = Promise::new();
-            drop(handle); // so that whatever it is completed with is dropped at once
+            drop(handle); // so the result is dropped at once
             link = Link(Some((promise, Box::new(link))));
         }
         drop(link);
     });
 }
 
-/// Each token's callback has captured the next token, and nobody cancels the first.
+/// Each token's callback has captured the next token, and no thread cancels the first.
 #[test]
 fn a_chain_of_tokens_that_callbacks_keep_is_dropped_without_overflowing_the_stack() {
     const LENGTH: usize = 100_000;
@@ -451,13 +456,14 @@ fn a_callback_may_wait_for_what_one_that_was_put_off_brings_about() {
             level(n + 1);
         });
         start.complete(()).unwrap();
-        assert_eq!(answered.join().unwrap(), n); // from a depth of 32 on, its callback is still to run
+        // From a depth of 32 on, the callback of `started` has not run yet.
+        assert_eq!(answered.join().unwrap(), n);
     }
 
     within_deadline(|| level(0));
 }
 
-/// A closure that calls `f` from inside as many callbacks.
+/// A closure that calls `f` from inside `depth` callbacks.
 fn at_depth(depth: usize, f: impl FnOnce() + Send + 'static) -> Box<dyn FnOnce() + Send> {
     if depth == 0 {
         return Box::new(f);
@@ -511,7 +517,7 @@ fn a_panic_deep_down_ends_no_callback_but_its_own() {
         }
         next.unwrap().complete(()).unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), 100);
-        // The depth is right afterwards: this one is called directly.
+        // Afterwards the depth is right again: this callback is called directly.
         let (promise, handle) = Promise::new();
         let ran_on = on_thread(move || {
             let (tell, told) = mpsc::channel();

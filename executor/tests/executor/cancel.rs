@@ -10,7 +10,7 @@ use executor::{CancelToken, Cancelled, Latch, Registration};
 
 use crate::support::{Explosions, LONG, SHORT, Signal, blocked, on_thread, rounds, tracked, within_deadline};
 
-/// Where callbacks write down that they were called.
+/// The names of the callbacks that were called, in order.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<&'static str>>>);
 
@@ -322,7 +322,7 @@ fn a_callback_may_cancel_a_sibling_and_the_parent_and_each_callback_runs_once() 
         let _childs = child.on_cancel({
             let writes = log.writes("child's");
             move || {
-                assert!(sibling.cancel(), "nobody has asked it before");
+                assert!(sibling.cancel(), "no cancel came before");
                 assert!(parent.cancel());
                 writes();
             }
@@ -390,7 +390,7 @@ fn a_callback_that_is_kept_goes_with_the_last_of_its_token() {
     let bomb = bombs.bomb();
     let token = CancelToken::new();
     token.on_cancel(move || drop(bomb)).keep();
-    drop(token); // a panic in its drop goes no further
+    drop(token); // a panic in that drop goes no further
     assert_eq!(bombs.count(), 1);
 }
 

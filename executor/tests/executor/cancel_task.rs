@@ -1,4 +1,5 @@
-//! Cancelling tasks: before they begin, while they run, too late; and what the running body notices of it.
+//! Cancelling tasks before they begin, while they run and too late; and what the running body sees of the
+//! cancel.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +19,7 @@ use crate::support::{
     within_deadline,
 };
 
-/// A running task that pays no attention to its token until it is released; then it returns its token.
+/// A running task that ignores its token until the test releases it, and then returns its token.
 struct Oblivious {
     handle: TaskHandle<CancelToken>,
     release: Signal,
@@ -91,13 +92,13 @@ fn cancelling_a_running_task_decides_at_once_tells_the_body_and_releases_who_wai
             assert!(token.is_cancelled());
             assert_eq!((canceller.is_finished(), canceller.state()), (true, TaskState::Cancelled));
             assert_matches!(waiter.result(), Err(JoinError::Cancelled));
-            release.set(); // the body has run all the while, and what it returns now is dropped
+            release.set(); // the body has run all the while, and its result is dropped now
             assert_eq!(canceller.state(), TaskState::Cancelled);
         });
     });
 }
 
-/// FUT-21 with a timeout
+/// FUT-21 with a time limit
 #[test]
 fn cancelling_releases_who_waits_with_a_timeout() {
     within_deadline(|| {
@@ -117,7 +118,7 @@ fn cancelling_without_disturbing_releases_who_waits_and_leaves_the_body_alone() 
     within_deadline(|| {
         on_threads(|executor| {
             let Oblivious { handle, release, token } = oblivious(executor);
-            // Only an awaiting task can wait for a handle and still have it.
+            // Only an asynchronous caller can wait for a handle and still have it.
             let mut handle = pin!(handle);
             let woken = Signal::new();
             let waker = Waker::from(Arc::new(SetWhenWoken(woken.clone())));
@@ -154,7 +155,7 @@ fn a_body_that_looks_late_sees_the_request() {
             let handle = pool.submit(move || {
                 there.0.set();
                 there.1.wait();
-                // A wait that could begin at once, before the token has been made.
+                // A wait that could end at once, before the task has made its token.
                 let waited = Latch::new(0).wait();
                 there.2.send((waited.is_err(), CancelToken::current().is_cancelled())).unwrap();
             });
@@ -208,7 +209,7 @@ fn a_body_that_gives_up_by_itself_ends_as_cancelled() {
     });
 }
 
-/// FUT-34, with a semaphore in the place of the lock.
+/// FUT-34, with a semaphore in place of the lock.
 #[test]
 fn of_the_tasks_that_wait_for_one_permit_only_the_one_not_cancelled_gets_it() {
     within_deadline(|| {
@@ -269,7 +270,7 @@ fn a_canceller_outlives_its_handle_and_tells_the_same() {
     });
 }
 
-/// FUT-16 as a race: the task is cancelled exactly if `cancel` said so.
+/// FUT-16 as a race: the task is cancelled exactly if `cancel` returned true.
 #[test]
 fn whoever_decides_the_outcome_first_wins_and_both_sides_agree() {
     within_deadline(|| {
@@ -363,7 +364,7 @@ fn a_task_on_another_thread_is_not_a_child_of_the_one_that_submitted_it() {
     });
 }
 
-/// Runs a test with both kinds of executors that have threads.
+/// Runs a test on both kinds of executors that have threads.
 fn on_threads(test: impl Fn(&dyn executor::Executor)) {
     test(&ThreadPoolExecutor::single());
     test(&ThreadPerTaskExecutor);

@@ -22,7 +22,7 @@ use crate::support::{
 struct ReadAll {
     stream: TcpStream,
     spot: Spot,
-    /// Told of what the body made of the end of its read.
+    /// Reports what the body made of the end of its read.
     ended: mpsc::Sender<Result<usize, Cancelled>>,
 }
 
@@ -45,7 +45,7 @@ impl CancellableTask for ReadAll {
     }
 }
 
-/// A task that reads, the other end of its stream, and what can be known of it.
+/// A task that reads, the other end of its stream, and what the test can observe of the task.
 struct Connection {
     task: ReadAll,
     peer: TcpStream,
@@ -63,11 +63,11 @@ fn connection() -> Connection {
     Connection { task: ReadAll { stream, spot: spot.clone(), ended: tell }, peer, spot, ended }
 }
 
-/// Waits for the other side to be closed.
+/// Waits until the other side closes the connection.
 fn is_closed(mut peer: &TcpStream) -> bool {
     match peer.read(&mut [0]) {
         Ok(count) => count == 0,
-        // Reset if there was something that had not been read. Anything else is the time-out.
+        // A reset means that some data had not been read. Any other error is the time-out.
         Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
     }
 }
@@ -164,7 +164,7 @@ fn cancelling_without_disturbing_leaves_it_alone() {
     });
 }
 
-/// Holds up its canceller, and says when `run` is over.
+/// Its canceller waits for the test, and `run` reports its end.
 struct Meets {
     begun: Signal,
     canceller_may_end: Signal,
@@ -203,7 +203,8 @@ fn the_task_does_not_end_while_its_canceller_runs() {
         let cancels = blocked(move || handle.cancel());
         in_canceller.wait();
         let next = executor.submit(|| ()).unwrap();
-        thread::sleep(Duration::from_millis(20)); // it may well have gone on by now; too short a time hides that, no more
+        // Perhaps it has gone on by now; too short a time hides that, but fails nothing.
+        thread::sleep(Duration::from_millis(20));
         assert_eq!((pool.stats().completed, next.state()), (0, TaskState::Pending));
         may_end.set();
         assert!(cancels.result());
@@ -211,7 +212,7 @@ fn the_task_does_not_end_while_its_canceller_runs() {
     });
 }
 
-/// Panics wherever it can.
+/// Panics in each of its methods.
 struct Clumsy {
     in_canceller: bool,
 }
@@ -220,7 +221,7 @@ impl CancellableTask for Clumsy {
     type Output = ();
 
     fn run(self, token: &CancelToken) -> Result<(), Cancelled> {
-        token.cancel(); // as its handle would
+        token.cancel(); // as its handle would do
         token.check()
     }
 
@@ -252,7 +253,7 @@ fn it_passes_on_what_the_executor_behind_it_says() {
         let there = ended.clone();
         executor
             .execute(move || {
-                thread::sleep(SHORT); // the work: a thread that does not wait for it is done before
+                thread::sleep(SHORT); // a `close` that does not wait returns earlier
                 there.set();
             })
             .unwrap();

@@ -1,4 +1,4 @@
-//! Closing a pool and dropping it: both wait for what was accepted, except where waiting could only deadlock.
+//! Closing and dropping a pool: both wait for the accepted tasks, except where a wait could only deadlock.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +24,7 @@ fn closing_an_idle_pool_terminates_it() {
             pool.submit(|| ()).unwrap().join().unwrap();
             pool.close();
             assert!(pool.is_terminated());
-            pool.close(); // a second time is no mistake
+            pool.close(); // a second call is no mistake
         });
     });
 }
@@ -84,7 +84,7 @@ fn dropping_runs_what_was_accepted_first() {
     });
 }
 
-/// END-10: the thread itself ends, as its thread-locals tell.
+/// END-10: the thread itself ends, as the drop of its thread-local shows.
 #[test]
 fn the_threads_of_a_dropped_pool_end() {
     struct Farewell(mpsc::Sender<()>);
@@ -148,7 +148,7 @@ fn closing_turns_into_shutting_down_now_when_the_closing_task_is_cancelled() {
     });
 }
 
-/// The close that was cut short still waits for the task that pays no attention.
+/// The close that was cut short still waits for a task that ignores its token.
 #[test]
 fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
     within_deadline(|| {
@@ -167,7 +167,7 @@ fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
     });
 }
 
-/// A pool as a local variable of a cancelled task: its drop is not cut short.
+/// A pool is a local variable of a cancelled task: the cancel does not cut short the pool's drop.
 #[test]
 fn dropping_waits_even_in_a_cancelled_task() {
     within_deadline(|| {
@@ -271,7 +271,7 @@ fn a_pool_that_outlives_its_owner_inside_a_queued_task_ends_with_that_task() {
     });
 }
 
-/// The pool is the last owner of itself, through a task that was handed back.
+/// A cycle: the pool is owned only by one of its own tasks, which was handed back.
 #[test]
 fn a_handed_back_task_that_owns_its_pool_can_be_dropped() {
     within_deadline(|| {
@@ -352,7 +352,7 @@ fn a_pool_told_to_finish_when_it_is_dropped_is_as_one_told_nothing() {
     });
 }
 
-/// Dropped while its owner unwinds: with this policy, too, it does not wait.
+/// Dropped while its owner unwinds, the pool does not wait with this policy either.
 #[test]
 fn a_pool_told_to_cancel_that_is_dropped_by_its_own_task_or_a_panic_does_not_wait() {
     within_deadline(|| {
@@ -369,7 +369,7 @@ fn a_pool_told_to_cancel_that_is_dropped_by_its_own_task_or_a_panic_does_not_wai
     });
 }
 
-/// There never was a worker, so the thread that shuts the pool down calls the hook.
+/// The pool never had a worker, so the thread that shuts it down calls the hook.
 #[test]
 fn a_pool_without_a_worker_can_be_closed_by_its_last_hook() {
     struct Closes(OnceLock<Weak<ThreadPoolExecutor>>);

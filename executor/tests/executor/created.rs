@@ -1,4 +1,4 @@
-//! Every way in which a task comes to be, and whether it hangs below the token that is current there.
+//! Every way to create a task, and whether the task hangs below the token that is current there.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,10 +12,11 @@ use executor::{
 
 use crate::support::{LONG, Occupied, Record, SHORT, Signal, occupy, on_thread, within_deadline};
 
-/// Cancels the token that is current where the task was made, and notes whether its own has heard of it.
+/// Cancels the token that was current where the task was made, and records whether the task's own token is
+/// cancelled then.
 type Probe = Box<dyn FnOnce() + Send>;
 
-/// Has a probe run in one of the ways. It may return before that has happened.
+/// Has a probe run in one of these ways. It perhaps returns before the probe has run.
 type Way = fn(&Pools, Probe);
 
 struct Pools {
@@ -38,7 +39,7 @@ fn execute(executor: &impl Executor, probe: Probe) {
     executor.execute(probe).unwrap();
 }
 
-/// One that has its submitters run what they submit.
+/// A full pool that has submitters run their own tasks.
 fn full_pool() -> (Arc<ThreadPoolExecutor>, Occupied) {
     let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
     let pool = Arc::new(builder.rejection_handler(CallerRuns).build().unwrap());
@@ -133,7 +134,7 @@ const BELOW: &[(&str, Way)] = &[
     }),
 ];
 
-/// Whether the task that is made in this way hears of a cancel at the place where it is made.
+/// Whether a task that is made in this way is cancelled with the token of the place where it is made.
 fn hears(way: Way, pools: &Pools) -> bool {
     let (token, seen, done) = (CancelToken::new(), Record::new(), Signal::new());
     let (of_the_maker, note, is_done) = (token.clone(), seen.clone(), done.clone());
@@ -149,7 +150,7 @@ fn hears(way: Way, pools: &Pools) -> bool {
     seen.so_far()[0]
 }
 
-/// On a thread of nobody's, on a pool's, and on one that steals.
+/// On a thread of no pool, on a worker of a thread pool and on a worker that steals.
 #[test]
 fn a_task_hangs_below_the_token_of_its_maker_only_where_the_page_says_so() {
     within_deadline(|| {
@@ -181,7 +182,7 @@ fn a_task_that_is_forked_under_a_deadline_has_it() {
     });
 }
 
-/// It was forked under a token, and is that token's wherever it is run.
+/// A task that is forked under a token belongs to that token on whichever thread it runs.
 #[test]
 fn a_task_that_is_taken_back_hangs_below_the_token_under_which_it_was_forked() {
     within_deadline(|| {
@@ -194,12 +195,12 @@ fn a_task_that_is_taken_back_hangs_below_the_token_under_which_it_was_forked() {
         };
         let (task, handle) = pool.invoke(make).unwrap();
         token.cancel();
-        task.run(); // on a thread that has nothing to do with it
+        task.run(); // on a thread that belongs to no pool
         assert!(handle.join().unwrap());
     });
 }
 
-/// A request is there already, and does not cut a masked step off, wherever its halves run.
+/// A cancel that came before does not cut a masked step off, on whichever threads its halves run.
 #[test]
 fn a_masked_computation_is_masked_on_every_thread() {
     within_deadline(|| {
@@ -213,12 +214,13 @@ fn a_masked_computation_is_masked_on_every_thread() {
         };
         assert!(token.attach(|| masked(step)), "on a plain thread");
         assert!(pool.invoke(|| token.attach(|| masked(step))).unwrap(), "on a worker");
-        let elsewhere = ForkJoinPool::builder().threads(1).stack_size(1 << 20).build().unwrap(); // takes no guests
+        let elsewhere = ForkJoinPool::builder().threads(1).stack_size(1 << 20).build().unwrap(); // no guests
         assert!(token.attach(|| masked(|| elsewhere.invoke(step))).unwrap(), "on another thread");
     });
 }
 
-/// The thread of a submitter runs a line over an executor that runs tasks at once. What others submit meanwhile is theirs.
+/// A submitter's thread runs the line, because the executor below runs tasks at once. Tasks that others
+/// submit meanwhile do not hang below that submitter's token.
 #[test]
 fn of_a_line_that_a_submitter_runs_only_its_own_task_hangs_below_its_token() {
     fn check(line: Arc<SerialExecutor<impl Executor + 'static>>) {
@@ -239,7 +241,7 @@ fn of_a_line_that_a_submitter_runs_only_its_own_task_hangs_below_its_token() {
         begun.wait();
         let second = line.submit(|| CancelToken::current().is_cancelled()).unwrap();
         joined.set();
-        assert!(!second.join().unwrap(), "it has heard of the cancel of a stranger");
+        assert!(!second.join().unwrap(), "another submitter's cancel has reached it");
         assert!(first.result().unwrap());
     }
     within_deadline(|| {

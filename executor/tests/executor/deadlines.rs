@@ -66,7 +66,7 @@ fn callbacks_run_when_the_deadline_comes_and_find_the_whole_tree_cancelled() {
     });
 }
 
-/// The thread of the timer belongs to everybody.
+/// The timer's thread serves all tokens.
 #[test]
 fn a_callback_that_blocks_holds_up_no_other_deadline() {
     within_deadline(|| {
@@ -91,13 +91,13 @@ fn a_callback_that_blocks_holds_up_no_other_deadline() {
 #[test]
 fn of_cancel_and_deadline_the_first_gives_the_reason() {
     within_deadline(|| {
-        // On a busy machine the deadline may be quicker.
+        // On a busy machine the deadline perhaps comes first.
         let in_time = || {
             let token = CancelToken::new().with_timeout(SHORT);
             token.cancel_because("enough").then_some(token)
         };
         let token = (0..1_000).find_map(|_| in_time()).expect("one of them is cancelled in time");
-        // Deadlines come in their order: after this one, that of the token would have come.
+        // Deadlines come in their order: that of the dropped token would have come before this one.
         assert!(CancelToken::new().with_timeout(SHORT).sleep(LONG).is_err());
         assert_eq!(token.reason().unwrap().message(), Some("enough"));
 
@@ -117,10 +117,10 @@ fn the_edges_of_the_clock() {
         if let Some(past) = Instant::now().checked_sub(SHORT) {
             assert_eq!(kind(&root.with_deadline(past)), Some(CancelKind::Deadline));
         }
-        let nearly = Duration::from_secs(u64::MAX / 4); // on some systems the clock can say this
+        let nearly = Duration::from_secs(u64::MAX / 4); // the clock of some systems can express this
         let never = [Duration::MAX, nearly, nearly / 2, Duration::from_secs(i64::MAX as u64), 100_000 * FAR];
         let never = never.map(|timeout| root.with_timeout(timeout));
-        assert!(root.with_timeout(SHORT).sleep(LONG).is_err(), "they stand in nobody's way");
+        assert!(root.with_timeout(SHORT).sleep(LONG).is_err(), "they hold up no other deadline");
         assert!(never.iter().all(|token| !token.is_cancelled()));
         root.cancel();
         assert!(never.iter().all(CancelToken::is_cancelled));
@@ -137,7 +137,7 @@ fn a_sooner_deadline_does_not_wait_for_a_later_one() {
     });
 }
 
-/// The timer keeps no token alive, and nothing that is registered with one.
+/// The timer keeps neither a token alive nor what is registered with it.
 #[test]
 fn a_token_that_is_dropped_before_its_time_takes_everything_with_it() {
     let (value, alive) = tracked();

@@ -1,5 +1,5 @@
-//! The problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`: the same results as on one thread,
-//! for inputs of every kind, on pools of several sizes.
+//! The problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`: the same results as
+//! on one thread, for inputs of every kind, on pools of several sizes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -9,7 +9,8 @@ use executor::fork_join::ForkJoinPool;
 use crate::support::within_deadline;
 
 #[path = "../../examples/merge_sort/fork_join.rs"]
-#[allow(unreachable_pub, dead_code)] // they read like modules of a library, and what is shown is for the example
+// They read like modules of a library, and some of their items are only for the example.
+#[allow(unreachable_pub, dead_code)]
 mod fork_join;
 #[path = "../../examples/merge_sort/input.rs"]
 #[allow(unreachable_pub, dead_code)]
@@ -48,7 +49,8 @@ fn on_pools(check: impl Fn() + Sync + Send + 'static) {
     });
 }
 
-/// None, one, few, as many as a piece has, more; as they come, with many alike, all alike, in order, in reverse.
+/// Lists with no, one and few elements, with as many as a piece has and with more: random, with many equal
+/// elements, all equal, in order, in reverse.
 fn lists() -> Vec<Vec<u32>> {
     let lengths = [0, 1, 2, 3, 499, 500, 501, 999, 1000, 1001, 4000, 5077];
     let of_length = |length: usize| {
@@ -89,7 +91,7 @@ fn what_is_in_a_list_is_found_and_nothing_else() {
     });
 }
 
-/// Counts how often one is compared.
+/// Counts its comparisons.
 struct Counted<'a>(u32, &'a AtomicUsize);
 
 impl PartialEq for Counted<'_> {
@@ -99,7 +101,7 @@ impl PartialEq for Counted<'_> {
     }
 }
 
-/// A single worker comes to the other halves after it has found it in the first piece.
+/// A single worker comes to the other halves only after it has found the element in the first piece.
 #[test]
 fn the_other_halves_learn_that_it_was_found() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! What the drop of an executor over another one waits for: nothing, in whichever state the one below is.
+//! The drop of an executor over another one waits for nothing, in whichever state the one below is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ type Wrapper = Box<dyn Submits>;
 type Make = fn(Pool) -> Wrapper;
 type Closure = Box<dyn FnOnce() + Send>;
 
-/// A wrapper, of which no more is wanted.
+/// A wrapper, with only the method that these tests need.
 trait Submits: Send {
     fn submit(&self, f: Closure);
 }
@@ -45,7 +45,7 @@ fn boxed(executor: impl Executor + 'static) -> Wrapper {
     Box::new(Over(executor))
 }
 
-/// Each kind of wrapper, and some on top of each other.
+/// Each kind of wrapper, and some wrappers over each other.
 const WRAPPERS: [(&str, Make); 8] = [
     ("serial", |pool| boxed(SerialExecutor::over(pool))),
     ("serial, by turns", |pool| boxed(SerialExecutor::over(pool).turns_of(1))),
@@ -59,18 +59,18 @@ const WRAPPERS: [(&str, Make); 8] = [
     }),
 ];
 
-/// How the pool below is.
+/// The state of the pool below.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
     /// Its threads are busy, one of them with a task of the wrapper, and its queue is full.
     Full,
-    /// The same, and the wrapper's task has ended: a head that takes turns waits for room.
+    /// As in `Full`, but the wrapper's task has ended: a head that takes turns waits for room.
     HeadWaits,
-    /// It was shut down, and its threads are busy.
+    /// The pool was shut down, and its threads are busy.
     ShutDown,
 }
 
-/// Says where a submitter waits for room.
+/// Shows when a submitter waits for room.
 struct Waits(Spot, Block);
 
 impl RejectionHandler for Waits {
@@ -102,7 +102,8 @@ fn drop_in(name: &str, make: Make, state: State, by_a_worker: bool) {
     let wrapper = make(Arc::clone(&pool));
     let takes_turns = name.contains("by turns");
 
-    // One thread has a task of the wrapper, and behind that is another one: in the line, if it is one, or in the pool's queue.
+    // One thread has a task of the wrapper. A second task of the wrapper waits behind it: in the line if the
+    // wrapper is one, otherwise in the pool's queue.
     let (begun, ends, ran) = (Signal::new(), Signal::new(), Arc::new(AtomicUsize::new(0)));
     let (is_begun, until, counts) = (begun.clone(), ends.clone(), Arc::clone(&ran));
     wrapper.submit(Box::new(move || {
@@ -112,7 +113,7 @@ fn drop_in(name: &str, make: Make, state: State, by_a_worker: bool) {
     }));
     begun.wait();
 
-    // The other one has the wrapper, or is busy until it is gone.
+    // The other thread drops the wrapper, or is busy until the wrapper is gone.
     let (busy, drops, dropped) = (Signal::new(), Signal::new(), Signal::new());
     let (is_busy, until) = (busy.clone(), if by_a_worker { drops.clone() } else { dropped.clone() });
     let counts = Arc::clone(&ran);

@@ -1,8 +1,9 @@
-//! The handle of a task: waiting for it, looking at it, and what the outcomes look like.
+//! The handle of a task: waiting for it, looking without waiting, and its outcomes.
 //!
-//! Waiting for so long at most is in [`crate::time_limits`], what a handle prints in [`crate::printed`], taking its task
-//! out of the queue in [`crate::taking_out`], calling off in [`crate::cancel_task`]. A handle that is completed by hand is in
-//! [`crate::promise`], one with many waiters in [`crate::shared`], one that is awaited in [`crate::awaiting`].
+//! Waiting with a time limit is in [`crate::time_limits`], what a handle prints in [`crate::printed`], taking
+//! a task out of its queue in [`crate::taking_out`], cancelling in [`crate::cancel_task`]. A handle that is
+//! completed by hand is in [`crate::promise`], one with many waiters in [`crate::shared`], one that is
+//! awaited in [`crate::awaiting`].
 
 use std::error::Error;
 use std::sync::Arc;
@@ -167,7 +168,7 @@ fn finished_means_that_the_outcome_is_there() {
 #[test]
 fn looking_without_waiting_gives_the_result_or_the_handle() {
     let FutureTask { task, handle } = FutureTask::new(|| ());
-    let Err(TryJoinError::NotFinished(handle)) = handle.try_join() else { panic!("nobody has run it") };
+    let Err(TryJoinError::NotFinished(handle)) = handle.try_join() else { panic!("no thread has run it") };
     task.run();
     assert_matches!(handle.try_join(), Ok(()));
 

@@ -1,4 +1,4 @@
-//! What a pool calls around its tasks, around its threads and at its end; and what is built on that.
+//! What a pool calls around its tasks, around its threads and at its end; and uses of these hooks.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -14,7 +14,7 @@ use crate::support::{
     LONG, Record, SHORT, Signal, assert_matches, eventually, occupy, occupy_all, rounds, within_deadline,
 };
 
-/// Notes every call, and panics where it is told to.
+/// Records every call, and panics in the chosen hook.
 #[derive(Clone)]
 struct Noting {
     calls: Record<String>,
@@ -118,7 +118,7 @@ fn the_hooks_run_on_the_thread_of_the_task_and_are_told_its_id() {
     });
 }
 
-/// A thread that has joined sees what the after-hook did.
+/// A thread that has joined a task sees what the after-hook did.
 #[test]
 fn what_the_after_hook_did_is_visible_to_whoever_has_joined() {
     within_deadline(|| {
@@ -203,7 +203,8 @@ fn each_thread_is_announced_when_it_begins_and_when_it_ends() {
     });
 }
 
-/// HOOK-3, and a panic in each of the others: no thread, task or count is lost, and the handler is told.
+/// HOOK-3, and a panic in each of the other hooks: no thread, task or count is lost, and the handler gets the
+/// report.
 #[test]
 fn a_panic_in_a_hook_is_reported_and_costs_nothing() {
     within_deadline(|| {
@@ -281,7 +282,7 @@ fn every_hook_may_use_its_pool() {
     });
 }
 
-/// SLIP-4, and a hook that stops a task at its door: the body is not run, and the after-hook is told.
+/// SLIP-4, and a before-hook that cancels its task: the body does not run, and the after-hook is told.
 #[test]
 fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
     #[derive(Clone, Default)]
@@ -308,7 +309,7 @@ fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
         hooks.0.set(handle.canceller()).unwrap();
         drop(busy);
         assert_matches!(handle.join(), Err(JoinError::Cancelled));
-        // The hook of the task that kept the thread busy may have been told, too.
+        // The hook of the task that kept the thread busy perhaps counted, too.
         pool.close();
         assert!(!ran.is_set());
         assert_eq!((hooks.1.get().is_some(), pool.stats().completed), (true, 2));
@@ -338,7 +339,7 @@ fn a_timing_pool_adds_up_its_tasks_and_logs_at_the_end() {
     });
 }
 
-/// Hooks made of two, which are called in the order of the two before a task and after it.
+/// Combines two hooks. Before and after a task, the first one is called first.
 struct Both<A, B>(A, B);
 
 impl<A: Hooks, B: Hooks> Hooks for Both<A, B> {
@@ -376,7 +377,8 @@ fn two_of_a_kind_in_one_hook_do_not_disturb_each_other() {
     });
 }
 
-/// A pool whose threads are the workers of another, which run its tasks inside a task of their own.
+/// A pool whose threads are workers of another pool. Each of them runs this pool's tasks inside one task of
+/// the other pool.
 struct Lent(Arc<ThreadPoolExecutor>);
 
 impl ThreadFactory for Lent {
@@ -419,7 +421,8 @@ fn tasks_that_wait_ask_for_more_threads_than_tasks_that_compute() {
         };
         let ms = Duration::from_millis;
         let (mostly_waits, many) = measure(ms(5), ms(50));
-        // At least the 50 ms of sleep were waiting, and the time for which the task computed is known from below only.
+        // The task waited for at least the 50 ms of its sleep; the time for which it computed has only a
+        // lower bound.
         assert!(mostly_waits > 2.0, "{mostly_waits}");
         assert!(
             many >= recommended_threads(thread::available_parallelism().unwrap().get(), 1.0, 2.0),

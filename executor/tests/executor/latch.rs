@@ -85,13 +85,13 @@ fn a_cancelled_task_stops_waiting_and_does_not_begin_to() {
         let open = Latch::new(0);
         token.attach(|| {
             assert_eq!(latch.wait(), Err(Cancelled));
-            assert_eq!(open.wait(), Err(Cancelled), "even if it would not have to wait");
+            assert_eq!(open.wait(), Err(Cancelled), "even if it need not wait");
             assert_eq!(open.wait_timeout(Duration::MAX), Err(WaitError::Interrupted));
         });
     });
 }
 
-/// One waiter that gives up does not take the others' wake-up with it.
+/// A waiter that gives up does not take a wake-up away from the other waiters.
 #[test]
 fn waiters_that_gave_up_do_not_disturb_those_who_wait() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Shutting down: what is refused, what still runs, what comes back, and when it is over.
+//! Shutting down: what is refused, what still runs, what comes back, and when the pool has ended.
 //!
 //! What a shutdown does to races is in [`crate::invoke_any`], and to batches in [`crate::invoke_all`].
 
@@ -132,7 +132,7 @@ fn after_a_shutdown_what_was_accepted_is_still_run() {
     });
 }
 
-/// END-8, INV-45, SAT-4, SAT-9, SCHED-24: refused, and the task is not lost.
+/// END-8, INV-45, SAT-4, SAT-9, SCHED-24: the task is refused and not lost.
 #[test]
 fn a_task_refused_after_shutdown_comes_back_and_can_be_run_elsewhere() {
     within_deadline(|| {
@@ -230,7 +230,7 @@ fn shutting_down_now_cancels_what_runs_and_hands_back_exactly_what_was_not_begun
     });
 }
 
-/// END-6: what was handed back belongs to the caller now.
+/// END-6: the caller owns the tasks that were handed back.
 #[test]
 fn tasks_handed_back_can_be_run_and_complete_their_handles_and_dropping_one_cancels_its_handle() {
     within_deadline(|| {

@@ -1,4 +1,5 @@
-//! A line and the executor below it: what that may do meanwhile, and what becomes of those who count on the line.
+//! A line and the executor below it: what that executor may do meanwhile, and what happens to submitters and
+//! waiters that count on the line.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak, mpsc};
@@ -14,7 +15,8 @@ fn refused(task: Task) -> Result<(), RejectedExecution> {
     Err(RejectedExecution { reason: RejectReason::Saturated, task })
 }
 
-/// It asks after every second task if there are more, and after the last there are none.
+/// After every second task the line asks for a next turn if tasks are left. After the last task none are
+/// left.
 #[test]
 fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
     /// Keeps the first head and refuses all others.
@@ -45,10 +47,11 @@ fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
     assert_eq!((ran.load(Ordering::Relaxed), below.asked.load(Ordering::Relaxed)), (6, 3));
 }
 
-/// The drop waits for those who have borrowed the executor, but not for the thread that it is called on.
+/// The drop waits for the threads that have borrowed the executor, but not for the thread that it is called
+/// on.
 #[test]
 fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
-    /// Keeps the first head. When it is asked for a second time, it drops the line.
+    /// Keeps the first head. At the second call it drops the line.
     #[derive(Default)]
     struct Drops {
         head: Mutex<Option<Task>>,
@@ -77,7 +80,8 @@ fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
     });
 }
 
-/// Nobody may count on a head that can still be refused. But whoever offers it would wait for itself.
+/// No submitter may count on a head that can still be refused. But a submitter that is just offering the head
+/// would wait for itself.
 #[test]
 fn an_executor_may_submit_to_the_line_that_asks_it() {
     /// Submits another task before it keeps the first head.
@@ -110,7 +114,7 @@ fn an_executor_may_submit_to_the_line_that_asks_it() {
 
 #[test]
 fn all_submitters_that_wait_for_the_answer_are_let_in() {
-    /// Keeps the head and answers when it is told to.
+    /// Keeps the head and answers when the test says so.
     #[derive(Default)]
     struct Hesitates {
         is_asked: Signal,
@@ -143,7 +147,7 @@ fn all_submitters_that_wait_for_the_answer_are_let_in() {
     });
 }
 
-/// The executor runs it before it answers.
+/// The executor runs the head before it answers.
 #[test]
 fn a_head_that_begins_lets_those_in_who_wait_for_the_answer() {
     #[derive(Default)]
@@ -196,7 +200,8 @@ fn a_task_that_was_cancelled_before_it_came_does_not_count_as_waiting() {
     });
 }
 
-/// The pool has handed it out, so it is in no queue. Whoever has it may run it at any time.
+/// The pool has handed the head out, so the head is in no queue. The caller that has the head may run it at
+/// any time.
 #[test]
 fn a_line_whose_head_was_handed_out_is_waited_for() {
     within_deadline(|| {
@@ -219,7 +224,7 @@ fn a_line_whose_head_was_handed_out_is_waited_for() {
     });
 }
 
-/// They wait in the queue of the same pool.
+/// The heads of both lines wait in the queue of the same pool.
 #[test]
 fn a_line_that_is_stopped_takes_no_head_but_its_own() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Tokens that are cancelled as soon as one of several is.
+//! Tokens that are cancelled as soon as one of several tokens is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,7 +50,7 @@ fn a_wait_under_it_comes_back_whichever_is_cancelled() {
     });
 }
 
-/// There are two to the twentieth ways from the top to the bottom.
+/// There are 2²⁰ paths from the top to the bottom.
 #[test]
 fn a_lattice_of_links_is_walked_once_and_its_callbacks_run_once() {
     within_deadline(|| {
@@ -100,7 +100,7 @@ fn it_keeps_nothing_alive_when_it_is_dropped() {
     let mut last = CancelToken::linked([&a, &b]);
     last.on_cancel(move || drop(value)).keep();
     for _ in 0..100_000 {
-        last = CancelToken::linked([&last, &a]); // a chain that only its end keeps alive
+        last = CancelToken::linked([&last, &a]); // a chain that only its last token keeps alive
     }
     assert!(alive());
     drop(last);

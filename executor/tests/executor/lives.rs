@@ -1,4 +1,4 @@
-//! How executors over others end, alone or with the service below.
+//! How executors over others end, alone or together with the service below.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn pool() -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::fixed(1))
 }
 
-/// A striped executor of which only one stripe is used.
+/// A striped executor with only one stripe in use.
 struct OneStripe(StripedExecutor<u8, Arc<ThreadPoolExecutor>>);
 
 impl Executor for OneStripe {
@@ -52,7 +52,7 @@ impl ExecutorService for OneStripe {
     }
 }
 
-/// Each kind of executor that gives its tasks to another one as they are, and ends alone.
+/// Each kind of executor that passes its tasks on unchanged, and ends alone.
 fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(BoundedExecutor::over(Arc::clone(pool), 100)),
@@ -61,8 +61,8 @@ fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind that puts its tasks into lines, and ends alone. What is taken out of the queue of the executor below, or refused by
-/// it, is the head of a line: tests of their own see to that.
+/// Each kind of executor that puts its tasks into lines, and ends alone. The executor below takes out or
+/// refuses the head of a line, not a task; other tests check that.
 fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(SerialExecutor::over(Arc::clone(pool))),
@@ -70,7 +70,7 @@ fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind of executor over another one, which ends that, too.
+/// Each kind of executor that ends the executor below, too.
 fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(BoundedExecutor::owning(Arc::clone(pool), 100)),
@@ -81,20 +81,20 @@ fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// The same in a stack of three.
+/// Each kind from [`over`], with two more executors over it.
 fn stacks(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     let once = over(pool).into_iter().map(TrackingExecutor::over);
     let twice = once.map(|below| Arc::new(BoundedExecutor::over(below, 100)) as Arc<dyn ExecutorService>);
     twice.collect()
 }
 
-/// Does the same with each of those that end alone, each over a pool of one thread of its own.
+/// Runs a test with each executor that ends alone, each over a pool of one thread of its own.
 fn on_each(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
     on_each_that_passes_on(&test);
     on_each_of(lines, test);
 }
 
-/// The same, but for those that put their tasks into lines.
+/// Runs a test with each executor that ends alone and has no lines.
 fn on_each_that_passes_on(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
     on_each_of(over, &test);
     on_each_of(stacks, test);
@@ -111,7 +111,7 @@ fn on_each_of(
     }
 }
 
-/// The same with each of those that own their pool.
+/// Runs a test with each executor that owns its pool.
 fn on_each_owner(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
     for n in 0..owning(&pool()).len() {
         let pool = pool();
@@ -182,7 +182,7 @@ fn its_own_tasks_come_back_and_those_of_others_stay() {
     });
 }
 
-/// A task that tells when it has begun, and ends when it is cancelled.
+/// A task that reports its begin, and ends when it is cancelled.
 fn until_cancelled(executor: &(impl Executor + ?Sized)) -> TaskHandle<CancelKind> {
     let (begun, is_begun) = mpsc::channel();
     let task = FutureTask::new(move || {
@@ -222,7 +222,8 @@ fn the_executor_below_cancels_them_as_well() {
     });
 }
 
-/// Whether the calling task is asked to stop: as a wait sees it, for which no token is made, and as its token does.
+/// Whether the calling task is asked to stop: as a wait sees it, which makes no token, and as the task's
+/// token says.
 fn is_asked_to_stop() -> (bool, bool) {
     (executor::Latch::new(0).wait().is_err(), CancelToken::current().is_cancelled())
 }
@@ -263,7 +264,7 @@ fn what_another_has_taken_out_and_keeps_is_not_waited_for() {
             let refused = service.execute(|| ()).unwrap_err();
             assert_matches!(refused.reason, RejectReason::Shutdown);
             drop(busy);
-            service.close(); // although one task is kept
+            service.close(); // although the test still has one task
             assert!(service.is_terminated());
             back.pop().unwrap().run();
             assert_eq!(kept.join().unwrap(), 1);
@@ -369,7 +370,7 @@ fn an_owner_ends_its_service() {
         });
         on_each_owner(|owner, pool| {
             let busy = occupy(pool);
-            owner.shutdown(); // nothing of its own is under way
+            owner.shutdown(); // it has no tasks of its own under way
             assert!(!owner.is_terminated() && !owner.await_termination(SHORT));
             drop(busy);
             assert!(owner.await_termination(LONG));
@@ -468,7 +469,7 @@ fn a_shutdown_beside_submissions_accepts_each_or_refuses_it() {
     });
 }
 
-/// Hands out nothing.
+/// Calls `shutdown`, which hands out no tasks.
 fn shut_down(service: &dyn ExecutorService) -> Vec<Task> {
     service.shutdown();
     Vec::new()
@@ -498,7 +499,7 @@ fn a_task_that_waits_for_one_behind_it_is_told_that_it_starves() {
     });
 }
 
-/// The task that holds the only permit wants another, with executors above or below the bound.
+/// The task that holds the only permit asks for another, with executors above or below the bound.
 #[test]
 fn the_permits_of_a_stack_are_known_by_their_tasks() {
     within_deadline(|| {
@@ -513,7 +514,7 @@ fn the_permits_of_a_stack_are_known_by_their_tasks() {
                 matches!(refused.reason, RejectReason::Starved(_))
             };
             assert!(stack.submit(wants_another).unwrap().join_timeout(LONG).unwrap());
-            // Queued, the task that has the permit is known, too.
+            // While the task with the permit is queued, it is known, too.
             let own = Arc::clone(&stack);
             let waits = pool.submit(move || {
                 own.execute(|| ()).unwrap();

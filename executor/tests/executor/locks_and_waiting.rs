@@ -1,4 +1,4 @@
-//! The latch and the semaphore of `examples/locks_and_waiting`, and the way to wait that they share.
+//! The latch and the semaphore of `examples/locks_and_waiting`, and the wait that they share.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -38,7 +38,7 @@ fn a_latch_lets_every_waiter_go_when_it_was_counted_down() {
             waiter.join().unwrap();
         }
         latch.count_down();
-        latch.wait(); // it stays open
+        latch.wait(); // the latch stays open
     });
 }
 

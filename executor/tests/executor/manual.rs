@@ -1,4 +1,4 @@
-//! The executor for tests: tasks run when they are told to, in the order in which they are told to.
+//! The executor for tests: it runs tasks when the test says so, in the order in which the test says so.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use executor::{
 
 use crate::support::{LONG, Record, SHORT, Signal, assert_matches, on_thread, rounds, within_deadline};
 
-/// Submits so many tasks that note their numbers when they run.
+/// Submits a task for each number; the task records its number when it runs.
 fn submit(executor: &ManualExecutor, record: &Record<u32>, numbers: std::ops::Range<u32>) -> Vec<TaskId> {
     let submit = |n| {
         let record = record.clone();

@@ -1,4 +1,4 @@
-//! Steps that are not to be cut off.
+//! Steps that a cancel does not cut off.
 
 use std::panic::catch_unwind;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
         let token = CancelToken::new();
         token.cancel();
         token.attach(|| {
-            // A wait that could end at once, and one that has to block.
+            // One wait could end at once, and the other one must block.
             let waits = || (Latch::new(0).wait(), Latch::new(1).wait_timeout(SHORT));
             let in_a_task = || DirectExecutor.submit(waits).unwrap().join().unwrap();
             assert_eq!(in_a_task(), (Err(Cancelled), Err(WaitError::Interrupted)));
@@ -71,7 +71,7 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
     });
 }
 
-/// Waits in each of the ways in which one can come by a token.
+/// Waits in each of the ways in which a thread can get a token.
 fn waits_under(token: &CancelToken) -> [bool; 3] {
     let closed = Latch::new(1);
     [
@@ -103,7 +103,7 @@ fn the_current_token_is_ignored_in_a_masked_step_however_a_wait_comes_by_it() {
     });
 }
 
-/// The token of a task is made only when it is asked for.
+/// A task's token is made only when the task asks for it.
 #[test]
 fn a_task_that_asks_for_its_token_only_in_the_masked_step_is_shielded_from_it() {
     within_deadline(|| {

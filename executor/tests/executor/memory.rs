@@ -1,6 +1,6 @@
-//! When the values that tasks capture and return are dropped: as soon as they cannot be needed any more.
+//! When the values that tasks capture and return are dropped: as soon as no code can need them any more.
 //!
-//! Removing and purging tasks is in [`crate::queues`].
+//! How removed and purged tasks are dropped is in [`crate::queues`].
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn an_idle_worker_keeps_nothing_of_the_last_task() {
     });
 }
 
-/// The same after a panic: neither the task's data nor the payload stays.
+/// After a panic, too, neither the task's data nor the payload stays.
 #[test]
 fn an_idle_worker_keeps_nothing_of_a_task_that_panicked() {
     within_deadline(|| {
@@ -60,7 +60,7 @@ fn a_result_that_nobody_takes_is_dropped_with_the_handle_or_at_the_end_of_the_ta
         let pool = ThreadPoolExecutor::single();
         let (result, is_alive) = tracked();
         let handle = pool.submit(move || result).unwrap();
-        let _canceller = handle.canceller(); // which has nothing to do with the result
+        let _canceller = handle.canceller(); // it keeps no result
         eventually("the task is finished", || handle.is_finished());
         assert!(is_alive());
         drop(handle);
@@ -71,7 +71,7 @@ fn a_result_that_nobody_takes_is_dropped_with_the_handle_or_at_the_end_of_the_ta
         let handle = pool.submit(move || result).unwrap();
         let _canceller = handle.canceller();
         drop(handle);
-        assert!(is_alive(), "the task still runs although nobody has its handle");
+        assert!(is_alive(), "the task still runs although its handle is gone");
         drop(busy);
         eventually("the result is gone with the task", || !is_alive());
     });

@@ -1,4 +1,4 @@
-//! Tasks are run, once, in the right order, and see what they should see.
+//! Each task runs once, in the right order, and sees what it should see.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
@@ -43,7 +43,7 @@ fn a_submitted_closure_without_a_value_has_run_when_its_handle_is_finished() {
     });
 }
 
-/// INV-4, INV-18, INV-19: a closure that ends in the value is all it takes.
+/// INV-4, INV-18, INV-19: a closure that ends in the value is enough.
 #[test]
 fn work_without_a_value_can_be_given_one() {
     within_deadline(|| {
@@ -90,7 +90,7 @@ fn each_of_many_tasks_runs_exactly_once() {
     });
 }
 
-/// SAT-7: the same work as often as one likes; each submission is a task of its own.
+/// SAT-7: a user may submit the same work again and again; each submission is a task of its own.
 #[test]
 fn one_closure_can_be_submitted_again_and_again() {
     within_deadline(|| {
@@ -127,7 +127,7 @@ fn tasks_with_a_name_and_tasks_made_with_their_handle_are_accepted_as_well() {
     });
 }
 
-/// SLIP-14: what the traits provide must not count on another thread.
+/// SLIP-14: the traits' provided methods must not count on another thread.
 #[test]
 fn the_provided_methods_work_when_the_task_runs_inline() {
     within_deadline(|| {
@@ -189,7 +189,7 @@ fn a_pool_runs_as_many_tasks_at_once_as_it_has_threads_and_no_more() {
     });
 }
 
-/// A task that blocks holds up its own thread, not what waits behind it.
+/// A task that blocks holds up its own thread, not the tasks that wait behind it.
 #[test]
 fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     within_deadline(|| {
@@ -211,7 +211,8 @@ fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     });
 }
 
-/// A burst of submissions wakes every worker it needs, although its submitter wakes only the first one.
+/// A burst of submissions wakes all the workers that it needs, although its submitter wakes only the first
+/// one.
 #[test]
 fn tasks_that_wait_for_each_other_all_get_a_thread() {
     within_deadline(|| {
@@ -236,7 +237,7 @@ fn tasks_that_wait_for_each_other_all_get_a_thread() {
     });
 }
 
-/// Only a smoke test: the memory model is checked by the model checkers, not by a machine that orders stores anyway.
+/// Only a smoke test: the model checkers check the memory model. A machine that orders stores anyway cannot.
 #[test]
 fn what_was_done_before_the_submission_is_seen_by_the_task_and_what_it_did_by_the_joiner() {
     within_deadline(|| {
@@ -262,7 +263,7 @@ fn tasks_of_a_single_thread_see_what_those_before_them_did() {
         let sum = Arc::new(AtomicUsize::new(0));
         for _ in 0..1_000 {
             let sum = Arc::clone(&sum);
-            // Not atomic on purpose: a second thread, or a stale read, would lose an addition.
+            // Two separate steps on purpose: a second thread or a stale read would lose an addition.
             pool.execute(move || sum.store(sum.load(Ordering::Relaxed) + 1, Ordering::Relaxed)).unwrap();
         }
         pool.close();
@@ -304,8 +305,9 @@ fn a_task_can_submit_further_tasks_to_its_own_pool() {
     });
 }
 
-/// The first tasks in the queue run side by side, as many as there are threads, also if none of them ends before another
-/// has begun. A worker that had taken two at a time, because those before were short, would keep one from its partner.
+/// As many tasks run side by side as there are threads, the first in the queue first, even if no task ends
+/// before another has begun. A worker that took two tasks at a time, because the tasks before were short,
+/// would keep one of them from its partner.
 #[test]
 fn pairs_of_tasks_that_wait_for_each_other_meet_on_two_threads() {
     within_deadline(|| {

@@ -1,7 +1,7 @@
-//! A panic anywhere in a user's code costs no thread, no task and no count, wherever on the way of a task it happens.
+//! A panic in a user's code costs no thread, no task and no count, wherever on a task's way it happens.
 //!
-//! Which handler is told is in [`crate::panic_handler`]; panics in hooks, factories and queues are in [`crate::hooks`],
-//! [`crate::factory`] and [`crate::bad_queue`].
+//! Which handler gets the report is in [`crate::panic_handler`]. Panics in hooks, factories and queues are in
+//! [`crate::hooks`], [`crate::factory`] and [`crate::bad_queue`].
 
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,8 +19,8 @@ use crate::support::{
     Explosions, LONG, Signal, assert_matches, blocked, occupy, on_every_executor, within_deadline,
 };
 
-/// Does something terrible to a pool of one thread, and sees whether that thread and all the numbers have survived.
-/// `tasks` and `panics` are what `trouble` adds to the counters.
+/// Calls `trouble` with a pool of one thread, and asserts that the thread survives and that the numbers are
+/// right. `tasks` and `panics` are what `trouble` adds to the counters.
 fn the_pool_survives(tasks: u64, panics: u64, trouble: impl FnOnce(&ThreadPoolExecutor)) {
     let pool = ThreadPoolExecutor::fixed(1);
     let worker = || pool.submit(|| thread::current().id()).unwrap().join_timeout(LONG).unwrap();
@@ -69,7 +69,7 @@ fn in_the_drop_of_what_a_cancelled_task_has_captured() {
             let _busy = occupy(pool);
             let bomb = explosions.bomb();
             let handle = pool.submit(move || drop(bomb)).unwrap();
-            assert!(handle.cancel(), "the one who cancels is not hit by it");
+            assert!(handle.cancel(), "the canceller is not hit by it");
             assert_eq!(explosions.count(), 1);
             assert_matches!(handle.join(), Err(JoinError::Cancelled));
         });
@@ -191,12 +191,12 @@ fn in_a_callback_of_a_cancelled_task() {
                     let _first = token.on_cancel(|| panic!("in the first callback"));
                     let _second = token.on_cancel(move || after.lock().unwrap().push("second"));
                     ready.set();
-                    release.wait(); // a body that ended earlier would take the second one back
+                    release.wait(); // a body that ended earlier would take the second callback back
                     token.check()
                 }
             });
             ready.wait();
-            assert!(handle.unwrap().cancel(), "the one who cancels is not hit by it");
+            assert!(handle.unwrap().cancel(), "the canceller is not hit by it");
             assert_eq!(*after.lock().unwrap(), ["second"]);
             release.set();
             pool.execute(|| ()).unwrap();
@@ -218,7 +218,7 @@ fn in_a_callback_when_the_whole_pool_is_stopped() {
                     reached.fetch_add(1, Ordering::Relaxed);
                     panic!("in a callback");
                 };
-                token.on_cancel(callback).keep(); // the sleep may well end before it is called
+                token.on_cancel(callback).keep(); // perhaps the sleep ends before the callback is called
                 ready.set();
                 let _ = token.sleep(Duration::MAX);
             })

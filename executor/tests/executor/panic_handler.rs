@@ -1,5 +1,5 @@
-//! A panic that is never read goes to the pool's handler, once. (That of the process is tested in a process of its
-//! own.)
+//! A panic that no joiner reads goes to the pool's handler, once. (The handler of the process has a test in a
+//! process of its own.)
 
 use std::sync::Arc;
 use std::thread;
@@ -12,14 +12,14 @@ use executor::{
 
 use crate::support::{Explosions, LONG, Record, Signal, assert_matches, eventually, occupy, within_deadline};
 
-/// What a report said.
+/// The content of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Heard {
     text: String,
     after_cancel: bool,
 }
 
-/// A pool of one thread, and what its handler has heard.
+/// A pool of one thread, and the reports to its handler.
 fn pool() -> (ThreadPoolExecutor, Record<Heard>) {
     let (builder, heard) = builder();
     (builder.build().unwrap(), heard)
@@ -36,7 +36,7 @@ fn builder() -> (ThreadPoolBuilder, Record<Heard>) {
     (builder, heard)
 }
 
-/// Panics without calling the hook, which would fill the output.
+/// Panics without the hook, which would fill the output.
 fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }
@@ -93,7 +93,7 @@ fn a_panic_whose_handle_is_dropped_unread_is_reported_then() {
     });
 }
 
-/// Every way to read one: then it is the reader's, and not reported.
+/// A panic that is read, in any of the ways to read it, belongs to its reader and is not reported.
 #[test]
 fn a_panic_that_was_read_is_not_reported() {
     within_deadline(|| {
@@ -146,7 +146,7 @@ fn a_panic_that_none_of_several_handles_has_read_is_reported_once() {
     });
 }
 
-/// FUT-16: the handle cannot tell of it any more, so the handler must.
+/// FUT-16: the handle cannot report the panic any more, so the handler must.
 #[test]
 fn a_panic_after_a_cancellation_that_won_is_reported_and_marked_so() {
     within_deadline(|| {
@@ -171,7 +171,7 @@ fn a_panic_after_a_cancellation_that_won_is_reported_and_marked_so() {
     });
 }
 
-/// Nothing has failed, so nothing is reported.
+/// No task has failed, so no report comes.
 #[test]
 fn neither_cancelled_nor_completed_tasks_are_reported() {
     within_deadline(|| {
@@ -188,7 +188,7 @@ fn neither_cancelled_nor_completed_tasks_are_reported() {
     });
 }
 
-/// The submitter runs it, but it is a task of the pool all the same.
+/// The submitter runs the task, but it is a task of the pool all the same.
 #[test]
 fn a_panic_in_a_task_that_its_submitter_runs_is_reported_to_the_pools_handler() {
     within_deadline(|| {
@@ -233,7 +233,7 @@ fn a_panic_in_the_handler_itself_costs_nothing() {
     });
 }
 
-/// A handler whose panic carries a payload that panics when it is dropped.
+/// The handler panics with a payload that panics when it is dropped.
 #[test]
 fn a_payload_of_the_handlers_own_panic_that_panics_again_costs_nothing() {
     within_deadline(|| {
@@ -252,11 +252,11 @@ fn a_payload_of_the_handlers_own_panic_that_panics_again_costs_nothing() {
         assert_eq!(worker(), before, "the thread is still the same one");
         pool.close();
         assert_eq!((pool.stats().completed, calls.len()), (3, 1));
-        assert_eq!(explosions.count(), 0, "nobody drops what could go off");
+        assert_eq!(explosions.count(), 0, "the bomb is not dropped");
     });
 }
 
-/// The handler is user code: it runs outside our locks, and may restart what has failed.
+/// The handler is user code: it runs outside our locks, and may submit the failed task again.
 #[test]
 fn the_handler_may_use_the_pool() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! The straightforward pool of `examples/pool_steps`, step by step: a step keeps what those before it can do, and has what
-//! it is there for. The faults that a step still has are shown by the example.
+//! The straightforward pool of `examples/pool_steps`, step by step: each step keeps the abilities of the
+//! steps before it, and adds its own. The example shows the faults that a step still has.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Sender};
@@ -26,13 +26,13 @@ mod step_5_own_queue;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// What every step can do.
+/// What all steps can do.
 trait Step {
     fn with_threads(threads: usize) -> Self;
     fn give(&self, job: Job);
 }
 
-/// What a step can do from the third on.
+/// What the steps from the third on can do.
 trait Ends: Step {
     fn end(self);
 }
@@ -69,7 +69,7 @@ macro_rules! ends {
 
 ends!(step_3_end, step_4_bound, step_5_own_queue);
 
-/// A queue for step 5 with which it does what step 4 does.
+/// A queue for step 5 that makes it behave like step 4.
 struct OldestFirst {
     jobs: VecDeque<Job>,
     capacity: usize,
@@ -93,7 +93,7 @@ impl step_5_own_queue::Queue for OldestFirst {
     }
 }
 
-/// Makes a test of each property and each step that has it.
+/// Makes a test for each property and each step that has it.
 macro_rules! properties {
     ($($property:ident: $($step:ident)+;)+) => {$(
         mod $property {
@@ -161,7 +161,7 @@ fn runs_what_was_accepted_before_it_ends<P: Ends>() {
 
 fn ends_workers_that_sleep<P: Ends>() {
     for _ in 0..50 {
-        P::with_threads(3).end(); // hangs if a worker does not hear of it
+        P::with_threads(3).end(); // hangs if a worker misses the end
     }
 }
 
@@ -189,7 +189,7 @@ fn keeps_two_and_gives_back_three(execute: &dyn Fn(Job) -> Result<(), Job>) {
         let _ = opened.recv();
     }));
     assert!(busy.is_ok());
-    started.recv().unwrap(); // so it is no longer in the queue
+    started.recv().unwrap(); // so the first job has left the queue
 
     let (tell, told) = mpsc::channel();
     let job = |n: u32| -> Job {
@@ -198,7 +198,7 @@ fn keeps_two_and_gives_back_three(execute: &dyn Fn(Job) -> Result<(), Job>) {
     };
     let refused: Vec<Job> = (0..5).filter_map(|n| execute(job(n)).err()).collect();
     for job in refused {
-        job(); // it is still whole
+        job(); // the job is still whole
     }
     assert_eq!(told.try_iter().collect::<Vec<_>>(), [2, 3, 4]);
     drop(open);

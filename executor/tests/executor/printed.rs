@@ -1,4 +1,4 @@
-//! What handles, cancellers and tasks print; and executors, with what they give out.
+//! What handles, cancellers, tasks and executors print.
 
 use std::sync::Arc;
 use std::time::Duration;

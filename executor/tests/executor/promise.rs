@@ -75,7 +75,7 @@ fn a_promise_that_has_failed_says_so_every_time_and_stays_so() {
         assert_eq!(promise.complete(1), Err(1));
         assert!(!promise.cancel() && !handle.cancel());
         let refused = promise.panic_with(Box::new(7)).unwrap_err();
-        assert_eq!(*refused.downcast::<i32>().unwrap(), 7, "whoever is too late has his own back");
+        assert_eq!(*refused.downcast::<i32>().unwrap(), 7, "the late caller gets its own value back");
         for _ in 0..2 {
             for result in [handle.join(), handle.join_timeout(Duration::ZERO)] {
                 assert_matches!(result, Err(SharedJoinError::Panicked(panic)) if panic.message() == "no answer");
@@ -165,7 +165,7 @@ fn a_join_of_an_open_promise_times_out_or_is_interrupted_as_any_other() {
     within_deadline(|| {
         let (promise, handle) = Promise::new();
         let Err(JoinError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
-            panic!("nobody has completed it");
+            panic!("it has not been completed");
         };
         let token = CancelToken::new();
         token.cancel();
@@ -199,7 +199,7 @@ fn the_token_of_a_promise_tells_that_its_handle_was_cancelled() {
     let (first, second) = (promise.token(), promise.token());
     first.cancel();
     assert!(second.is_cancelled(), "it is one token");
-    assert!(!promise.is_finished(), "to ask whoever works is not to decide");
+    assert!(!promise.is_finished(), "a request does not decide it");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The queue of a pool: in which order tasks are run, how one is taken out again, and what cancelled ones leave behind.
+//! The queue of a pool: in which order tasks run, how a task is taken out, and what cancelled tasks leave
+//! behind.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ fn one_thread(queue: impl WorkQueue + 'static) -> ThreadPoolExecutor {
     ThreadPoolExecutor::builder().queue(queue).build().unwrap()
 }
 
-/// Every kind of queue that can hold tasks.
+/// Each kind of queue that can hold tasks.
 fn queues() -> [Box<dyn WorkQueue>; 6] {
     [
         Box::new(FifoQueue::unbounded()),
@@ -29,7 +30,7 @@ fn queues() -> [Box<dyn WorkQueue>; 6] {
     ]
 }
 
-/// Does what another queue does, and counts.
+/// Passes its calls on to another queue, and counts.
 struct Counting {
     queue: Box<dyn WorkQueue>,
     counts: Arc<Counts>,
@@ -37,9 +38,9 @@ struct Counting {
 
 #[derive(Default)]
 struct Counts {
-    /// The tasks that are really in the queue, those that were cancelled included.
+    /// The number of tasks in the queue, including those that were cancelled.
     tasks: AtomicUsize,
-    /// How often the queue may have given memory back.
+    /// How often the queue was asked to free memory.
     shrunk: AtomicUsize,
 }
 
@@ -85,14 +86,14 @@ impl WorkQueue for Counting {
     }
 }
 
-/// A pool of one thread, and what its queue counts.
+/// A pool of one thread, and the counts of its queue.
 fn counted(queue: FifoQueue) -> (ThreadPoolExecutor, Arc<Counts>) {
     let queue = Counting::new(Box::new(queue));
     let counts = Arc::clone(&queue.counts);
     (one_thread(queue), counts)
 }
 
-/// In which order a pool of one thread runs tasks that all wait, each given by its name and priority.
+/// The order in which a pool of one thread runs waiting tasks, each given by its name and priority.
 fn order(queue: impl WorkQueue + 'static, tasks: &[(&'static str, i32)]) -> Vec<&'static str> {
     let pool = one_thread(queue);
     let busy = occupy(&pool);
@@ -127,7 +128,7 @@ fn tasks_run_in_the_order_of_the_queue() {
     });
 }
 
-/// A task that comes late overtakes those that wait, and not the one that runs.
+/// A task that comes late overtakes those that wait, but not the one that runs.
 #[test]
 fn an_important_task_overtakes_those_that_wait() {
     within_deadline(|| {
@@ -186,7 +187,7 @@ fn a_hand_off_takes_a_task_only_for_a_thread_that_is_idle() {
     within_deadline(|| {
         let pool = one_thread(HandOffQueue::new());
         settle(&pool);
-        let busy = occupy(&pool); // by the idle thread
+        let busy = occupy(&pool); // run by the idle thread
         assert_matches!(pool.execute(|| ()).unwrap_err().reason, RejectReason::Saturated);
         assert_eq!(pool.queued(), 0);
         drop(busy);
@@ -195,12 +196,13 @@ fn a_hand_off_takes_a_task_only_for_a_thread_that_is_idle() {
     });
 }
 
-/// A thread that has just ended a task takes a moment to be idle; a hand-off has no place for tasks until then.
+/// A thread that has just ended a task needs a moment until it is idle; a hand-off queue accepts no task
+/// before that.
 fn settle_when_accepted(pool: &ThreadPoolExecutor) {
     eventually("the thread is idle and takes a task", || pool.execute(|| ()).is_ok());
 }
 
-/// A queue of one's own: the two classes of tasks take turns, and a task called `never` is refused.
+/// A user's queue: two classes of tasks take turns, and it refuses a task called `never`.
 #[derive(Default)]
 struct TakingTurns {
     lines: [VecDeque<Task>; 2],
@@ -280,7 +282,7 @@ fn a_queue_of_ones_own_decides_on_the_order_and_on_growth() {
     });
 }
 
-/// REM-1, for what was submitted and what was executed.
+/// REM-1, for submitted and for executed tasks.
 #[test]
 fn a_waiting_task_can_be_taken_out_once_and_the_one_that_runs_cannot() {
     within_deadline(|| {
@@ -358,7 +360,7 @@ fn a_cancelled_task_cannot_be_taken_out() {
     });
 }
 
-/// A task that was taken out belongs to no pool: cancelling it later does not disturb the counts.
+/// A task that was taken out belongs to no pool: cancelling it later does not change the counts.
 #[test]
 fn cancelling_a_task_that_was_taken_out_changes_no_count() {
     within_deadline(|| {
@@ -376,13 +378,13 @@ fn cancelling_a_task_that_was_taken_out_changes_no_count() {
         pool.execute(task).unwrap();
         assert_eq!(pool.queued(), 2);
         let back = pool.remove(handle.id()).unwrap();
-        pool.execute(back).unwrap(); // in again
+        pool.execute(back).unwrap(); // submits it again
         assert!(handle.cancel());
         assert_eq!(pool.queued(), 1);
     });
 }
 
-/// REM-7: no count includes them, and `purge` frees what is left of them.
+/// REM-7: no count includes cancelled tasks, and `purge` frees what is left of them.
 #[test]
 fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     within_deadline(|| {
@@ -394,7 +396,7 @@ fn purging_clears_out_what_cancelled_tasks_leave_behind() {
         assert_eq!(counts.tasks.load(Ordering::SeqCst), 20);
         pool.purge();
         assert_eq!((pool.queued(), counts.tasks.load(Ordering::SeqCst)), (10, 10));
-        pool.purge(); // a second time is no mistake
+        pool.purge(); // a second call is no mistake
         drop(busy);
         pool.close();
         assert_eq!(pool.stats().completed, 11);
@@ -404,7 +406,7 @@ fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     });
 }
 
-/// Without a call of `purge`: a queue that is never reached does not fill up with what is dead.
+/// Without a call of `purge`, too, a queue that no worker reaches does not fill up with cancelled tasks.
 #[test]
 fn a_queue_whose_tasks_are_all_cancelled_stays_small() {
     within_deadline(|| {
@@ -435,8 +437,8 @@ fn a_cancelled_task_takes_no_room() {
     });
 }
 
-/// It may reach the queue in two ways, the long one and the short one. In a pool with a queue of the library's own that is
-/// first in, first out, only the first task here comes the long way.
+/// A task may reach the queue directly or through the inbox. In a pool with the library's own FIFO queue,
+/// only the first task here goes directly.
 #[test]
 fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     within_deadline(|| {
@@ -462,7 +464,8 @@ fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     });
 }
 
-/// A hand-off accepts for each idle thread one task that will be run, not one that was cancelled on its way.
+/// A hand-off queue accepts one task for each idle thread. A task that was cancelled on its way does not
+/// count.
 #[test]
 fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
     within_deadline(|| {

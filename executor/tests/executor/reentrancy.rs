@@ -1,5 +1,5 @@
-//! A user's code may use the pool, the handle and the token from wherever it is called or dropped, because it never runs
-//! while something of ours is locked. A fault here is a deadlock, which the deadline turns into a failure.
+//! A user's code may use the pool, the handle and the token wherever it is called or dropped, because it
+//! never runs under one of our locks. A fault here is a deadlock, which the deadline turns into a failure.
 
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
@@ -9,7 +9,7 @@ use executor::{CancelToken, Canceller, ExecutorService, FutureTask, ThreadPoolEx
 
 use crate::support::{Signal, eventually, occupy, on_thread, within_deadline};
 
-/// Does something with everything it can reach, when it is asked to or when it is dropped.
+/// Uses everything that it can reach, when it is called or dropped.
 #[derive(Clone)]
 struct Meddler {
     pool: Arc<ThreadPoolExecutor>,
@@ -19,7 +19,7 @@ struct Meddler {
 }
 
 impl Meddler {
-    /// `canceller` is the one of the task that is in the middle of something.
+    /// `canceller` belongs to the task that is in the middle of something.
     fn new(pool: &Arc<ThreadPoolExecutor>, canceller: Canceller) -> Self {
         Self { pool: Arc::clone(pool), canceller, token: CancelToken::new(), has_meddled: Signal::new() }
     }
@@ -31,7 +31,7 @@ impl Meddler {
         self.has_meddled.set();
     }
 
-    /// Something whose drop meddles.
+    /// A value whose drop meddles.
     fn trap(&self) -> Trap {
         Trap(self.clone())
     }
@@ -45,7 +45,7 @@ impl Drop for Trap {
     }
 }
 
-/// A task that is not made by the pool, so that its canceller is known before its body is.
+/// A task that is made before its body, so that the body can have its canceller.
 fn task_with_meddler<T: Send + 'static>(
     pool: &Arc<ThreadPoolExecutor>,
     body: impl FnOnce(Meddler) -> T + Send + 'static,
@@ -88,7 +88,8 @@ fn the_drop_of_tasks_handed_back() {
 fn the_drop_of_a_result_that_nobody_wants() {
     within_deadline(|| {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
-        // Another task's canceller: one of its own would keep the result, and the result the canceller.
+        // The canceller belongs to another task: with one of its own, canceller and result would keep each
+        // other alive.
         let trap = Meddler::new(&pool, pool.submit(|| ()).unwrap().canceller()).trap();
         let meddled = trap.0.has_meddled.clone();
         drop(pool.submit(move || trap).unwrap());
@@ -251,7 +252,7 @@ impl std::fmt::Display for Trap {
 }
 impl std::error::Error for Trap {}
 
-/// What a factory panics with, or fails with, is dropped by the pool if the task can be queued instead.
+/// The pool drops what its factory panics with or fails with, if it can queue the task instead.
 #[test]
 fn the_drop_of_what_a_factory_panics_or_fails_with() {
     struct Bad {

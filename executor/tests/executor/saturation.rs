@@ -1,4 +1,4 @@
-//! What happens to a task for which there is no room, and to one that comes after the end.
+//! What happens to a task for which there is no room, and to a task that comes after the end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,8 @@ use crate::support::{
     LONG, Occupied, Record, Signal, assert_matches, eventually, occupy, on_thread, rounds, within_deadline,
 };
 
-/// A pool of one thread, which is busy, with a queue for one, which is full. `first` is the task in the queue.
+/// A pool of one thread, which is busy, with a queue of one place, which is full. `first` is the task in the
+/// queue.
 fn full(
     handler: impl RejectionHandler + 'static,
 ) -> (ThreadPoolExecutor, Occupied, executor::TaskHandle<i32>) {
@@ -26,7 +27,7 @@ fn full(
     (pool, busy, first)
 }
 
-/// Counts what it hears of and gives it back.
+/// Counts its calls, and gives each task back.
 #[derive(Clone, Default)]
 struct Counting(Arc<AtomicUsize>);
 
@@ -121,7 +122,7 @@ fn a_queue_without_a_bound_never_saturates() {
     });
 }
 
-/// SAT-4: the task runs where it was submitted, and before `execute` returns.
+/// SAT-4: the task runs on the thread that submits it, before `execute` returns.
 #[test]
 fn caller_runs_runs_the_task_on_the_submitting_thread() {
     within_deadline(|| {
@@ -136,7 +137,8 @@ fn caller_runs_runs_the_task_on_the_submitting_thread() {
     });
 }
 
-/// Back-pressure: as long as the submitter runs a task it submits nothing, and what it runs overtakes what waits.
+/// Back-pressure: a submitter that runs a task submits nothing meanwhile. The task that it runs overtakes
+/// those that wait.
 #[test]
 fn with_caller_runs_the_submitter_does_every_task_that_does_not_fit_in_its_turn() {
     within_deadline(|| {
@@ -227,7 +229,7 @@ fn discard_oldest_drops_the_head_of_the_queue_and_takes_the_newcomer() {
     });
 }
 
-/// The trap that the documentation warns of.
+/// The documentation warns of this trap.
 #[test]
 fn discard_oldest_on_a_priority_queue_drops_the_most_important_task() {
     within_deadline(|| {
@@ -254,7 +256,7 @@ fn discard_oldest_gives_the_task_back_if_there_is_no_queue_to_make_room_in() {
     });
 }
 
-/// Starts threads that begin only when they are let go.
+/// Starts threads that begin only when the test releases them.
 #[derive(Clone, Default)]
 struct HeldBack(Signal);
 
@@ -269,7 +271,7 @@ impl ThreadFactory for HeldBack {
     }
 }
 
-/// A task for which a thread is being started does not wait in the queue, so it is not the oldest there.
+/// A task for which a thread is being started does not wait in the queue, so it cannot be the oldest there.
 #[test]
 fn discard_oldest_leaves_a_task_alone_whose_thread_is_being_started() {
     within_deadline(|| {
@@ -317,7 +319,7 @@ fn a_task_that_was_given_back_can_be_submitted_again_until_it_is_accepted() {
     });
 }
 
-/// Passes on to another pool what has no room in this one.
+/// Passes a task on to another pool if there is no room in this one.
 struct Overflow(ThreadPoolExecutor);
 
 impl RejectionHandler for Overflow {
@@ -337,7 +339,7 @@ fn a_handler_of_ones_own_may_pass_the_task_on() {
     });
 }
 
-/// Makes room by taking out the next task, and puts that one back in when the new one is in.
+/// Makes room by taking out the next task, and runs that task when the new one is in the queue.
 struct Swap(Record<String>);
 
 impl RejectionHandler for Swap {
@@ -398,7 +400,7 @@ fn the_handler_hears_of_a_task_that_no_thread_could_be_started_for() {
     });
 }
 
-/// One submitter's handler is replaced while it is being asked: it finishes what it began.
+/// A handler that is replaced while a submitter's thread calls it finishes what it began.
 #[test]
 fn a_handler_may_replace_itself() {
     struct Once(std::sync::Weak<ThreadPoolExecutor>);
@@ -414,7 +416,7 @@ fn a_handler_may_replace_itself() {
     }
     within_deadline(|| {
         let pool = Arc::new(full(Abort).0);
-        // The tasks that filled it are gone with the guard, so fill it again.
+        // The tasks that filled the pool are gone with the guard, so the test fills it again.
         eventually("it is idle", || pool.stats().completed == 2);
         let _busy = occupy(&pool);
         pool.execute(|| ()).unwrap();

@@ -1,4 +1,5 @@
-//! The searches of `examples/puzzle`: what they find, that they know when there is nothing, and that they stop.
+//! The searches of `examples/puzzle`: what they find, that they notice when there is no solution, and that
+//! they stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +19,7 @@ mod door {
 #[allow(unreachable_pub)] // they read like modules of a library
 mod batches;
 #[path = "../../examples/puzzle/blocks.rs"]
-#[allow(unreachable_pub, dead_code)] // what is drawn is for the example
+#[allow(unreachable_pub, dead_code)] // the drawing is only for the example
 mod blocks;
 #[path = "../../examples/puzzle/classic.rs"]
 #[allow(unreachable_pub)]
@@ -45,7 +46,7 @@ mod moves;
 #[allow(unreachable_pub)]
 mod puzzle;
 #[path = "../../examples/puzzle/puzzles.rs"]
-#[allow(unreachable_pub, dead_code)] // so is the large one
+#[allow(unreachable_pub, dead_code)] // the large puzzle is only for the example
 mod puzzles;
 #[path = "../../examples/puzzle/search.rs"]
 #[allow(unreachable_pub)]
@@ -80,7 +81,7 @@ fn ways<P: Puzzle>() -> [Way<P>; 3] {
     ]
 }
 
-/// More positions than any puzzle here has, but for the large one.
+/// More positions than any puzzle here has, except the large one.
 const MOST: usize = 1 << 20;
 
 fn fresh<P: Puzzle>(puzzle: P) -> Arc<Search<P>> {
@@ -94,12 +95,12 @@ fn pool_of(threads: usize) -> (Arc<ThreadPoolExecutor>, Arc<dyn Executor>) {
 
 fn nothing_is_left(pool: &ThreadPoolExecutor) {
     eventually("no task is left", || {
-        let now = pool.stats(); // one look: between two, a task that runs may submit another and end
+        let now = pool.stats(); // one snapshot: between two, a task that runs may submit another one and end
         now.queued + now.active == 0
     });
 }
 
-/// Each step of the way to a position is one that the puzzle allows. Returns how many there are.
+/// Asserts that the puzzle allows each step of the way to a position. Returns the number of steps.
 fn steps(search: &Search<impl Puzzle>, solved: Position) -> usize {
     let way = search.seen.way_to(&search.puzzle, solved);
     assert_eq!(way[0], (Move::NONE, search.puzzle.start()));
@@ -121,7 +122,7 @@ fn the_fewest_steps_of_klotski_are_found_in_order_and_by_levels() {
     });
 }
 
-/// A well-known number. The target is outside, so that all of them are seen.
+/// A well-known number. The block can never be at this target, so the search sees all positions.
 #[test]
 fn klotski_has_25955_positions() {
     within_deadline(|| {
@@ -131,7 +132,7 @@ fn klotski_has_25955_positions() {
     });
 }
 
-/// A large block that has to get from one corner to the opposite one.
+/// A large block that must get from one corner to the opposite one.
 fn small() -> Blocks {
     puzzles::draw("AAB AAC DEF G..", 7)
 }
@@ -197,7 +198,8 @@ fn a_puzzle_without_solution_is_known_to_have_none() {
     });
 }
 
-/// Has so many positions that no search sees them all, in no order. It is told of each position, and says whether that is a solution.
+/// A puzzle with so many positions, in no order, that no search sees all of them. The closure gets each
+/// position, and says whether it is a solution.
 struct Endless<F>(F);
 
 impl<F: Fn(u64) -> bool + Send + Sync + 'static> Puzzle for Endless<F> {
@@ -241,7 +243,7 @@ fn a_cancel_stops_a_search_and_leaves_nothing_in_the_pool() {
     });
 }
 
-/// The rest of it would go on for ever.
+/// The rest of the search would never end.
 #[test]
 fn a_solution_stops_those_who_still_search() {
     within_deadline(|| {
@@ -278,7 +280,7 @@ fn a_search_sees_no_more_positions_than_it_has_room_for() {
     });
 }
 
-/// With tasks that were lost, to say that there is no solution would be a lie.
+/// After lost tasks, an answer of "no solution" would be a lie.
 #[test]
 fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solution() {
     within_deadline(|| {
@@ -306,7 +308,7 @@ fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solut
     });
 }
 
-/// The pool's request reaches a task that would never have to submit another one.
+/// The pool's request reaches a task that would never need to submit another one.
 #[test]
 fn a_pool_that_is_shut_down_now_ends_its_searches() {
     within_deadline(|| {
@@ -322,7 +324,7 @@ fn a_pool_that_is_shut_down_now_ends_its_searches() {
     });
 }
 
-/// The part of a search that is in the pool does not grow with the number of positions.
+/// The number of a search's tasks in the pool does not grow with the number of positions.
 #[test]
 fn batches_have_at_most_so_many_tasks_at_a_time() {
     within_deadline(|| {
@@ -335,7 +337,7 @@ fn batches_have_at_most_so_many_tasks_at_a_time() {
         };
         let search = Arc::new(Search::new(Endless(look), 5_000));
         assert_eq!(batches::solve(&search, &executor, Bounds(3, 4)), Err(Unfinished::NoRoom));
-        // A task that has given its place back may still be ending: one on each thread.
+        // On each thread, a task that has given its place back is perhaps still ending.
         assert!((3..=5).contains(&most.load(Ordering::Relaxed)), "{most:?}");
     });
 }

@@ -15,7 +15,7 @@ use crate::support::{
 
 type Wait = fn(&Semaphore) -> Result<usize, WaitError>;
 
-/// The four ways to wait for permits. Those that fail say why; those that succeed keep what they got.
+/// The four ways to wait for permits. A wait that fails says why; one that succeeds keeps its permits.
 const WAITS: [Wait; 4] = [
     |semaphore| semaphore.acquire().map(Permit::forget).map_err(WaitError::from),
     |semaphore| semaphore.acquire_many(3).map(Permit::forget).map_err(WaitError::from),
@@ -153,7 +153,7 @@ fn permits_are_taken_away_now_or_as_they_come_back() {
     let (two, one) = (semaphore.try_acquire_many(2).unwrap(), semaphore.try_acquire().unwrap());
     semaphore.reduce(1);
     assert_eq!(semaphore.available_permits(), 1);
-    semaphore.reduce(3); // one that is free, and two of those that are given out
+    semaphore.reduce(3); // one free permit, and two that are taken
     assert_eq!(semaphore.available_permits(), 0);
     drop(one);
     assert_eq!(semaphore.available_permits(), 0);
@@ -161,7 +161,7 @@ fn permits_are_taken_away_now_or_as_they_come_back() {
     assert_eq!(semaphore.available_permits(), 1);
     semaphore.reduce(0);
     semaphore.reduce(2);
-    semaphore.release(1); // pays what is owed
+    semaphore.release(1); // pays back what is owed
     assert_eq!(semaphore.available_permits(), 0);
     semaphore.release(1);
     assert_eq!(semaphore.available_permits(), 1);
@@ -212,7 +212,7 @@ fn a_newcomer_overtakes_those_who_wait_only_if_it_is_not_fair() {
     });
 }
 
-/// Of those who wait, an unfair semaphore serves the first first, too.
+/// An unfair semaphore, too, serves waiters in their order.
 #[test]
 fn those_who_wait_stay_in_their_order_all_the_same() {
     within_deadline(|| {
@@ -244,7 +244,7 @@ fn an_owned_permit_comes_back_where_it_is_dropped() {
         assert_eq!(semaphore.available_permits(), 1);
         pool.submit(move || drop(permit)).unwrap().join().unwrap();
         assert_eq!(semaphore.available_permits(), 3);
-        // A task that is never run, one that panics, and one that forgets it.
+        // One task never runs, one panics, and one forgets its permit.
         let permit = semaphore.acquire().unwrap().into_owned();
         drop(Task::new(move || drop(permit)));
         let permit = semaphore.acquire().unwrap().into_owned();
@@ -262,7 +262,8 @@ fn an_owned_permit_comes_back_where_it_is_dropped() {
     });
 }
 
-/// It was noted which thread of the pool had it. That is over when nobody in particular has it.
+/// The semaphore had recorded which thread of the pool has the permit. The record ends when the permit is
+/// owned.
 #[test]
 fn an_owned_permit_of_a_pools_thread_comes_back_once() {
     within_deadline(|| {
@@ -277,7 +278,8 @@ fn an_owned_permit_of_a_pools_thread_comes_back_once() {
     });
 }
 
-/// Nobody knows which thread will give it back, so a wait for it is never one that cannot end; and it ends.
+/// The semaphore does not know which thread will give an owned permit back. So a wait for it never counts as
+/// one that cannot end; and it does end.
 #[test]
 fn whoever_waits_for_an_owned_permit_is_not_said_to_starve() {
     within_deadline(|| {
@@ -292,7 +294,7 @@ fn whoever_waits_for_an_owned_permit_is_not_said_to_starve() {
         spot.wait_until_blocked();
         drop(permit);
         assert_eq!(waits.unwrap().join().unwrap(), Ok(1));
-        // Back in the hands of a task of the pool, it is known again.
+        // When a task of the pool has the permit again, its holder is known again.
         semaphore.release(1);
         let starves = pool.submit(move || {
             let _held = semaphore.acquire().unwrap();
@@ -344,7 +346,8 @@ fn one_release_can_serve_several_waiters() {
     });
 }
 
-/// A waiter that gives up at the head of the queue lets those behind it have what was too little for it.
+/// A waiter that gives up at the head of the line leaves its permits, which were too few for it, to those
+/// behind it.
 #[test]
 fn a_waiter_that_gives_up_makes_way() {
     within_deadline(|| {

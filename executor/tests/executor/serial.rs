@@ -1,4 +1,5 @@
-//! One task at a time: the order, and what becomes of the line if the executor below refuses, drops or hands out.
+//! One task at a time: the order, and what happens to the line if the executor below refuses, drops or hands
+//! out tasks.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,7 +24,8 @@ fn tasks_run_one_at_a_time_and_in_the_order_of_each_submitter() {
                     for n in 0..100 {
                         let (busy, log) = (Arc::clone(busy), Arc::clone(log));
                         let task = move || {
-                            assert!(!busy.swap(true, Ordering::Relaxed), "another one runs"); // ordered by the line
+                            // Ordered by the line.
+                            assert!(!busy.swap(true, Ordering::Relaxed), "another one runs");
                             log.lock().unwrap().push((submitter, n));
                             busy.store(false, Ordering::Relaxed);
                         };
@@ -82,7 +84,7 @@ fn a_refusal_comes_back_whole_and_strands_nobody() {
     });
 }
 
-/// Refuses, or not, as it is told when the test lets it.
+/// Refuses the first few tasks. It answers when the test lets it.
 struct Doubtful {
     asked: Spot,
     answer: Signal,
@@ -203,7 +205,8 @@ fn over_executors_that_run_tasks_at_once() {
         let inner_log = Arc::clone(&log);
         line.execute(move || {
             let log = Arc::clone(&inner_log);
-            own.execute(move || log.lock().unwrap().push("inner")).unwrap(); // behind this one, not inside
+            // Behind this task, not inside it.
+            own.execute(move || log.lock().unwrap().push("inner")).unwrap();
             inner_log.lock().unwrap().push("outer");
         })
         .unwrap();
@@ -251,7 +254,7 @@ fn a_line_behind_a_task_that_waits_for_it_is_found() {
             matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..)))
         });
         assert!(waits.unwrap().join_timeout(LONG).unwrap());
-        // And if the task comes only when the thread waits for it already.
+        // The wait is also found if the task comes only while the thread waits for it.
         let spot = Spot::default();
         let executor::FutureTask { task, handle } = executor::FutureTask::new(|| ());
         let at = spot.clone();
@@ -297,8 +300,8 @@ fn a_line_behind_a_task_that_can_go_on_is_waited_for() {
     });
 }
 
-/// An executor that answers each call as it is told. What it accepts runs on a thread of its own. Calls inside of its calls are
-/// counted.
+/// An executor that answers each call as `answer` says. The tasks that it accepts run on threads of their
+/// own. It counts calls inside its calls.
 struct Told<F> {
     answer: F,
     calls: AtomicUsize,
@@ -417,7 +420,8 @@ fn lines_of_one_thread_take_turns() {
     });
 }
 
-/// The pool is the line's alone, so dropping the line drops it: not before its head has come back with it, and not by that.
+/// The line owns its pool, so dropping the line drops the pool. The drop comes after the head's return with
+/// the pool, and the head does not drop the pool.
 #[test]
 fn a_line_that_is_dropped_waits_for_its_pool_also_while_it_takes_turns() {
     within_deadline(|| {
@@ -437,7 +441,7 @@ fn a_line_that_is_dropped_waits_for_its_pool_also_while_it_takes_turns() {
     });
 }
 
-/// Panics when it has put the first task aside.
+/// Panics after it has stored the first task.
 #[derive(Default)]
 struct TooLate(Mutex<Vec<Task>>);
 
@@ -465,7 +469,8 @@ fn an_executor_that_panics_strands_nobody() {
         assert_matches!(first.handle.join(), Err(JoinError::Cancelled));
         assert_eq!(line.submit(|| 2).unwrap().join_timeout(LONG).unwrap(), 2);
 
-        // The same, but the head is there: who comes next from another thread may count on it.
+        // The executor panics, but has stored the head: a submitter that comes next from another thread may
+        // count on the head.
         let line = Arc::new(SerialExecutor::over(TooLate::default()));
         let first = executor::FutureTask::new(|| 1);
         panics(&*line, first.task);
@@ -477,7 +482,8 @@ fn an_executor_that_panics_strands_nobody() {
     });
 }
 
-/// What the executor below answers to one submitter, late, says nothing of the head that another one offers meanwhile.
+/// The executor's late answer to one submitter says nothing of the head that another submitter offers
+/// meanwhile.
 #[test]
 fn a_late_yes_is_no_yes_to_another() {
     /// Runs the first task at once and answers late, refuses the second late, runs the others.
@@ -526,7 +532,7 @@ fn a_late_yes_is_no_yes_to_another() {
             });
             spot.wait_until_blocked();
             late.may_refuse.set();
-            drop(second.join().unwrap()); // its own task comes back
+            drop(second.join().unwrap()); // the second submitter gets its own task back
             third.join().unwrap();
         });
         assert!(third_ran.load(Ordering::Relaxed), "it was accepted");

@@ -1,4 +1,5 @@
-//! The knobs: what contradicts what, what can be changed while the pool runs, and a pool without them.
+//! The settings: which ones contradict each other, what can be changed while the pool runs, and a pool
+//! without settings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -143,7 +144,7 @@ fn a_pool_without_its_knobs_does_everything_else() {
     });
 }
 
-/// Several threads turn the knobs of a pool at work; at the end everything was run, once.
+/// Several threads change the settings of a pool at work; at the end each task has run once.
 #[test]
 fn knobs_can_be_turned_while_the_pool_works() {
     within_deadline(|| {

@@ -36,7 +36,7 @@ fn all_waiters_get_the_one_value_when_a_third_runs_the_task() {
         assert!(Arc::ptr_eq(&first, &second));
         assert!(
             Arc::ptr_eq(&first, &handle.join().unwrap()),
-            "and so does who comes later, any number of times"
+            "a later waiter gets the same one, any number of times"
         );
         assert!(handle.is_finished());
         drop(runner.result());
@@ -301,14 +301,14 @@ impl Wake for Nobody {
     fn wake(self: Arc<Self>) {}
 }
 
-/// A waker, and how many copies of it there are apart from this one.
+/// A waker, and a function that counts its other copies.
 fn counted() -> (Waker, impl Fn() -> usize) {
     let nobody = Arc::new(Nobody);
     let weak = Arc::downgrade(&nobody);
     (Waker::from(nobody), move || weak.strong_count() - 1)
 }
 
-/// An asynchronous task that looks at the handle among other things polls it with ever new wakers.
+/// An asynchronous task that also looks at other things polls the handle with a new waker each time.
 #[test]
 fn a_handle_keeps_only_the_waker_of_its_last_poll_and_none_when_it_is_gone() {
     let (_promise, handle) = Promise::<()>::new();

@@ -1,4 +1,4 @@
-//! What is special about the executors that are no pools. (The faults of the minimal pool are shown beside it.)
+//! What is special about the executors without a pool. (The minimal pool's own example shows its faults.)
 
 use std::sync::mpsc;
 use std::thread;
@@ -38,7 +38,7 @@ fn a_task_of_the_direct_executor_inherits_the_request_and_keeps_its_own_to_itsel
 fn thread_per_task_runs_each_task_on_a_thread_of_its_own() {
     within_deadline(|| {
         let executor = ThreadPerTaskExecutor::new();
-        let busy: Vec<_> = (0..10).map(|_| occupy(&executor)).collect(); // all at once
+        let busy: Vec<_> = (0..10).map(|_| occupy(&executor)).collect(); // all of them at once
         let this = || (thread::current().id(), thread::current().name().map(str::to_owned));
         let there = executor.submit(this).unwrap();
         let expected_name = format!("task{}", there.id());
@@ -61,7 +61,7 @@ fn the_threads_of_a_pool_are_named_and_numbered() {
     within_deadline(|| {
         let name = || thread::current().name().map(str::to_owned);
         let names_of = |pool: &ThreadPoolExecutor| {
-            let _busy = occupy(pool); // so that the second task runs on the second thread
+            let _busy = occupy(pool); // so the second task runs on the second thread
             pool.submit(name).unwrap().join().unwrap().unwrap()
         };
         let (first, second) = (ThreadPoolExecutor::fixed(2), ThreadPoolExecutor::fixed(2));

@@ -13,7 +13,7 @@ fn no_thread_exists_before_the_first_task_and_then_one_more_for_each_up_to_the_s
         let pool = ThreadPoolExecutor::fixed(3);
         assert_eq!((pool.stats().threads, pool.stats().core_threads), (0, 3));
         for threads in [1, 2, 3, 3, 3] {
-            // Joined before the next comes, so the threads there are have nothing to do.
+            // Each task is joined before the next comes, so the existing threads are idle.
             pool.submit(|| ()).unwrap().join().unwrap();
             assert_eq!(pool.stats().threads, threads);
         }
@@ -62,7 +62,7 @@ fn active_are_those_that_run_now_seen_from_outside_and_from_inside() {
         eventually("it is idle", || pool.stats().active == 0);
         let own = Arc::clone(&pool);
         assert_eq!(pool.submit(move || own.stats().active).unwrap().join().unwrap(), 1);
-        assert_eq!(pool.stats().active, 0, "whoever has joined finds it counted");
+        assert_eq!(pool.stats().active, 0, "a thread that has joined finds it counted");
     });
 }
 
@@ -80,7 +80,7 @@ fn a_task_counts_as_completed_when_it_has_ended_and_not_before() {
     });
 }
 
-/// The same order as seen by a callback, which is called later than a joiner is released.
+/// STAT-2 as a callback sees it, which runs later than a joiner is released.
 #[test]
 fn a_callback_finds_its_task_counted() {
     within_deadline(|| {
@@ -118,7 +118,7 @@ fn the_task_count_is_what_waits_runs_and_has_ended() {
     });
 }
 
-/// SLIP-6: what was cancelled while it waited counts nowhere.
+/// SLIP-6: a task that was cancelled while it waited is in no count.
 #[test]
 fn a_task_cancelled_while_it_waited_is_not_counted() {
     within_deadline(|| {
@@ -219,7 +219,8 @@ fn what_a_pool_prints_says_what_its_sizes_are() {
     });
 }
 
-/// Tasks by name where they have one, those that run first, and those that wait in the order in which they will run.
+/// Tasks appear by name if they have one: the running tasks first, then the waiting ones in the order in
+/// which they will run.
 #[test]
 fn a_snapshot_names_what_runs_and_what_waits() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Pools that are stopped by somebody who does not own them: by a token that they hang on, or by a stopper.
+//! Stopping a pool without owning it: by a token that the pool hangs on, or by a stopper.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -17,7 +17,8 @@ fn hanging_on(token: &CancelToken) -> ThreadPoolExecutor {
     ThreadPoolExecutor::builder().threads(1).cancel_token(token).build().unwrap()
 }
 
-/// A task that sleeps until it is cancelled and says why it was. The signal is set when it has begun.
+/// Starts a task that sleeps until it is cancelled, and then sends the reason. The task sets the signal when
+/// it has begun.
 fn sleeper(pool: &ThreadPoolExecutor) -> (Signal, mpsc::Receiver<Cancelled>) {
     let (begun, (tell, told)) = (Signal::new(), mpsc::channel());
     let there = begun.clone();
@@ -32,7 +33,7 @@ fn sleeps(begins: impl FnOnce(), tell: mpsc::Sender<Cancelled>) -> impl FnOnce()
     }
 }
 
-// ----- a token of one's own -----
+// ----- a token of the user's -----
 
 #[test]
 fn cancelling_the_token_of_a_pool_stops_what_runs_drops_what_waits_and_ends_the_pool() {
@@ -49,7 +50,7 @@ fn cancelling_the_token_of_a_pool_stops_what_runs_drops_what_waits_and_ends_the_
 
         let token = CancelToken::new();
         let pool = hanging_on(&token);
-        let busy = occupy(&pool); // it pays no attention to its token, so nothing that waits is begun meanwhile
+        let busy = occupy(&pool); // the busy task ignores its token, so no waiting task begins meanwhile
         let (value, alive) = tracked();
         let waits = pool.submit(move || drop(value)).unwrap();
         assert!(token.cancel());
@@ -67,7 +68,7 @@ fn pools_that_hang_on_one_token_end_together_at_its_deadline_for_instance() {
         let pools = [hanging_on(&service), hanging_on(&service.child())];
         let told = pools.each_ref().map(|pool| {
             let (tell, told) = mpsc::channel();
-            let _ = pool.execute(sleeps(|| (), tell)); // refused if the deadline was quicker
+            let _ = pool.execute(sleeps(|| (), tell)); // refused if the deadline comes first
             told
         });
         for (told, pool) in told.iter().zip(&pools) {
@@ -230,7 +231,7 @@ fn it_waits_for_the_end_and_keeps_nobody_from_it() {
     });
 }
 
-/// Stops its pool when a task asks for too much, and does not keep it alive.
+/// Stops its pool when a task asks for too much. It does not keep the pool alive.
 struct Fuse {
     stopper: Mutex<Option<Stopper>>,
     _value: Arc<()>,

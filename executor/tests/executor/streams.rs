@@ -30,7 +30,8 @@ fn a_blocked_read_comes_back_with_a_clear_error_and_the_peer_sees_the_end() {
         let mut stream = CancellableStream::new(stream, &token);
         let reader = blocked(move || {
             let mut bytes = Vec::new();
-            stream.read_to_end(&mut bytes).map(|_| bytes) // which tries again after an error that says `Interrupted`
+            // It tries again after an error of the kind `Interrupted`.
+            stream.read_to_end(&mut bytes).map(|_| bytes)
         });
         token.cancel_because("closing");
         assert_eq!(cancelled(reader.result()).reason().unwrap().message(), Some("closing"));
@@ -45,7 +46,8 @@ fn a_blocked_write_comes_back_too() {
         let mut stream = CancellableStream::new(stream, &token);
         let writer = blocked(
             move || loop {
-                stream.write_all(&[0; 1 << 13])?; // until the peer, who reads nothing, has no more room
+                // Until there is no more room, because the peer reads nothing.
+                stream.write_all(&[0; 1 << 13])?;
             } as io::Result<()>,
         );
         token.cancel();

@@ -1,7 +1,7 @@
-//! What the tests have in common: deadlines, tasks that can be held up, and values that tell when they are dropped.
+//! What the tests have in common: deadlines, tasks that a test holds up, and values that report their drop.
 //!
-//! None of it is built on the library's own latch or handles, so that a fault there cannot hide itself. Every wait has
-//! a deadline: a bug makes a test fail, it does not make it hang.
+//! Nothing here uses the library's own latch or handles, so a fault of theirs cannot hide itself. Every wait
+//! has a deadline: a bug makes a test fail, and does not make it hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,21 +14,21 @@ use executor::{
     ScheduledThreadPoolExecutor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
-/// Longer than anything here takes unless it is broken, also where it gets a fortieth of a processor. `.ci/mutants` breaks it on
-/// purpose, and has one test run on a core of its own.
+/// Longer than any wait here takes unless the library is broken, even on a fortieth of a processor.
+/// `.ci/mutants` breaks the library on purpose, and runs one test at a time on a core of its own.
 pub(crate) const LONG: Duration = Duration::from_secs(if IS_IMPATIENT { 4 } else { 30 });
 
 const IS_IMPATIENT: bool = option_env!("EXECUTOR_TESTS_IMPATIENT").is_some();
 
-/// For what must time out.
+/// For waits that must time out.
 pub(crate) const SHORT: Duration = Duration::from_millis(5);
 
-/// Runs a test, and fails if it has not ended by twice the deadline of a single wait.
+/// Runs a test, and fails if the test has not ended after twice the deadline of a single wait.
 pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let run = move || {
         let result = catch_unwind(AssertUnwindSafe(test));
-        let _ = done.send(result); // fails only if nobody waits any more
+        let _ = done.send(result); // fails only if the test has given up
     };
     thread::Builder::new().name(thread::current().name().unwrap_or("test").into()).spawn(run).unwrap();
     match is_done.recv_timeout(2 * LONG) {
@@ -38,7 +38,7 @@ pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Waits for a fact that nobody announces.
+/// Waits for a fact that no event announces.
 pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + LONG;
     while !is_so() {
@@ -47,22 +47,22 @@ pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Tries a test of what happens at a deadline with more and more time, until its tasks were under way in time. On a
-/// machine that has nothing else to do, the first attempt is the only one.
+/// Tries a test of what happens at a deadline with more and more time, until its tasks were under way in
+/// time. On an idle machine, the first attempt is enough.
 pub(crate) fn with_enough_time(attempt: impl Fn(Duration) -> bool) {
     let attempts = [100, 1_000, 5_000].map(Duration::from_millis);
     assert!(attempts.into_iter().any(attempt), "not even with the longest deadline were the tasks under way");
 }
 
-/// The rounds of a race: `most`, or as many as there is time for. On a machine that is busy with other things, a round
-/// takes as long as it takes to get a turn.
+/// The rounds of a race: `most`, or as many as there is time for. On a busy machine, each round waits for its
+/// turn on a processor.
 pub(crate) fn rounds(most: usize) -> impl Iterator<Item = usize> {
     let end = Instant::now() + Duration::from_secs(if IS_IMPATIENT { 2 } else { 5 });
     (0..most).take_while(move |_| Instant::now() < end)
 }
 
-/// A one-way switch that can be waited for. Cancelling a task does not disturb the wait, so a body that waits for a
-/// signal is one that pays no attention to its token.
+/// A one-way switch that a thread can wait for. Cancelling a task does not disturb this wait, so a body that
+/// waits for a signal ignores its token.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
 
@@ -80,13 +80,13 @@ impl Signal {
         *self.0.0.lock().unwrap()
     }
 
-    /// Longer than any other wait: what a task holds up until the signal comes must not go on because the task gave up, just
-    /// when somebody who waits for it would have given up, too.
+    /// Waits longer than any other wait. Otherwise the body of a held-up task could give up and go on just
+    /// when its waiter gives up, too.
     pub(crate) fn wait(&self) {
         let limit = LONG * 3 / 2;
         let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), limit, |set| !*set).unwrap();
         let came = *set;
-        drop(set); // or the panic would poison it for those who clean up
+        drop(set); // or the panic would poison the mutex for the threads that clean up
         assert!(came, "the signal did not come");
     }
 }
@@ -109,9 +109,9 @@ pub(crate) fn room_for_two() -> (ThreadPoolExecutor, Signal) {
     (builder.rejection_handler(Tell(refused.clone())).build().unwrap(), refused)
 }
 
-/// The place where a thread is about to block.
+/// The spot where a thread is about to block.
 ///
-/// A test that releases a waiter proves little if the waiter had not begun to wait. So: the waiter
+/// A test that releases a waiter proves little if the waiter had not begun to wait. So the waiter
 /// [arrives](Self::arrive) and blocks, and the test [waits until it is blocked](Self::wait_until_blocked).
 #[derive(Clone, Default)]
 pub(crate) struct Spot {
@@ -127,16 +127,17 @@ impl Spot {
         self.arrived.set();
     }
 
-    /// Returns when the thread sleeps or has ended. Where the system does not tell, it gives it some time: the tests are
-    /// right either way, they only prove less if they are too early.
+    /// Returns when the thread sleeps or has ended. Where the system does not show that, it waits for some
+    /// time: a time too short makes the tests prove less, but does not make them fail.
     pub(crate) fn wait_until_blocked(&self) {
         self.arrived.wait();
         let stat = self.thread.lock().unwrap().clone();
         if stat.is_empty() {
             return thread::sleep(4 * SHORT);
         }
-        // A thread that waits for a lock sleeps, too, but not for long. So it has to be in the same sleep a little later, and for
-        // much longer if that looks like a lock: on a busy machine the holder may be kept from giving it back.
+        // A thread that waits for a lock sleeps, too, but not for long. So the thread must be in the same
+        // sleep a little later, and much later if the sleep looks like a lock: on a busy machine the holder
+        // perhaps cannot release the lock sooner.
         eventually("the thread is blocked", || {
             let before = sleep_of(&stat);
             let looks = if before.is_some() && may_be_a_lock(&stat) { 40 } else { 1 };
@@ -149,14 +150,14 @@ impl Spot {
     }
 }
 
-/// Whether a thread sleeps as in a lock of the standard library: in a futex that is to be 2, which a lock is that somebody waits for. (A
-/// condition variable is by chance.)
+/// Whether a thread sleeps as in a lock of the standard library: in a futex whose expected value is 2, which
+/// means a lock with waiters. (In a condition variable the value is 2 only by chance.)
 fn may_be_a_lock(stat: &str) -> bool {
     let call = std::fs::read_to_string(stat.replace("/stat", "/syscall")).unwrap_or_default();
     call.split(' ').nth(3).is_some_and(|expected| expected == "0x2")
 }
 
-/// Which sleep a thread is in: how often it has fallen asleep. `None` if it is awake.
+/// Identifies a thread's sleep by how often the thread has fallen asleep. `None` if it is awake.
 fn sleep_of(stat: &str) -> Option<String> {
     let Ok(line) = std::fs::read_to_string(stat) else { return Some("the thread is gone".to_owned()) };
     let sleeps = line.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'));
@@ -165,10 +166,10 @@ fn sleep_of(stat: &str) -> Option<String> {
     sleeps.then(|| switches.unwrap_or_default())
 }
 
-/// A thread that has been let go until it blocked.
+/// A thread that had blocked when the test got this.
 pub(crate) struct Waiter<R>(mpsc::Receiver<R>);
 
-/// Runs `f` on a thread of its own and returns when it is blocked in it.
+/// Runs `f` on a thread of its own and returns when `f` blocks.
 pub(crate) fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Waiter<R> {
     let spot = Spot::default();
     let there = spot.clone();
@@ -184,7 +185,7 @@ pub(crate) fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static)
 pub(crate) fn on_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Waiter<R> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
-        let _ = tell.send(f()); // nobody may be interested any more
+        let _ = tell.send(f()); // the test has perhaps given up
     });
     Waiter(told)
 }
@@ -229,7 +230,7 @@ pub(crate) fn occupy_all(executor: &(impl Executor + ?Sized), threads: usize) ->
     (0..threads).map(|_| occupy(executor)).collect()
 }
 
-/// What has happened, in its order.
+/// A list of events in their order.
 pub(crate) struct Record<T>(Arc<Mutex<Vec<T>>>);
 
 impl<T> Record<T> {
@@ -258,8 +259,8 @@ impl<T> Clone for Record<T> {
     }
 }
 
-/// Has one of the pool's threads run a task, and returns when that thread sleeps: now it can be handed one. That the task
-/// is counted as done says less: its thread has yet to look for another one.
+/// Has one of the pool's threads run a task, and returns when that thread sleeps and so can be handed a task.
+/// The count of completed tasks says less: after it the thread still looks for another task.
 pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     let spot = Spot::default();
     let there = spot.clone();
@@ -267,18 +268,18 @@ pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     spot.wait_until_blocked();
 }
 
-/// Something to capture, and a way to see whether it is still alive.
+/// A value to capture, and a function that says whether it is still alive.
 pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
     let value = Arc::new(());
     let weak = Arc::downgrade(&value);
     (value, move || weak.strong_count() > 0)
 }
 
-/// A value that panics when it is dropped, and counts how often that has happened.
+/// A value that panics when it is dropped, and counts its drops.
 #[derive(Debug)]
 pub(crate) struct Bomb(Arc<AtomicUsize>);
 
-/// The number of explosions.
+/// The number of explosions so far.
 #[derive(Clone, Default)]
 pub(crate) struct Explosions(Arc<AtomicUsize>);
 
@@ -299,7 +300,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Does the same with each kind of executor, by itself and through the pointers people keep executors in.
+/// Runs a test with each kind of executor, by itself and through the usual pointers to executors.
 pub(crate) fn on_every_executor(test: impl Fn(&dyn Executor)) {
     on_every_pool(|pool| test(&pool));
     let others: [(&str, Box<dyn Executor>); 4] = [
@@ -313,7 +314,7 @@ pub(crate) fn on_every_executor(test: impl Fn(&dyn Executor)) {
     }
 }
 
-/// The same for those that can be shut down.
+/// Runs a test with each kind of executor that can be shut down.
 pub(crate) fn on_every_pool(test: impl Fn(&dyn ExecutorService)) {
     let pools: [(&str, Box<dyn ExecutorService>); 6] = [
         ("fixed(2)", Box::new(ThreadPoolExecutor::fixed(2))),
@@ -334,7 +335,7 @@ pub(crate) fn on_every_pool(test: impl Fn(&dyn ExecutorService)) {
     }
 }
 
-/// The same for those that run at least four tasks at once.
+/// Runs a test with each kind of executor that runs at least four tasks at once.
 pub(crate) fn on_every_concurrent_executor(test: impl Fn(&dyn Executor)) {
     let executors: [(&str, Box<dyn Executor>); 4] = [
         ("fixed(4)", Box::new(ThreadPoolExecutor::fixed(4))),
@@ -350,7 +351,7 @@ pub(crate) fn on_every_concurrent_executor(test: impl Fn(&dyn Executor)) {
     }
 }
 
-/// Says with which executor a test failed.
+/// If the test fails, says with which executor.
 fn on(name: &str, test: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(test)) {
         eprintln!("with {name}:");
@@ -358,7 +359,7 @@ fn on(name: &str, test: impl FnOnce()) {
     }
 }
 
-/// Matches a value against a pattern, or says what it is instead.
+/// Matches a value against a pattern; if it does not match, the message says what it is.
 macro_rules! assert_matches {
     ($value:expr, $pattern:pat $(if $guard:expr)?) => {
         match $value {

@@ -1,4 +1,4 @@
-//! When a pool starts threads and when they end: its sizes, the keep-alive time, and what the queue has to say.
+//! When a pool starts threads and when they end: its sizes, the keep-alive time, and the queue's part.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ fn prestarting_all_starts_what_is_missing() {
         let prestarted = builder().threads(3).prestart().build().unwrap();
         assert_eq!(size(&prestarted), 3);
         prestarted.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
-        assert_eq!(size(&prestarted), 3, "the threads there are take it");
+        assert_eq!(size(&prestarted), 3, "the existing threads take it");
     });
 }
 
@@ -173,16 +173,17 @@ fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above
             .unwrap();
         for _ in 0..2 {
             drop(occupy_all(&pool, 3));
-            // Not active means waiting, for a task without a handle: only then can it be handed the next one.
+            // If it is not active after a task without a handle, the thread waits: only then can it be handed
+            // the next task.
             let settled = || size(&pool) == 1 && pool.stats().active == 0;
-            eventually("those above the core size have ended and the other one waits", settled);
+            eventually("the threads above core size have ended and the core thread waits", settled);
         }
         assert!(!pool.await_termination(4 * SHORT));
         assert_eq!(size(&pool), 1);
     });
 }
 
-/// Notes when each thread ends.
+/// Records when each thread ends.
 struct Ends(Record<Instant>);
 
 impl Hooks for Ends {
@@ -240,7 +241,7 @@ fn a_keep_alive_time_longer_than_the_clock_means_for_ever() {
     });
 }
 
-/// Threads that sleep already for longer than the new time end at once.
+/// A thread that already sleeps for longer than the new time ends at once.
 #[test]
 fn a_new_keep_alive_time_counts_for_threads_that_are_idle_already() {
     within_deadline(|| {
@@ -266,7 +267,7 @@ fn a_thread_that_is_woken_without_a_task_has_been_idle_all_the_same() {
                 longest.set(longest.get().max(woken.replace(Instant::now()).elapsed()));
                 size(&pool) == 0
             });
-            // After a long pause of this thread it may have ended because it was not woken.
+            // After a long pause of this test's thread, the worker has perhaps ended because no task woke it.
             longest.get().max(woken.get().elapsed()) < keep_alive / 2
         });
     });
@@ -305,7 +306,7 @@ fn a_lower_core_size_ends_idle_threads_and_a_higher_one_starts_threads_for_what_
     });
 }
 
-/// Core and maximum size of such a pool have to be equal, so they can only be changed together.
+/// Core and maximum size of such a pool must be equal, so users can change them only together.
 #[test]
 fn a_pool_without_a_bound_is_resized_in_both_directions() {
     within_deadline(|| {
@@ -438,7 +439,7 @@ fn the_life_of_a_pool() {
     });
 }
 
-/// Threads that end while tasks come: none of them is stranded.
+/// Threads end while tasks come: no task is stranded.
 #[test]
 fn no_task_is_missed_by_threads_that_are_about_to_end() {
     within_deadline(|| {
@@ -450,7 +451,8 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n);
             tasks += 1;
             if n % 3 == 0 {
-                std::thread::sleep(Duration::from_micros(40)); // no hope in it: any time will do
+                // This sleep waits for nothing: any time will do.
+                std::thread::sleep(Duration::from_micros(40));
             }
         }
         eventually("all threads have ended", || size(&pool) == 0);
@@ -459,7 +461,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
     });
 }
 
-/// What is running is not lost either when its thread is one too many.
+/// A running task is not lost either when its thread is one too many.
 #[test]
 fn a_pool_shut_down_while_it_shrinks_ends() {
     within_deadline(|| {

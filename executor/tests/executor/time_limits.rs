@@ -1,4 +1,4 @@
-//! Waiting for a task for so long at most, and calling it off when the time is up.
+//! Waiting for a task with a time limit, and cancelling the task when the time is up.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn a_timed_join_gives_up_when_the_time_is_up_and_not_before_and_the_task_goes_on
         let FutureTask { task, handle } = FutureTask::new(|| 1);
         let start = Instant::now();
         let Err(JoinError::TimedOut(handle)) = handle.join_timeout(SHORT) else {
-            panic!("nobody has run it");
+            panic!("no thread has run it");
         };
         assert!(start.elapsed() >= SHORT);
         assert!(!handle.is_finished());
@@ -44,11 +44,12 @@ fn a_long_wait_uses_hardly_any_processor_time() {
         for _ in 0..100 {
             handle = match handle.join_timeout(Duration::from_millis(3)) {
                 Err(JoinError::TimedOut(handle)) => handle,
-                other => panic!("nobody has kept the promise: {other:?}"),
+                other => panic!("the promise was not kept: {other:?}"),
             };
         }
         let used = ticks() - before;
-        assert!(used <= 10, "{used} ticks in thirty"); // a hundred bounded spins and a hundred sleeps take one
+        // A hundred bounded spins and a hundred sleeps take one tick.
+        assert!(used <= 10, "{used} ticks in thirty");
     });
 }
 
@@ -94,7 +95,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
             };
             assert!(start.elapsed() >= SHORT);
             assert_eq!(handle.state(), TaskState::Cancelled);
-            // It may not have begun; then it never does.
+            // The task has perhaps not begun; then it never does.
             assert_matches!(
                 told.recv_timeout(LONG),
                 Ok(Err(Cancelled { .. })) | Err(mpsc::RecvTimeoutError::Disconnected)
@@ -144,7 +145,7 @@ fn a_join_without_time_gives_up_at_once_and_one_with_all_the_time_does_not() {
     within_deadline(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 1);
         let Err(JoinError::TimedOut(handle)) = handle.join_timeout(Duration::ZERO) else {
-            panic!("nobody has run it");
+            panic!("no thread has run it");
         };
         let waiter = blocked(move || handle.join_timeout(Duration::MAX));
         assert!(waiter.still_waits());

@@ -1,4 +1,4 @@
-//! The timed runs of `examples/timed_run`: what each version does wrong, and that its cure does not.
+//! The timed runs of `examples/timed_run`: what each version does wrong, and that its cure is right.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
@@ -27,7 +27,8 @@ use on_the_callers_thread::{late_cancel, taken_back};
 
 const AN_HOUR: Duration = Duration::from_hours(1);
 
-/// A task that ends when it is told to stop, and sets the signal then. (It sets it, too, when nobody has told it in time.)
+/// A task that ends when it is told to stop, and then sets the signal. (If no request comes in time, the task
+/// sets it, too.)
 fn until_told(told: &Signal) -> impl FnOnce() + Send + 'static {
     let told = told.clone();
     move || {
@@ -37,7 +38,7 @@ fn until_told(told: &Signal) -> impl FnOnce() + Send + 'static {
     }
 }
 
-/// Runs `f` as the caller of a timed run, and gives what it returns and the caller's token.
+/// Runs `f` as the caller of a timed run, and returns its result and the caller's token.
 fn as_a_caller<R>(f: impl FnOnce() -> R) -> (R, CancelToken) {
     let caller = CancelToken::new();
     (caller.attach(f), caller)
@@ -58,7 +59,7 @@ fn a_late_cancel_hits_what_the_caller_does_next() {
     });
 }
 
-/// In Java it may: there the thread is interrupted, whatever it runs by then.
+/// In Java such a cancel may hit the next task: it interrupts the thread, whatever the thread runs by then.
 #[test]
 fn a_late_cancel_does_not_hit_the_next_task_of_its_thread() {
     within_deadline(|| {
@@ -163,7 +164,7 @@ fn the_classic_listing_comes_back_alike_with_and_without_a_result() {
         assert!(catch_unwind(AssertUnwindSafe(panics)).is_err(), "at least a panic is told");
         let told = Signal::new();
         hides_the_time_out(&pool, SHORT, until_told(&told));
-        pool.close(); // waits for the task, which has been called off
+        pool.close(); // waits for the task, which was cancelled
         hides_the_time_out(&pool, SHORT, || unreachable!("the pool has refused it"));
     });
 }

@@ -1,4 +1,5 @@
-//! Which tasks ran when an executor was shut down abruptly: what is known, what is presumed, and what is not reported.
+//! Which tasks ran when an executor was shut down abruptly: the known ones, the presumed ones, and those that
+//! are not reported.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ fn a_task_that_gives_up_is_known_to_be_cut_off() {
     });
 }
 
-/// The false positive that cannot be avoided: the task is done, and is asked to stop before it can say so.
+/// This false positive cannot be avoided: the task is done, and is asked to stop before it can say so.
 #[test]
 fn a_task_that_was_done_before_it_could_say_so_is_presumed_to_be_cut_off() {
     within_deadline(|| {
@@ -46,7 +47,7 @@ fn a_task_that_was_done_before_it_could_say_so_is_presumed_to_be_cut_off() {
         let step = Arc::clone(&last_step);
         tracking
             .execute(move || {
-                step.store(true, Ordering::SeqCst); // all there is to do
+                step.store(true, Ordering::SeqCst); // the task's whole work
                 is_done.set();
                 until.wait();
             })
@@ -106,12 +107,13 @@ fn what_ended_before_and_what_never_began_is_not_reported() {
         assert_eq!(
             (queued.join().unwrap(), tracking.cut_off().unwrap().len()),
             (1, 1),
-            "the one that kept it busy"
+            "the task that kept it busy"
         );
     });
 }
 
-/// The executor below has handed it out. Whoever has it runs it after the end, under a token that is cancelled.
+/// The executor below has handed the task out. Its new owner runs it after the end, under a token that is
+/// cancelled.
 #[test]
 fn what_somebody_else_runs_after_the_end_is_not_reported() {
     within_deadline(|| {
@@ -200,7 +202,7 @@ fn a_tag_that_panics_when_it_is_dropped_harms_nobody() {
         let end = Signal::new();
         let until = end.clone();
         let handle = tracking.tagged(Arc::new(explosions.bomb())).submit(move || until.wait()).unwrap();
-        end.set(); // only the task has the tag now
+        end.set(); // now only the task has the tag
         handle.join().unwrap();
         eventually("it has exploded", || explosions.count() == 1);
         assert_eq!(tracking.submit(|| 1).unwrap().join().unwrap(), 1);
@@ -239,7 +241,7 @@ fn one_task_inline_that_stops_its_own_executor_is_cut_off() {
     assert!(tracking.cut_off().unwrap().is_empty());
 }
 
-/// A task that says how it ended: completed, or asked to stop while it ran.
+/// A task that records how it ended: completed, or asked to stop while it ran.
 fn told(done: &Arc<std::sync::Mutex<BTreeSet<usize>>>, n: usize) -> Task {
     let done = Arc::clone(done);
     Task::new(move || {
@@ -250,8 +252,8 @@ fn told(done: &Arc<std::sync::Mutex<BTreeSet<usize>>>, n: usize) -> Task {
     })
 }
 
-/// Each task that was accepted has completed before the request, came back, or is reported. One may be reported although it
-/// has completed; none comes back that has begun.
+/// Each accepted task has completed before the request, comes back, or is reported. A completed task may be
+/// reported, too; a task that has begun never comes back.
 #[test]
 fn no_task_is_lost_between_the_lists() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! The complaints that people have about thread pools elsewhere, one test each: here it is otherwise.
+//! The common complaints about other thread pools, one test for each: here it is otherwise.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::support::{
     LONG, Record, SHORT, assert_matches, blocked, eventually, occupy, tracked, within_deadline,
 };
 
-/// A bound that is asked for holds, whatever a pool has to do to keep it, and a submitter that goes past it is told.
+/// The user's bound holds, whatever the pool must do to keep it, and a submitter that goes past it is told.
 #[test]
 fn unbounded_by_accident() {
     within_deadline(|| {
@@ -36,7 +36,8 @@ fn unbounded_by_accident() {
     });
 }
 
-/// A maximum that the queue would never let the pool reach is an error when the pool is built, not a surprise later.
+/// A maximum that the queue would never let the pool reach is an error when the pool is built, not a surprise
+/// later.
 #[test]
 fn maximum_never_reached() {
     within_deadline(|| {
@@ -72,7 +73,7 @@ fn no_blocking_or_timed_submit() {
     });
 }
 
-/// Whatever becomes of a task that is not run, its waiters are told.
+/// The waiters for a task that never runs are told, whatever happens to the task.
 #[test]
 fn discarded_tasks_handles_never_finish() {
     within_deadline(|| {
@@ -83,12 +84,12 @@ fn discarded_tasks_handles_never_finish() {
         let discarded = pool.submit(|| ()).unwrap();
         assert_matches!(discarded.join_timeout(LONG), Err(JoinError::Cancelled));
         let waiter = blocked(move || queued.join());
-        drop(pool.shutdown_now()); // what it hands back is let go
+        drop(pool.shutdown_now()); // drops the tasks that it hands back
         assert_matches!(waiter.result(), Err(JoinError::Cancelled));
     });
 }
 
-/// An abandoned pool ends by itself, and any pool's end can be waited for.
+/// An abandoned pool ends by itself, and users can wait for any pool's end.
 #[test]
 fn pools_that_never_end_or_cannot_be_awaited() {
     within_deadline(|| {
@@ -121,7 +122,7 @@ fn a_panic_ends_the_process() {
     });
 }
 
-/// Elsewhere `submit` wraps the task into something that the priority queue cannot compare.
+/// In other libraries `submit` wraps the task into a value that the priority queue cannot compare.
 #[test]
 fn no_priorities_through_submit() {
     within_deadline(|| {
@@ -164,7 +165,7 @@ fn no_names_and_no_view_inside() {
     });
 }
 
-/// What a cancelled task captured is dropped at once, and what is left of the task itself does not pile up.
+/// The captured values of a cancelled task are dropped at once, and the rest of the task does not pile up.
 #[test]
 fn cancelled_tasks_held_in_memory() {
     within_deadline(|| {
@@ -210,7 +211,7 @@ fn failures_that_vanish() {
         let read = pool.submit(|| -> () { std::panic::resume_unwind(Box::new("read")) }).unwrap();
         assert_matches!(read.join(), Err(JoinError::Panicked(panic)) if panic.message() == "read");
         pool.close();
-        eventually("those that nobody read are reported", || heard.load(Ordering::SeqCst) == 2);
+        eventually("the unread panics are reported", || heard.load(Ordering::SeqCst) == 2);
     });
 }
 

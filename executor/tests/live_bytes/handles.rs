@@ -1,4 +1,4 @@
-//! Handles, however they are waited for.
+//! Handles, with each way to wait for them.
 
 use std::thread;
 

@@ -1,13 +1,14 @@
-//! Nothing is left behind: after each scenario the process has exactly as many bytes allocated as before, and as many
-//! threads.
+//! Nothing stays behind: after each scenario the process has exactly as many allocated bytes and as many
+//! threads as before.
 //!
-//! A scenario is a function that sets something up and returns what is done in a round. What was set up lives through all
-//! rounds, so it shows what each round adds to a pool, a token or a latch that stays; then it is dropped, and that shows
-//! what it keeps for itself. The first rounds warm up. Each round has a thread of its own, which takes its thread-locals
-//! with it, and a round is over when all threads are gone that were started in it: that makes the numbers exact.
+//! A scenario is a function that sets something up and returns the body of a round. The set-up lives through
+//! all rounds, so the bytes show what each round adds to a pool, a token or a latch that stays. Afterwards
+//! the set-up is dropped, which shows what it keeps for itself. The first rounds warm up. Each round has a
+//! thread of its own, which takes its thread-locals with it. A round is over when all threads that were
+//! started in it are gone: that makes the numbers exact.
 //!
-//! Without the usual test harness, because that has threads and allocations of its own. Filters, `--exact` and `--list`
-//! work as usual.
+//! These tests do not use the standard test harness, because it has threads and allocations of its own.
+//! Filters, `--exact` and `--list` work as usual.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 mod support;
@@ -51,7 +52,7 @@ fn subtract(bytes: usize) {
     LIVE_BYTES.fetch_sub(bytes.cast_signed(), Ordering::SeqCst);
 }
 
-// SAFETY: everything is left to `System`, with the arguments that came.
+// SAFETY: each method passes its arguments on to `System` unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size());
@@ -76,7 +77,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// What there is at one moment.
+/// The bytes and threads of the process at one moment.
 #[derive(Clone, Copy, PartialEq)]
 struct Holdings {
     threads: usize,
@@ -84,13 +85,14 @@ struct Holdings {
 }
 
 impl Holdings {
-    /// Threads first: once they are down to what they were, no other thread changes the bytes any more.
+    /// Looks at the threads first: once their number is back to what it was, no other thread changes the
+    /// bytes any more.
     fn now() -> Self {
         let threads = threads();
         Self { threads, bytes: LIVE_BYTES.load(Ordering::SeqCst) }
     }
 
-    /// Waits until it is so again.
+    /// Waits until the process has these bytes and threads again.
     fn assert_again(self, when: impl std::fmt::Display) {
         let deadline = Instant::now() + LONG;
         while Self::now() != self {
@@ -103,13 +105,13 @@ impl Holdings {
     }
 }
 
-/// How many threads the process has. A thread is no longer counted when it has freed all that it will free.
+/// The number of threads of the process. A thread no longer counts when it has freed all that it will free.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
 }
 
-/// Other systems do not tell, so nothing can be exact there and nothing is measured.
+/// Other systems do not show the threads, so no number is exact there and nothing is measured.
 #[cfg(not(target_os = "linux"))]
 fn threads() -> usize {
     0
@@ -190,7 +192,7 @@ fn measure(scenario: fn() -> Round) {
             });
         }
     };
-    with_all_its_threads(|| play(&scenario(), 2)); // what the process sets up once
+    with_all_its_threads(|| play(&scenario(), 2)); // sets up what a process sets up once
     let at_first = Holdings::now();
     let round = scenario();
     play(&round, 3);
@@ -203,7 +205,7 @@ fn measure(scenario: fn() -> Round) {
     at_first.assert_again("when all is dropped");
 }
 
-/// Waits until all threads have ended that were started meanwhile.
+/// Runs `f`, and waits until all threads that were started meanwhile have ended.
 fn with_all_its_threads(f: impl FnOnce()) {
     let before = threads();
     f();
@@ -256,7 +258,7 @@ static PLAYED: AtomicUsize = AtomicUsize::new(0);
 fn end_what_hangs() {
     loop {
         let played = PLAYED.load(Ordering::SeqCst);
-        thread::sleep(4 * LONG); // not a wait for something: the time that a scenario has
+        thread::sleep(4 * LONG); // not a wait for an event: this is the time that a scenario has
         if PLAYED.load(Ordering::SeqCst) == played {
             drop(catch_unwind(|| panic!("the scenario hangs")));
             std::process::exit(101);

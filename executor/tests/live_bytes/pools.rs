@@ -78,8 +78,8 @@ pub(crate) fn handed_back() -> impl Fn() + Sync {
     }
 }
 
-/// If they kept their seats, there would be more of them each time.
-/// Each burst is larger than the one before. When the pool is idle again, its memory is what it was.
+/// Each burst is larger than the one before, so a queue that kept its room would grow in each round. When the
+/// pool is idle again, its memory must be what it was.
 pub(crate) fn bursts_in_a_pool_that_stays() -> impl Fn() + Sync {
     let pool = ThreadPoolExecutor::builder().threads(1).prestart().build().unwrap();
     let tasks = AtomicUsize::new(10_000);
@@ -106,7 +106,8 @@ pub(crate) fn workers_that_time_out() -> impl Fn() + Sync {
     }
 }
 
-/// The worker that stays is another each time, and a name with one digit more is one byte more.
+/// Gives threads no names. The worker that stays is a different one each time, and a name with one digit more
+/// would be one byte more.
 struct Nameless;
 
 impl ThreadFactory for Nameless {
@@ -120,18 +121,20 @@ pub(crate) fn workers_in_surplus() -> impl Fn() + Sync {
     let pool = pool.thread_factory(Nameless).build().unwrap();
     drop(occupy(&pool));
     move || {
-        pool.set_maximum_threads(4).unwrap(); // one more than busy ones, since the idle one may not wait for a task yet
+        // One more than the busy ones, because the idle one perhaps does not wait for a task yet.
+        pool.set_maximum_threads(4).unwrap();
         let busy = [occupy(&pool), occupy(&pool), occupy(&pool)];
         pool.set_maximum_threads(1).unwrap();
         drop(busy);
         until("the surplus is gone", || pool.stats().threads == 1);
-        // The one that stays may have begun only now. When a task of its is counted, it has all that it will have.
+        // The worker that stays has perhaps begun only now. After its first counted task it has all that it
+        // will have.
         until("it waits for a task", || pool.execute(|| ()).is_ok());
         until("it has run it", || pool.stats().completed == pool.stats().task_count());
     }
 }
 
-/// A factory that gives no threads until it is told to.
+/// A factory that starts no threads until the test says so.
 struct Reluctant(Arc<AtomicBool>);
 
 impl ThreadFactory for Reluctant {

@@ -1,4 +1,4 @@
-//! Stripes: what a key leaves behind that has no task any more.
+//! Stripes: what a key without tasks leaves behind.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,12 +10,12 @@ use executor::{
 use crate::LIVE_BYTES;
 use crate::support::{large_task, occupy, until};
 
-/// What an executor and its pool keep when the stripes are all gone, however many there were: tables with spare lines, and room for
-/// tasks in the queue.
+/// What an executor and its pool keep when all stripes are gone, however many there were: tables with spare
+/// lines, and room for tasks in the queue.
 const IDLE: isize = 1 << 20;
 
-/// In each round twenty thousand keys have tasks at once, and then as many others one after the other: in all rounds together
-/// some million keys.
+/// In each round twenty thousand keys have tasks at once, and then as many others one after the other: some
+/// million keys in all rounds together.
 pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
     let next = AtomicUsize::new(0);
     move || {
@@ -34,7 +34,9 @@ pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
         for key in first + 20_000..first + 40_000 {
             striped.execute_in(key, || ()).unwrap();
             if key % 100 == 0 {
-                all_gone(); // or a busy machine would have thousands of them at once, and room for them in the pool
+                // Otherwise a busy machine would have thousands of them at once, and the pool would keep room
+                // for them.
+                all_gone();
             }
         }
         all_gone();
@@ -48,7 +50,7 @@ pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
     }
 }
 
-/// Lines that end in each of the other ways.
+/// Lines that end in the other ways.
 pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
     || {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
@@ -72,7 +74,7 @@ pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
     }
 }
 
-/// More than half of what waits in a line is never something that was cancelled, apart from a few.
+/// Lines clear out cancelled tasks: apart from a few, these are at most half of what waits in a line.
 pub(crate) fn cancelled_while_they_wait() -> impl Fn() + Sync {
     || {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
@@ -91,7 +93,8 @@ pub(crate) fn cancelled_while_they_wait() -> impl Fn() + Sync {
     }
 }
 
-/// Which lines hold tasks that report to somebody is noted for the whole process, until they have left them.
+/// For the whole process a record says which lines hold tasks that report to a waiter, until they have left
+/// their line.
 pub(crate) fn reported_to_who_waits_for_any() -> impl Fn() + Sync {
     let next = AtomicUsize::new(0);
     move || {

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use executor::{Executor, TaskHandle, prelude::*};
 
-/// Longer than anything here takes, unless it is broken or the machine is very busy. `.ci/mutants` breaks it on purpose, and
-/// has one scenario run on a core of its own.
+/// Longer than any wait here takes, unless the library is broken or the machine is very busy. `.ci/mutants`
+/// breaks the library on purpose, and runs one scenario at a time on a core of its own.
 pub(crate) const LONG: Duration =
     Duration::from_secs(if option_env!("EXECUTOR_TESTS_IMPATIENT").is_some() { 8 } else { 30 });
 
-/// For what must time out.
+/// For waits that must time out.
 pub(crate) const SHORT: Duration = Duration::from_micros(100);
 
 pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
@@ -23,17 +23,18 @@ pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Whether the caller is the only thread of the process that runs or could.
+/// Whether the caller is the only thread of the process that runs or could run.
 pub(crate) fn all_others_sleep() -> bool {
     let running = std::fs::read_dir("/proc/self/task").unwrap().filter(|thread| {
         let stat = std::fs::read_to_string(thread.as_ref().unwrap().path().join("stat"));
-        // After the name, which may have spaces and parentheses in it, comes the state. A thread that has ended has none.
+        // The state comes after the name, which may contain spaces and parentheses. A thread that has ended
+        // has no state.
         stat.is_ok_and(|stat| !stat.rsplit(") ").next().unwrap().starts_with('S'))
     });
     running.count() == 1
 }
 
-/// A one-way switch, and the thread that waits for it.
+/// A one-way switch that a thread can wait for.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
 
@@ -50,12 +51,12 @@ impl Signal {
     pub(crate) fn wait(&self) {
         let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), LONG, |set| !*set).unwrap();
         let came = *set;
-        drop(set); // or the panic would poison it
+        drop(set); // or the panic would poison the mutex
         assert!(came, "the signal did not come");
     }
 }
 
-/// Keeps a thread busy until it is dropped.
+/// Keeps a thread busy until the guard is dropped.
 pub(crate) struct Busy(Signal);
 
 pub(crate) fn occupy(executor: &impl Executor) -> Busy {
@@ -77,19 +78,19 @@ impl Drop for Busy {
     }
 }
 
-/// A panic without the panic hook, which would print.
+/// Panics without the panic hook, which would print.
 pub(crate) fn fail() {
     resume_unwind(Box::new("oh"));
 }
 
-/// More than a task has room for.
+/// A closure that is too large to fit into a task.
 pub(crate) fn large() -> impl FnOnce() -> usize + Send + 'static {
     let data = Box::new([1_u8; 100]);
     let padding = [1_u8; 100];
     move || data.len() + padding.len()
 }
 
-/// A task that runs until it is cancelled. Returns when it runs.
+/// Starts a task that runs until it is cancelled. Returns when the task runs.
 pub(crate) fn run_until_cancelled(executor: &impl Executor) -> TaskHandle<()> {
     let begun = Signal::default();
     let there = begun.clone();
@@ -101,7 +102,7 @@ pub(crate) fn run_until_cancelled(executor: &impl Executor) -> TaskHandle<()> {
     handle.unwrap()
 }
 
-/// On a thread of its own, which is joined.
+/// Runs `f` on a thread of its own, and joins it.
 pub(crate) fn elsewhere<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| scope.spawn(f).join().unwrap())
 }

@@ -1,4 +1,4 @@
-//! What becomes of a task.
+//! The ways in which a task can end.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

@@ -1,4 +1,4 @@
-//! Waits that end without what they waited for, on things that stay.
+//! Waits that end in vain, on objects that stay.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! The processes that the tests start. None of them is a test by itself.
+//! The processes that the tests start. They are ignored tests, which prove nothing by themselves.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use crate::process::LONG;
 
-/// A deadline that is to pass.
+/// A deadline that passes during the test.
 pub(crate) const SOON: Duration = Duration::from_secs(1);
 
 /// Tells the test, in a line of its own: the test harness writes to standard output, too.
@@ -33,7 +33,7 @@ fn add(shutdown: &ShutdownHooks, name: &'static str) {
     shutdown.add(name, move |_| say(name)).unwrap();
 }
 
-/// A hook that tells the cause, too.
+/// Adds a hook that reports the cause, too.
 fn add_with_cause(shutdown: &ShutdownHooks, name: &'static str) {
     let hook = move |shutdown: &Shutdown<'_>| say(format_args!("{name}: {:?}", shutdown.cause()));
     shutdown.add(name, hook).unwrap();
@@ -44,13 +44,13 @@ fn wait_for_the_end() -> ! {
     panic!("the process has not ended");
 }
 
-/// Sends the process a signal, as somebody else would.
+/// Sends the process a signal, as another process would.
 fn terminate() -> ! {
     kill_process(getpid(), Signal::TERM).unwrap();
     wait_for_the_end()
 }
 
-/// The test function that a process is.
+/// Makes the test function of a process.
 macro_rules! child {
     ($name:ident $body:block) => {
         #[test]
@@ -82,7 +82,7 @@ child!(returns_after_a_signal {
     let running = Arc::clone(&runs);
     shutdown.add("a", move |_| {
         running.count_down();
-        thread::sleep(SOON); // in which a `main` that does not wait would end the process
+        thread::sleep(SOON); // in this time, a `main` that does not wait would end the process
         say("a");
     }).unwrap();
     kill_process(getpid(), Signal::TERM).unwrap();
@@ -164,7 +164,7 @@ fn exits_by(how: fn(ShutdownHooks)) {
     terminate();
 }
 
-/// The type of a closure that calls this is that of one that returns.
+/// Calls `exit` as a function that seems to return, which the type of a closure needs.
 fn exit(hooks: &ShutdownHooks) {
     hooks.exit(9);
 }
@@ -318,7 +318,7 @@ child!(requested_and_hangs {
     wait_for_the_end();
 });
 
-/// A hook that blocks, one after it that never runs, and one before it that does.
+/// Adds a hook that blocks, one behind it that never runs, and one before it that does.
 fn hooks_that_block(shutdown: &ShutdownHooks) {
     add(shutdown, "a");
     shutdown.add("blocks", |_| thread::sleep(2 * LONG)).unwrap();
@@ -344,7 +344,7 @@ child!(blocks_after_exit {
 
 child!(blocks_after_a_request {
     let shutdown = install(SOON);
-    add(&shutdown, "b"); // it is `main` that does not end
+    add(&shutdown, "b"); // here it is `main` that does not end
     shutdown.begin();
     wait_for_the_end();
 });
@@ -394,7 +394,7 @@ child!(writes_much {
 
 child!(cannot_flush {
     let _shutdown = install(SOON);
-    // Another description of the same pipe, so that only this one does not block.
+    // Opens the same pipe anew, so that only this description does not block.
     let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
     let pipe = rustix::fs::open("/dev/stdout", flags, rustix::fs::Mode::empty()).unwrap();
     print!("half a line, which stays in the buffer");
@@ -444,7 +444,7 @@ child!(ends_a_pool {
     let (tell, told) = mpsc::channel();
     pool.execute(move || {
         tell.send(()).unwrap();
-        CancelToken::current().sleep(Duration::from_millis(50)).unwrap(); // it is not cancelled
+        CancelToken::current().sleep(Duration::from_millis(50)).unwrap(); // the hook's token is not cancelled
         say("quick task done");
     }).unwrap();
     told.recv().unwrap();
@@ -488,7 +488,7 @@ child!(waits_for_a_pool_that_it_has_stopped {
     pool.execute(move || {
         tell.send(()).unwrap();
         CancelToken::current().sleep(2 * LONG).unwrap_err();
-        thread::sleep(SOON / 4); // in which a hook that does not wait would be over
+        thread::sleep(SOON / 4); // in this time, a hook that does not wait would end
         say("task ended");
     }).unwrap();
     told.recv().unwrap();
@@ -521,7 +521,7 @@ child!(works_hard {
         add(&shutdown, name);
     }
     say("ready");
-    // Tasks, their results, the allocator and threads that come and go: whatever a signal may interrupt.
+    // Tasks, their results, the allocator, and threads that come and go: a signal may interrupt any of them.
     while let Ok(task) = pool.submit(|| vec![1; 1_000].iter().sum::<usize>()) {
         let other = thread::spawn(|| "text".repeat(100));
         let _ = (task.join(), other.join());

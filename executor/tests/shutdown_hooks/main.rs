@@ -1,6 +1,7 @@
-//! Shutdown hooks, as somebody sees them who starts a process, sends it signals and looks at its exit status.
+//! Shutdown hooks, as seen by a parent that starts a process, sends it signals and looks at its exit status.
 //!
-//! The processes are the ignored tests of `child`: each is started by a test, and says on standard output what happens.
+//! The processes are the ignored tests of `child`. A test starts each of them, and the process reports on
+//! standard output what happens.
 #![cfg(unix)]
 
 mod child;
@@ -34,7 +35,7 @@ fn the_end_of_main_runs_them_too_and_keeps_its_status() {
     Process::start("unwinds").assert_ends(101, &["a: End"]); // the test harness's status for a panic
 }
 
-/// As a shell makes it for what a script starts in the background.
+/// A shell has the signal ignored in what a script starts in the background.
 #[test]
 fn a_signal_that_the_parent_has_ignored_is_caught_all_the_same() {
     let mut command = Command::new("sh");
@@ -55,12 +56,12 @@ fn main_does_not_end_the_process_while_a_signal_does() {
 fn exit_runs_them_and_has_its_status() {
     Process::start("exits").assert_ends(7, &["b", "a: Exit(7)"]);
     Process::start("exits_in_a_hook").assert_ends(9, &["c", "b", "a: Signal(15)"]);
-    Process::start("exits_in_a_hook_and_has_a_handler").assert_ends(9, &["a"]); // it is no panic to be reported
+    Process::start("exits_in_a_hook_and_has_a_handler").assert_ends(9, &["a"]); // no panic, so no report
     Process::start("exits_in_a_hook_that_panics").assert_ends(9, &["c", "a"]);
     Process::start("exits_after_the_hooks").assert_ends(5, &["a"]);
 }
 
-/// The library is on the stack between the hook and the call. Another thread runs the hooks that are left.
+/// The library is on the stack between the hook and the call. Another thread runs the remaining hooks.
 #[test]
 fn exit_ends_its_hook_from_inside_whatever_the_hook_calls() {
     for child in [
@@ -113,7 +114,7 @@ fn a_program_that_is_asked_otherwise_ends_by_itself() {
     }
 }
 
-/// The deadline is kept by a thread that waits for nothing else.
+/// The thread that keeps the deadline waits for nothing else.
 #[test]
 fn what_blocks_is_left_behind_at_the_deadline() {
     for (child, status) in [
@@ -165,7 +166,8 @@ fn a_process_has_one_set_of_hooks() {
     Process::start("installs_twice").assert_ends(0, &["AlreadyExists", "a"]);
 }
 
-/// First in peace: what ends within the grace is not disturbed. Then the rest is cancelled, and what waits never begins.
+/// First the pool ends in peace: what ends within the grace is not disturbed. Then the rest is cancelled, and
+/// waiting tasks never begin.
 #[test]
 fn a_pool_is_ended_by_its_hook() {
     Process::start("ends_a_pool").assert_ends(143, &["quick task done", "log"]);
@@ -175,21 +177,22 @@ fn a_pool_is_ended_by_its_hook() {
     Process::start("has_lost_its_pool").assert_ends(143, &["pool dropped", "log"]);
 }
 
-/// At whatever moment a signal comes, and whatever the process is doing: each hook runs once, in order, and the status says
-/// which signal it was. `EXECUTOR_SIGNALS=300` asks for more rounds.
+/// A signal comes at any moment, whatever the process is doing: each hook runs once, in order, and the status
+/// names the signal. `EXECUTOR_SIGNALS=300` asks for more rounds.
 #[test]
 fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
     for round in 0..times() {
         let (signal, status) = SIGNALS[round % 2];
         let mut process = Process::start("works_hard");
         process.until("ready");
-        thread::sleep(moment()); // the moment is what is tried, nothing is waited for
+        thread::sleep(moment()); // the moment is what this test tries; the sleep waits for nothing
         process.send(signal);
         process.assert_ends(status, &["5", "4", "pool ended", "2", "1"]);
     }
 }
 
-/// The second signal comes while hooks run, or before, or when they have run. It may cut the hooks short, and nothing else.
+/// The second signal comes before, during or after the hooks. It may cut the hooks short, and change nothing
+/// else.
 #[test]
 fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     for round in 0..times() {
@@ -207,7 +210,7 @@ fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     }
 }
 
-/// Nothing is written by the library, so nobody has to read it.
+/// The library writes nothing, so no process need read it.
 #[test]
 fn nobody_has_to_read_standard_error() {
     for stderr in [closed as fn() -> Stderr, full, unread] {
@@ -225,7 +228,7 @@ fn nobody_has_to_read_standard_error() {
     process.assert_ends(143, &["c", "b", "a"]);
 }
 
-/// A hook that writes more than anybody reads blocks; and so does the panic hook of the standard library.
+/// A hook that writes more than its reader reads blocks; and so does the panic hook of the standard library.
 #[test]
 fn a_hook_that_writes_to_standard_error_is_left_behind_at_the_deadline() {
     for (child, stderr) in [("writes_much", unread as fn() -> Stderr), ("panics_soon", full)] {
@@ -242,7 +245,8 @@ fn a_hook_that_writes_to_standard_error_is_left_behind_at_the_deadline() {
     process.assert_ends(143, &["b", "a"]);
 }
 
-/// The standard library flushes standard output on the way out. That can block, and is no reason to stay.
+/// At the end the standard library flushes standard output. That can block, and must not keep the process
+/// alive.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_that_cannot_be_flushed_does_not_hold_up_the_end() {
@@ -250,7 +254,7 @@ fn an_output_that_cannot_be_flushed_does_not_hold_up_the_end() {
     process.assert_ends(143, &[]);
 }
 
-/// Two threads wait for the end. Neither looks from time to time whether it has come.
+/// Two threads wait for the end. Neither of them polls.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_up_while_there_is_no_signal() {
@@ -261,7 +265,7 @@ fn nothing_wakes_up_while_there_is_no_signal() {
         thread::sleep(Duration::from_secs(1)); // the time in which wake-ups are counted
         process.voluntary_context_switches() - before
     };
-    // In the first, threads that were just started may still go to sleep.
+    // In the first seconds, threads that were just started perhaps still fall asleep.
     let quiet = (0..20).any(|_| wakes_within_a_second() == 0);
     assert!(quiet, "something looks again and again");
 }
@@ -279,7 +283,7 @@ fn what_is_handed_out_can_be_shared() {
 
 type Stderr = (Option<PipeReader>, Stdio);
 
-/// Nobody can read any more.
+/// A pipe without a reader.
 fn closed() -> Stderr {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
@@ -298,7 +302,7 @@ fn full() -> Stderr {
     (Some(reader), writer.into())
 }
 
-/// Writes until there is no room for one byte more.
+/// Writes until there is no room for another byte.
 fn fill(writer: &mut PipeWriter) {
     let blocking = fcntl_getfl(&*writer).unwrap();
     fcntl_setfl(&*writer, blocking | OFlags::NONBLOCK).unwrap();

@@ -1,4 +1,4 @@
-//! A process that a test has started, and what it has said.
+//! A process that a test has started, and its output.
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Longer than anything here takes, unless it is broken or the machine is very busy.
+/// Longer than any wait here takes, unless the library is broken or the machine is very busy.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-/// How often to try what depends on the moment.
+/// How often a test tries what depends on the moment.
 pub(crate) fn times() -> usize {
     env::var("EXECUTOR_SIGNALS").map_or(8, |times| times.parse().expect("EXECUTOR_SIGNALS is a number"))
 }
@@ -29,7 +29,7 @@ pub(crate) fn command(child: &str) -> Command {
     command
 }
 
-/// The same for a process that has no standard error at all.
+/// A command as [`command`] makes it, for a process without any standard error.
 pub(crate) fn without_stderr(child: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", r#"exec "$0" "$@" 2>&-"#]).arg(env::current_exe().unwrap());
@@ -49,11 +49,11 @@ impl Process {
 
     pub(crate) fn start_with(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        command.stderr(Stdio::null()); // or our copy of a pipe would keep it open
+        command.stderr(Stdio::null()); // otherwise our copy of a pipe would keep it open
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (tell, said) = mpsc::channel();
         thread::spawn(move || {
-            // The test harness says something, too.
+            // The test harness writes lines, too.
             let lines = stdout.lines().map_while(Result::ok);
             for line in lines.filter_map(|line| line.strip_prefix('@').map(str::to_owned)) {
                 let _ = tell.send(line);
@@ -62,7 +62,7 @@ impl Process {
         Self { child, said }
     }
 
-    /// Starts a process whose standard output nobody reads.
+    /// Starts a process, and returns its standard output unread.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_unheard(child: &str) -> (Self, std::process::ChildStdout) {
         let mut child = command(child).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -70,7 +70,7 @@ impl Process {
         (Self { child, said: mpsc::channel().1 }, stdout)
     }
 
-    /// Waits until the process says this, and fails if it says something else.
+    /// Waits for this line of the process, and fails if another one comes.
     pub(crate) fn until(&mut self, expected: &str) {
         assert_eq!(self.said.recv_timeout(LONG).expect("the process says something"), expected);
     }
@@ -79,7 +79,8 @@ impl Process {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Our child is there until it is waited for, but perhaps only its exit status.
+    /// Sends a signal. A child exists until its parent waits for it, but perhaps only its exit status is
+    /// left.
     pub(crate) fn send_if_it_lives(&self, signal: Signal) {
         let _ = kill_process(self.pid(), signal);
     }
@@ -88,7 +89,7 @@ impl Process {
         Pid::from_child(&self.child)
     }
 
-    /// The exit status, none if a signal has ended the process; and what it has said and nobody has waited for.
+    /// The exit status (`None` if a signal has ended the process), and the lines that no test has read.
     pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         let deadline = Instant::now() + LONG;
         let status = loop {
@@ -100,7 +101,8 @@ impl Process {
                 self.child.wait().unwrap();
                 panic!("the process does not end; it said {:?}", self.said.iter().collect::<Vec<_>>());
             }
-            thread::sleep(Duration::from_millis(2)); // nothing tells us when a process has ended
+            // The standard library cannot wait for the end of a process with a deadline.
+            thread::sleep(Duration::from_millis(2));
         };
         (status.code(), self.said.iter().collect())
     }

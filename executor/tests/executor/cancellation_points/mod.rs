@@ -1,8 +1,8 @@
-//! Every blocking call of the library is a cancellation point: a task that is cancelled while it is blocked in one comes
-//! back.
+//! Every blocking call of the library is a cancellation point: a task that is cancelled while the call blocks
+//! comes back from it.
 //!
-//! The list of these calls is checked against the sources. Whoever adds a public function that can come to one of the
-//! [`WAITS`] adds a line here.
+//! A test checks the list of these calls against the sources. A new public function that can come to one of
+//! the [`WAITS`] needs a line here.
 
 mod scan;
 
@@ -25,7 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::support::{LONG, Occupied, Spot, occupy, within_deadline};
 use scan::Sources;
 
-/// Each call blocks for ever, or for longer than the test waits, unless it is cut short. True if it says that it was.
+/// Each function calls one blocking call that would block longer than the test waits, unless a cancel cuts it
+/// short. It returns true if the call reported the cancel.
 const CALLS: &[(&str, Blocks)] = &[
     ("CancelToken::sleep", || CancelToken::current().sleep(FOR_EVER).is_err()),
     ("Latch::wait", || Latch::new(1).wait().is_err()),
@@ -152,7 +153,7 @@ const CALLS: &[(&str, Blocks)] = &[
     ("ExecutorService::close", || {
         let pool = ThreadPoolExecutor::fixed(1);
         let sleeps = pool.submit_cancellable(|token| token.sleep(FOR_EVER)).unwrap();
-        pool.close(); // it has become a `shutdown_now`
+        pool.close(); // the cancel turns it into a `shutdown_now`
         matches!(sleeps.join(), Err(JoinError::Cancelled)) && pool.is_terminated()
     }),
     ("Stopper::await_termination", || {
@@ -186,7 +187,7 @@ const CALLS: &[(&str, Blocks)] = &[
     }),
 ];
 
-/// What can come to the wait and is no cancellation point, or is none of its own.
+/// Functions that can come to the wait, but are no cancellation points or have none of their own.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
     ("ScheduledThreadPoolExecutor::drop", "the same"),
@@ -210,18 +211,19 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("ReceiverExt::take_iter", "is not there"),
 ];
 
-/// The waits under every blocking call: the one in `wait.rs`, and those for a channel.
+/// The waits under every blocking call: the wait in `wait.rs`, and the waits for a channel.
 const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
 
-/// What waits inside of a task of the library's own, which is run by `Task::run` as any other: a head of a line submits its
-/// successor. By names alone, whatever runs a task would come to that. And what a thread of the library's own does.
+/// Functions that wait inside a task or a thread of the library's own. `Task::run` runs such a task like any
+/// other; for example, the head of a line submits its successor. By names alone, every function that runs a
+/// task would come to that wait.
 const INSIDE: &[(&str, &str)] = &[("Line", "hand_over"), ("Shared", "sleep_and_hand_over")];
 
 type Blocks = fn() -> bool;
 
 const FOR_EVER: Duration = Duration::MAX;
 
-/// A task that would have nothing to do.
+/// A task with an empty body.
 struct Nothing;
 
 impl CancellableTask for Nothing {
@@ -236,12 +238,13 @@ impl CancellableTask for Nothing {
     }
 }
 
-/// A pool whose only thread is busy for as long as the test wants. Dropping it does not wait for that.
+/// A pool whose only thread is busy for as long as the test wants. Dropping the pool does not wait for that
+/// thread.
 fn with_room() -> (Occupied, ThreadPoolExecutor) {
     occupied(ThreadPoolExecutor::builder())
 }
 
-/// One whose queue is full, too, and at which submitters wait.
+/// A pool like [`with_room`], but with a full queue, too. Submitters wait there.
 fn full() -> (Occupied, ThreadPoolExecutor) {
     let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new());
     let (busy, pool) = occupied(builder);
@@ -258,7 +261,7 @@ fn idle_scheduler() -> ScheduledThreadPoolExecutor {
     ScheduledThreadPoolExecutor::new(1)
 }
 
-/// A series that never has a run.
+/// A series that never runs.
 fn rests(pool: &ScheduledThreadPoolExecutor) -> Series {
     pool.schedule_at_fixed_rate(FOR_EVER, FOR_EVER, |_| ()).unwrap()
 }
@@ -313,7 +316,7 @@ fn the_list_of_blocking_calls_is_that_of_the_sources() {
     );
 }
 
-/// The test above can fail.
+/// Shows that the test above can fail.
 #[test]
 fn a_public_function_that_comes_to_the_wait_is_found_however_many_calls_are_between() {
     let mut sources = Sources::default();

@@ -1,20 +1,22 @@
 //! Reads from the sources which public functions can come to the wait in `wait.rs`.
 //!
-//! It knows no types, so it goes by names: which functions a body calls, and for a method, what the field or parameter
-//! before the dot was declared as. That finds a little too much rather than too little; the list of exceptions says what.
+//! The scan knows no types, so it goes by names: the functions that a body calls, and for a method, the
+//! declared type of the field or parameter before the dot. So it finds a little too much rather than too
+//! little; the list of exceptions explains the surplus.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Methods that types of the standard library have, too. After a receiver that was not declared anywhere they mean those.
+/// Methods that types of the standard library have, too. After a receiver without a declaration such a name
+/// means the standard library's method.
 const OF_STD: &[&str] = &[
     "acquire", "clone", "close", "default", "drop", "fmt", "join", "new", "next", "push", "run", "sleep",
     "take", "wait",
 ];
 
 pub(super) struct Function {
-    /// The type or the trait in whose block it stands; empty for one outside.
+    /// The type or trait of the block that contains the function; empty outside any block.
     owner: String,
     /// The trait that the block implements for the owner.
     of_trait: String,
@@ -24,7 +26,7 @@ pub(super) struct Function {
 }
 
 struct Call {
-    /// What stands before the name, and whether a dot is between them.
+    /// The text before the name, and whether a dot follows it.
     before: Option<(String, bool)>,
     name: String,
 }
@@ -32,14 +34,14 @@ struct Call {
 #[derive(Default)]
 pub(super) struct Sources {
     functions: Vec<Function>,
-    /// The types that fields and parameters of a name were declared with.
+    /// For each name, the types that fields and parameters of this name are declared with.
     declared: BTreeMap<String, BTreeSet<String>>,
     public_types: BTreeSet<String>,
     traits: BTreeSet<String>,
 }
 
 impl Sources {
-    /// Reads all files of a folder and those below.
+    /// Reads all files of a folder and of the folders below it.
     pub(super) fn read(folder: &Path) -> Self {
         let mut sources = Self::default();
         sources.read_folder(folder);
@@ -96,14 +98,14 @@ impl Sources {
         }
     }
 
-    /// Takes a function for one that calls nothing.
+    /// Treats a function as one that calls nothing.
     pub(super) fn do_not_follow(&mut self, owner: &str, name: &str) {
         let is_it = |function: &&mut Function| function.owner == owner && function.name == name;
         let function = self.functions.iter_mut().find(is_it);
         function.unwrap_or_else(|| panic!("there is no {owner}::{name}")).calls.clear();
     }
 
-    /// The functions that a call may mean.
+    /// The functions that a call may refer to.
     fn meant(&self, caller: &Function, call: &Call) -> Vec<usize> {
         let named = |is_meant: &dyn Fn(&Function) -> bool| -> Vec<usize> {
             let all = self.functions.iter().enumerate();
@@ -164,7 +166,7 @@ impl Sources {
         found.filter_map(|(function, _)| self.public_name(function)).collect()
     }
 
-    /// What users call it by; `None` if they cannot.
+    /// The name by which users call the function; `None` if they cannot.
     fn public_name(&self, function: &Function) -> Option<String> {
         let Function { owner, of_trait, name, .. } = function;
         let by = match &**of_trait {
@@ -177,7 +179,7 @@ impl Sources {
     }
 }
 
-/// What the compiler sees, without attributes and unit tests.
+/// The code that the compiler sees, without attributes and unit tests.
 fn code(text: &str) -> String {
     let mut in_tests = false;
     let outside_tests = text.lines().filter(|line| {
@@ -196,14 +198,14 @@ fn last_word(text: &str) -> &str {
     &text[text.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |place| place + 1)..]
 }
 
-/// The type and the trait of an `impl` that begins in this line, or of a trait.
+/// The type and the trait of an `impl` or `trait` block that begins in this line.
 fn block(line: &str) -> Option<(String, String)> {
     let line =
         ["pub(crate) ", "pub(super) ", "pub "].iter().find_map(|vis| line.strip_prefix(vis)).unwrap_or(line);
     if let Some(rest) = line.strip_prefix("trait ") {
         return Some((first_word(rest).to_owned(), "trait".to_owned()));
     }
-    // What is implemented for a shared one is the type's own.
+    // Methods of the shared type count as methods of the type itself.
     let rest = without_generics(&line.strip_prefix("impl")?.replace("for Arc<Shared>", "for Shared"));
     let name = |text: &str| last_word(text.trim().trim_end_matches('{').trim()).to_owned();
     let rest = rest.split(" where ").next().unwrap_or_default();
@@ -224,7 +226,7 @@ fn without_generics(text: &str) -> String {
     outside.collect()
 }
 
-/// Whether a function that is declared in this line is public, and its name.
+/// The name of a function declared in this line, and whether it is public.
 fn function(line: &str) -> Option<(bool, String)> {
     let line = line.trim_start();
     let public = line.starts_with("pub ");
@@ -233,7 +235,7 @@ fn function(line: &str) -> Option<(bool, String)> {
     Some((public, first_word(rest.strip_prefix("fn ")?).to_owned()))
 }
 
-/// The calls in a line. One whose receiver stands in the line before has an unknown one.
+/// The calls in a line. If the receiver stands in the line before, it is unknown.
 fn calls(line: &str) -> Vec<Call> {
     let calls = line.match_indices('(').filter_map(|(place, _)| {
         let text = &line[..place];

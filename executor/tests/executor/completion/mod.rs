@@ -1,4 +1,5 @@
-//! The completion service: each task once, in the order in which they end, and an end when there are no more.
+//! The completion service gives out each task once, in the order in which the tasks end, and reports when
+//! none is left.
 
 mod takers;
 
@@ -17,12 +18,12 @@ use crate::support::{
     on_every_concurrent_executor, on_every_executor, on_every_pool, tracked, within_deadline,
 };
 
-/// Takes all there is, each with the assertion of CS-1: what comes out is finished.
+/// Takes all handles, and asserts CS-1 for each: its task is finished.
 fn take_all<E: Executor, T: Send + 'static>(service: &ExecutorCompletionService<E, T>) -> Vec<TaskHandle<T>> {
     std::iter::from_fn(|| service.take().unwrap()).inspect(|handle| assert!(handle.is_finished())).collect()
 }
 
-/// A task that waits for a signal, and then yields a number.
+/// A task that waits for a signal and then returns a number.
 fn held(release: &Signal, number: i32) -> impl FnOnce() -> i32 + Send + 'static {
     let release = release.clone();
     move || {
@@ -140,7 +141,7 @@ fn handles_come_in_the_order_in_which_the_tasks_end() {
     });
 }
 
-/// Several lie ready and were not taken as they came.
+/// Several handles lie ready, because no taker took them as they came.
 #[test]
 fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
     within_deadline(|| {
@@ -160,7 +161,7 @@ fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
     });
 }
 
-/// A taker fetches all that lie ready, and leaves those that it does not need to the next one.
+/// A taker fetches all handles that lie ready, and leaves those that it does not need to the next taker.
 #[test]
 fn what_was_fetched_comes_before_what_has_come_since() {
     let service = ExecutorCompletionService::new(DirectExecutor);
@@ -284,7 +285,7 @@ fn a_refused_task_comes_back_and_is_not_outstanding() {
 #[test]
 fn a_refused_task_releases_a_taker_that_has_waited_for_it() {
     within_deadline(|| {
-        /// Refuses, but not before it is told to.
+        /// Refuses a task, but not before the test says so.
         struct Slow(Signal, Signal);
         impl Executor for Slow {
             fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
@@ -393,7 +394,7 @@ fn results_that_look_at_the_service_when_they_are_dropped_find_it_unlocked() {
         }
         drop(service.take());
         assert!(dropped.is_set());
-        // One that is cancelled drops what it has captured.
+        // A cancelled task drops what it has captured.
         let nosy = Nosy(Arc::clone(&service), Signal::new());
         let task = FutureTask::new(move || nosy);
         task.handle.cancel();
@@ -424,7 +425,7 @@ fn dropping_the_service_drops_the_results_and_lets_the_tasks_go_on() {
         release.set();
         pool.close();
         assert!(ran.is_set());
-        assert!(!is_alive(), "nobody wanted it");
+        assert!(!is_alive(), "no taker was left");
     });
 }
 

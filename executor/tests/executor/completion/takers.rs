@@ -59,7 +59,7 @@ fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
     });
 }
 
-/// A handle that woke a taker that has given up goes to another.
+/// A handle has woken a taker that gives up: the handle goes to another taker.
 #[test]
 fn takers_that_give_up_cost_the_others_nothing() {
     within_deadline(|| {
@@ -68,7 +68,7 @@ fn takers_that_give_up_cost_the_others_nothing() {
             let service = Arc::new(ExecutorCompletionService::new(&pool));
             let token = CancelToken::new();
             let release = Signal::new();
-            // Two are outstanding, so the first to end wakes one taker only.
+            // Two tasks are outstanding, so the first that ends wakes only one taker.
             let last = Signal::new();
             service.submit(held(&release, 1)).unwrap();
             service.submit(held(&last, 2)).unwrap();
@@ -76,7 +76,7 @@ fn takers_that_give_up_cost_the_others_nothing() {
                 let gives_up = scope.spawn(|| {
                     let got_one = token.attach(|| service.take()).is_ok();
                     if got_one {
-                        last.set(); // the other one is waiting for this
+                        last.set(); // the other taker waits for this
                     }
                     got_one
                 });
@@ -117,9 +117,9 @@ fn take_is_a_cancellation_point_and_loses_nothing() {
         token.cancel();
         assert_eq!(waiter.result(), Err(CutShort::Interrupted(Cancelled)));
         release.set();
-        pool.close(); // the count of the completed is told before the outcome is
+        pool.close(); // the pool counts a completed task before its outcome is announced
         token.attach(|| {
-            assert_matches!(service.take(), Err(CutShort::Interrupted(_))); // although one is there
+            assert_matches!(service.take(), Err(CutShort::Interrupted(_))); // although a handle lies ready
             assert_matches!(service.take_timeout(Duration::MAX), Err(WaitError::Interrupted));
             assert!(service.try_take().is_some(), "what does not wait is no cancellation point");
         });

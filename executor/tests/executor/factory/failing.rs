@@ -1,4 +1,4 @@
-//! What happens if the factory has no thread.
+//! What a pool does if its factory has no thread.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use executor::{
 
 use crate::support::{LONG, assert_matches, eventually, occupy, occupy_all, within_deadline};
 
-/// A factory of one's own, which fails when it is told to, in one of several ways.
+/// A user's factory that fails in one of several ways when the test says so.
 struct Troubled {
     good: AtomicUsize,
     trouble: Trouble,
@@ -61,7 +61,7 @@ fn without_a_thread_and_without_a_place_to_wait_the_task_comes_back() {
                 refused.task.run();
                 assert_eq!(refused.handle.join().unwrap(), n, "{how}");
             }
-            eventually("only those that came are counted", || pool.stats().threads == 4);
+            eventually("only the threads that came are counted", || pool.stats().threads == 4);
             drop(busy);
             pool.close();
             let stats = pool.stats();
@@ -78,7 +78,7 @@ fn without_a_thread_of_its_own_a_task_waits_for_one_of_those_there_are() {
             let pool = pool.thread_factory(Troubled { good: AtomicUsize::new(1), trouble }).build().unwrap();
             let busy = occupy(&pool);
             let waiting: Vec<_> = (0..5).map(|n| pool.submit(move || n).unwrap()).collect();
-            eventually("only the one that came is counted", || pool.stats().threads == 1);
+            eventually("only the thread that came is counted", || pool.stats().threads == 1);
             assert_eq!((pool.queued(), pool.stats().active), (5, 1), "{how}");
             drop(busy);
             for (n, handle) in waiting.into_iter().enumerate() {
@@ -120,7 +120,8 @@ fn a_pool_without_a_single_thread_can_be_shut_down() {
     });
 }
 
-/// The second thread's factory call learns that neither of two threads will come: the first submitter must be told.
+/// During its call for a second thread, the factory drops both workers: the pool must tell the first
+/// submitter, too.
 #[test]
 fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too() {
     struct Fickle(Mutex<Option<Worker>>);
@@ -153,7 +154,7 @@ fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too()
     });
 }
 
-/// Says that it starts threads, and does not.
+/// Reports a started thread, and starts none.
 struct Liar(AtomicUsize);
 
 impl ThreadFactory for Liar {
@@ -186,10 +187,10 @@ fn a_factory_that_fails_is_not_asked_for_every_task_while_there_is_another_threa
         for _ in 0..10_000 {
             pool.execute(|| ()).unwrap();
         }
-        // It rests for 1 ms, 2 ms, … 1 s; the test has twenty seconds.
+        // The pool pauses for 1 ms, 2 ms, … 1 s between its attempts; the test has twenty seconds.
         let asked = liar.0.load(Ordering::SeqCst);
         assert!((1..=32).contains(&asked), "asked {asked} times");
-        pool.set_thread_factory(Arc::new(NamedThreads::new("better"))); // which is asked at once
+        pool.set_thread_factory(Arc::new(NamedThreads::new("better"))); // the pool asks it at once
         pool.submit(|| ()).unwrap().join_timeout(LONG).unwrap();
         assert_eq!(pool.stats().threads, 2);
         drop(busy);

@@ -1,4 +1,4 @@
-//! Threads that were ordered and come late, or never.
+//! Threads that a pool has ordered and that come late or never.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use executor::{JoinError, RejectReason, TaskState, ThreadFactory, ThreadPoolExec
 
 use crate::support::{LONG, assert_matches, blocked, eventually, occupy, within_deadline};
 
-/// Says that it has started a thread, and keeps the worker until the test decides.
+/// Reports a started thread, and keeps the worker until the test decides.
 #[derive(Clone, Default)]
 struct Hoarding(Arc<Mutex<Vec<Worker>>>);
 
@@ -83,7 +83,8 @@ fn the_one_thread_that_comes_does_the_tasks_of_those_that_do_not() {
     });
 }
 
-/// A submitter that may not rely on any thread yet waits until one has come, or will not.
+/// While no thread has started yet, a submitter must not rely on one: it waits until one starts or all have
+/// failed.
 #[test]
 fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
     within_deadline(|| {
@@ -104,7 +105,7 @@ fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
                 assert!(first.into_iter().all(|handle| handle.join_timeout(LONG).is_ok()));
             } else {
                 drop((one, other));
-                let third = third.result(); // a third thread was ordered for it
+                let third = third.result(); // the pool ordered a third thread for it
                 drop(hoarding.next());
                 assert_matches!(third.join_timeout(LONG), Err(JoinError::Cancelled));
             }
@@ -114,7 +115,7 @@ fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
     });
 }
 
-/// A shutdown ends that wait, too.
+/// A shutdown ends the wait for the first thread, too.
 #[test]
 fn a_submitter_that_waits_for_the_first_thread_is_refused_when_the_pool_is_shut_down() {
     within_deadline(|| {
@@ -137,7 +138,8 @@ fn a_submitter_that_waits_for_the_first_thread_is_refused_when_the_pool_is_shut_
     });
 }
 
-/// Without a thread of its own a task relies on those that others have ordered, if one of them comes.
+/// A task whose own thread cannot be started relies on the threads that other submitters have ordered, if one
+/// of them comes.
 #[test]
 fn a_submitter_whose_factory_fails_waits_the_moment_until_another_thread_has_come_or_will_not() {
     struct Second(Hoarding);
@@ -221,7 +223,7 @@ fn after_a_shutdown_a_late_thread_still_runs_its_task_and_one_that_does_not_come
     });
 }
 
-/// A factory that keeps the workers after the first few, and starts none of them.
+/// A factory that starts the first few workers, and keeps all later ones.
 #[derive(Default)]
 struct Slow(AtomicUsize, Mutex<Vec<Worker>>);
 
@@ -246,7 +248,7 @@ fn the_last_thread_there_is_stays_while_others_are_only_ordered() {
         let pool = pool.build().unwrap();
         let busy = occupy(&pool);
         let handle = pool.submit(|| 2).unwrap(); // for the second thread
-        pool.set_threads(1).unwrap(); // now there is one too many
+        pool.set_threads(1).unwrap(); // now the pool has one thread too many
         drop(busy);
         assert_eq!(handle.join_timeout(LONG).unwrap(), 2);
         assert_eq!(pool.submit(|| 3).unwrap().join_timeout(LONG).unwrap(), 3);

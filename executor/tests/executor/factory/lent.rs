@@ -1,4 +1,4 @@
-//! Threads that belong to another pool and go back to it.
+//! Threads that another pool lends and gets back.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use executor::{ExecutorService, ThreadFactory, ThreadPoolExecutor, Worker, prelu
 
 use crate::support::{LONG, SHORT, Signal, within_deadline};
 
-/// Has the workers of a pool run on another executor's threads, which do something else before and afterwards.
+/// Runs the workers of a pool on another executor's threads, which do other work before and afterwards.
 struct Lend(Arc<ThreadPoolExecutor>);
 
 impl ThreadFactory for Lend {
@@ -48,7 +48,7 @@ fn a_task_on_a_lent_thread_can_close_both_pools_whose_thread_it_is() {
     });
 }
 
-/// The second pool is likely to be made where the first one was.
+/// The allocator perhaps gives the second pool the address of the first one.
 #[test]
 fn a_thread_that_was_a_worker_once_waits_for_the_pools_that_it_closes() {
     within_deadline(|| {

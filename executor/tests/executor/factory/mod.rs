@@ -1,4 +1,4 @@
-//! Where a pool's threads come from, what they are called, and what a factory may do meanwhile.
+//! Where a pool's threads come from, how they are named, and what a factory may do while it is called.
 
 mod failing;
 mod late;
@@ -29,7 +29,7 @@ fn threads_are_numbered_within_their_pool_and_pools_in_the_process() {
             let (first, second) = (thread_name(pool), thread_name(pool));
             let (name, one) = first.split_once("-thread-").unwrap();
             assert_eq!(one, "1");
-            // The second task starts the second thread, but the first one may be quicker to take it.
+            // The second task starts the second thread, but perhaps the first thread takes the task first.
             assert!(second == first || second == format!("{name}-thread-2"), "{second}");
             name.strip_prefix("pool-").unwrap().parse::<u32>().unwrap()
         });
@@ -69,8 +69,8 @@ fn the_usual_factory_counts_its_threads() {
 #[expect(clippy::large_stack_arrays, reason = "the point")]
 fn a_stack_can_be_as_large_as_one_likes() {
     within_deadline(|| {
-        const LARGE: usize = 6 << 20; // three times what a thread has by default
-        let threads = NamedThreads::new("deep").stack_size(4 * LARGE); // unoptimised code makes copies
+        const LARGE: usize = 6 << 20; // three times the default size
+        let threads = NamedThreads::new("deep").stack_size(4 * LARGE); // unoptimised code copies the array
         let pool = ThreadPoolExecutor::builder().thread_factory(threads).build().unwrap();
         let on_the_stack = || {
             let array = std::hint::black_box([1_u8; LARGE]);
@@ -95,7 +95,7 @@ fn a_new_factory_starts_the_threads_from_now_on() {
     });
 }
 
-/// The factory is user code: it is called outside our locks.
+/// The factory is user code: the pool calls it outside our locks.
 #[test]
 fn a_factory_may_look_at_its_pool() {
     struct Curious(Arc<OnceLock<Weak<ThreadPoolExecutor>>>);
@@ -117,7 +117,7 @@ fn a_factory_may_look_at_its_pool() {
     });
 }
 
-/// A factory that is slow holds up only submitters that need a thread from it.
+/// A slow factory holds up only the submitters that need a thread from it.
 #[test]
 fn a_slow_factory_holds_up_nobody_else() {
     struct Slow(Signal, AtomicUsize);

@@ -1,4 +1,4 @@
-//! Batches of tasks, and computations that fork only as long as there are thieves.
+//! Batches of tasks, and computations that fork only while thieves look for work.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use executor::{JoinError, TaskHandle, prelude::*};
 use super::pool;
 use crate::support::{LONG, rounds, within_deadline};
 
-/// Invokes `count` tasks, of which one fails if it is said which, and adds up those that do not.
+/// Invokes `count` tasks and sums the results. `failing` is the number of the task that fails, if any.
 fn sum_of_batch(pool: &ForkJoinPool, count: u32, failing: Option<u32>) -> (u32, Vec<String>) {
     let task = |n| {
         move || {
@@ -77,7 +77,7 @@ enum Forking {
     WhileWanted,
 }
 
-/// The integral of a cubic, by halves that are halved until both rules agree.
+/// The integral of a cubic: halves are split until both rules agree.
 fn integral(from: f64, to: f64, area: f64, forking: Forking) -> f64 {
     fn at(x: f64) -> f64 {
         (x * x + 1.0) * x
@@ -99,7 +99,7 @@ fn integral(from: f64, to: f64, area: f64, forking: Forking) -> f64 {
     let forked = fork(move || integral(middle, to, right, forking));
     let left = integral(from, middle, left, forking);
     let right = match forking {
-        // What comes back is either run here by the join, or was stolen.
+        // The join runs the second half here, unless a thief has it.
         Forking::WhileWanted => match forked.remove() {
             Some(task) => {
                 task.run();
@@ -129,7 +129,8 @@ fn quadrature_comes_out_the_same_however_much_it_forks() {
     });
 }
 
-/// How many ways there are to put queens in the rows from here on. A bit of `columns`, `left` and `right` is a threatened square.
+/// The number of ways to put queens into the rows from here on. A bit of `columns`, `left` and `right` is a
+/// threatened square.
 fn queens(size: u32, row: u32, columns: u32, left: u32, right: u32) -> u32 {
     if row == size {
         return 1;

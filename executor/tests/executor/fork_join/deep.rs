@@ -1,4 +1,4 @@
-//! What no reasonable program does, and what some do all the same.
+//! Very deep recursions and late forks: rare in reasonable programs, but possible.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use executor::{CancelToken, TaskHandle, masked, prelude::*};
 use super::{fibonacci, pool};
 use crate::support::{LONG, Signal, Spot, eventually, within_deadline};
 
-/// Runs something when it is dropped.
+/// Calls a closure when it is dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
@@ -65,7 +65,7 @@ fn a_payload_whose_destructor_panics_ends_neither_the_worker_nor_the_caller() {
             both.wait();
             panic_any(OnDrop(|| panic!("of the payload")));
         };
-        // Both panic: one payload is passed on, the other one is dropped by the pool.
+        // Both halves panic: the caller gets one payload, and the pool drops the other.
         let panicked =
             catch_unwind(AssertUnwindSafe(|| pool.invoke(|| join(|| fail(&both), || fail(&both)))));
         std::mem::forget(panicked);
@@ -334,10 +334,10 @@ fn what_a_task_of_a_scope_spawns_is_run_by_the_scope_that_waits_on_the_last_free
             .unwrap();
         });
         begun.wait();
-        // Comes before the inner task in the queue, and waits for the scope.
+        // This task comes before the inner task in the queue, and waits for the scope.
         let waits = pool.submit(move || its.lock().unwrap().take().unwrap().join());
         *slot.lock().unwrap() = Some(scoped.unwrap());
-        at_its_end.wait_until_blocked(); // the scope has to be told
+        at_its_end.wait_until_blocked(); // the scope must get the report
         go.set();
         waits.unwrap().join().unwrap().unwrap();
     });

@@ -1,4 +1,4 @@
-//! Threads from outside that take part in a computation which they begin.
+//! Threads from outside that take part in a computation of their own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -126,15 +126,15 @@ fn a_guest_that_blocks_is_stood_in_for_and_may_close_the_pool() {
         let body = || {
             let forked = fork(|| fibonacci(10));
             blocking(|| eventually("a stand-in runs it", || forked.is_finished()));
-            own.close(); // does not wait for itself
+            own.close(); // it does not wait for itself
         };
         pool.invoke(body).unwrap();
         assert!(pool.await_termination(LONG));
     });
 }
 
-/// A pool's worker sleeps, and a guest that waits has its place. Nothing can wake that worker, so a wait that counts on it is a
-/// deadlock.
+/// The pool's worker sleeps, and a guest that waits has its place. No thread can wake that worker, so a wait
+/// that counts on it would deadlock.
 #[test]
 fn a_worker_whose_place_has_a_guest_is_nobody_to_wait_for() {
     within_deadline(|| {

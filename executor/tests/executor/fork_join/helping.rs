@@ -65,7 +65,7 @@ fn a_batch_from_inside_needs_no_second_worker() {
 fn a_waiting_worker_takes_pieces_of_what_was_stolen_from_it() {
     within_deadline(|| {
         let pool = pool(2);
-        // The second half is stolen and makes a piece that only another thread can run, which is the one that waits.
+        // A thief steals the second half, which makes a piece that only the waiting thread can run.
         let stolen = Signal::new();
         let second = || {
             stolen.set();
@@ -100,7 +100,7 @@ fn what_may_want_a_lock_of_the_waiting_frame_does_not_run_on_top_of_it() {
         };
         let second = || {
             stolen.set();
-            // Three that the waiting worker can see, and that nobody needs for this half to end.
+            // Three tasks that the waiting worker can see, and that this half does not need for its end.
             submit(&|task| pool.execute(task).unwrap());
             submit(&|task| pool.execute_externally(task).unwrap());
             submit(&|task| drop(fork(|| drop(task.run()))));
@@ -131,7 +131,8 @@ fn waits_of_two_pools_for_each_other_end() {
             let inner = own.submit(move || other.submit(|| 1).unwrap().join());
             inner.unwrap().join()
         });
-        // Whoever looks last: the worker of this pool runs the task itself, that of the plain one is told that it starves.
+        // If this pool's worker looks last, it runs the task itself. If the plain pool's worker looks last,
+        // it gets the report.
         let ended = outer.unwrap().join().unwrap();
         assert!(matches!(ended, Ok(Ok(1)) | Err(JoinError::Starved(..))), "{ended:?}");
     });
@@ -161,7 +162,7 @@ fn a_thief_that_waits_for_the_task_whose_join_waits_for_it_is_told_so() {
     });
 }
 
-/// It need not be told that it starves: any of these tasks will do, and it can run one.
+/// The worker does not starve: it waits for any of these tasks, and can run one of them itself.
 #[test]
 fn a_worker_that_waits_for_the_first_of_its_tasks_runs_one() {
     within_deadline(|| {
@@ -189,7 +190,7 @@ fn a_worker_that_waits_for_the_first_of_its_tasks_runs_one() {
     });
 }
 
-/// With 32 on top of each other it runs no more of them.
+/// A worker with 32 tasks on top of each other runs no more tasks while it waits.
 #[test]
 fn a_worker_that_lies_too_deep_to_run_one_of_its_tasks_is_told() {
     fn deeper(own: &Arc<ForkJoinPool>) -> u32 {
@@ -212,7 +213,8 @@ fn a_worker_that_lies_too_deep_to_run_one_of_its_tasks_is_told() {
     });
 }
 
-/// A task of a line cannot be run before those in front of it. So nobody helps, and whoever waits is told.
+/// A worker cannot run a task of a line before the tasks in front of it. So the worker does not help, and the
+/// waiter gets the report.
 #[test]
 fn a_worker_that_waits_for_a_task_in_a_line_over_its_pool_is_told() {
     within_deadline(|| {
@@ -227,7 +229,7 @@ fn a_worker_that_waits_for_a_task_in_a_line_over_its_pool_is_told() {
     });
 }
 
-/// What it runs there is a task of a line, and it is a worker all the same.
+/// The waiting code runs in a task of a line, but its thread is a worker all the same.
 #[test]
 fn the_head_of_a_line_helps_as_its_worker_does() {
     within_deadline(|| {
@@ -256,7 +258,8 @@ fn a_worker_that_sleeps_takes_a_piece_that_its_thief_offers_later() {
     });
 }
 
-/// Nobody else does so: one that unwinds looks for no pieces, and its thief has another task by then and does not fall asleep.
+/// Only the end of the stolen half wakes the worker: it looks for no pieces while it unwinds, and its thief
+/// has another task by then and does not fall asleep.
 #[test]
 fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
     within_deadline(|| {
@@ -278,13 +281,13 @@ fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
             joined.set();
             assert!(unwound.is_err());
             let next = next.lock().unwrap().take().unwrap();
-            next.join_timeout(LONG).unwrap(); // it has ended by the signal
+            next.join_timeout(LONG).unwrap(); // the signal has ended it
         };
         pool(2).invoke(computation).unwrap();
     });
 }
 
-/// With a time limit, nobody but the thief knows that it waits for a piece.
+/// With a time limit, only the thief knows that the worker waits for a piece.
 #[test]
 fn a_worker_that_sleeps_for_so_long_at_most_takes_a_piece_that_its_thief_offers_later() {
     within_deadline(|| {
@@ -335,7 +338,7 @@ fn in_place_of_a_worker_that_says_that_it_blocks_another_one_works() {
             });
         });
         inside.wait();
-        assert_eq!(pool.submit(|| 7).unwrap().join().unwrap(), 7, "nobody is there to run it");
+        assert_eq!(pool.submit(|| 7).unwrap().join().unwrap(), 7, "no worker is there to run it");
         release.set();
         blocked.unwrap().join().unwrap();
         eventually("the one too many sleeps", || pool.stats().awake <= 1);
@@ -370,7 +373,8 @@ fn no_more_stand_in_than_were_allowed() {
     });
 }
 
-/// One that blocked is back, and the one in its place has a task. Two are too many: the first of them that is done rests.
+/// A worker that had blocked is back, and its stand-in has a task. Now one worker is too many: the first that
+/// has nothing to do sleeps.
 #[test]
 fn a_worker_that_goes_on_leaves_what_comes_to_its_stand_in() {
     within_deadline(|| {
@@ -416,7 +420,8 @@ fn nobody_stands_in_for_a_worker_that_does_not_block_any_more() {
     });
 }
 
-/// What a thief has offered before it begins a task is no part of that, and may want a lock of whoever waits for the task.
+/// What a thief has offered before it begins a stolen task is no part of that task, and perhaps needs a lock
+/// that the waiter holds.
 #[test]
 fn a_half_that_its_thief_has_offered_before_is_no_piece_of_a_stolen_task() {
     within_deadline(|| {
@@ -443,7 +448,7 @@ fn a_half_that_its_thief_has_offered_before_is_no_piece_of_a_stolen_task() {
             begun.wait();
             spot.arrive();
             let joined = task.join().is_ok();
-            until.wait(); // or it would be free, and steal the half
+            until.wait(); // otherwise this worker would be free and steal the half
             joined
         });
         assert!(steals.unwrap().join_timeout(LONG).unwrap(), "it ran on top of another wait");

@@ -1,4 +1,4 @@
-//! What a computation can do to its pool at the worst of times.
+//! What a computation can do to its pool at the worst moments.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,7 +12,7 @@ use executor::{DirectExecutor, ExecutorService, ThreadPoolExecutor, prelude::*};
 use super::{fibonacci, pool};
 use crate::support::{Explosions, LONG, Signal, eventually, within_deadline};
 
-/// Calls something when it is dropped.
+/// Calls a closure when it is dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
@@ -52,7 +52,8 @@ fn a_payload_that_panics_when_it_is_dropped_does_not_take_a_worker_along() {
         let (pool, explosions) = (pool(2), Explosions::default());
         for _ in 0..50 {
             let (one, other) = (explosions.bomb(), explosions.bomb());
-            // Both halves fail: that of the second goes to the panic handler, or was never begun.
+            // Both halves fail: the payload of the second goes to the panic handler, if that half began at
+            // all.
             let both = || join(move || resume_unwind(Box::new(one)), move || resume_unwind(Box::new(other)));
             let payload =
                 catch_unwind(AssertUnwindSafe(|| pool.invoke(both))).map(|_: Result<((), ()), _>| ());
@@ -106,7 +107,7 @@ fn captures_that_join_when_they_are_dropped_unrun_do_so_on_any_thread() {
     });
 }
 
-/// Recursion as deep as `depth` in the first halves, or in the second ones.
+/// Recurses to `depth` in the first halves or in the second ones.
 fn dive(depth: u32, to_the_left: bool) -> u32 {
     if depth == 0 {
         return 0;
@@ -140,7 +141,7 @@ fn a_hundred_thousand_forks_that_nobody_joins_all_run() {
                     drop(fork(move || _ = ran.fetch_add(1, Ordering::Relaxed)));
                 }
             };
-            pool.invoke(fork_all).unwrap(); // by a guest, who leaves them behind
+            pool.invoke(fork_all).unwrap(); // run by a guest, who leaves the forked tasks behind
             assert!(pool.await_quiescence(LONG));
             assert_eq!(ran.load(Ordering::SeqCst), 100_000);
         }
@@ -212,7 +213,8 @@ fn a_thread_that_ends_may_still_join_and_fork_and_invoke() {
                 };
                 LAST.set(Some(OnDrop(Box::new(last))));
                 if is_used_before {
-                    outer.invoke(|| join(|| 1, || 2)).unwrap(); // so what that needs is destroyed first
+                    // The thread-locals that it needs are younger than `LAST`, so they are destroyed first.
+                    outer.invoke(|| join(|| 1, || 2)).unwrap();
                 }
             };
             thread::spawn(ends).join().unwrap();
@@ -306,7 +308,7 @@ fn a_pool_is_the_current_one_as_long_as_it_runs_the_caller() {
         assert_eq!(outer.invoke(currents).unwrap(), (true, false));
         assert_eq!(outer.invoke(|| inner.invoke(currents).unwrap()).unwrap(), (false, true));
         assert_eq!(inner.invoke(|| outer.invoke(currents).unwrap()).unwrap(), (true, false));
-        // The same pool further down: its one worker waits meanwhile, and the call says so or is run.
+        // The outer pool again, further down: its one worker waits meanwhile, so the call runs or starves.
         let around = outer.invoke(|| inner.invoke(|| outer.invoke(currents)).unwrap()).unwrap();
         assert!(matches!(around, Ok((true, false)) | Err(InvokeError::Starved(_))), "{around:?}");
         DirectExecutor

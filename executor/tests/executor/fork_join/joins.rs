@@ -222,7 +222,7 @@ fn a_half_of_a_masked_join_is_masked_where_it_is_stolen() {
             stolen.wait();
             nap()
         };
-        // The computation begins all the same: it is invoked by somebody who was not cancelled.
+        // The computation begins all the same: its caller was not cancelled.
         let (a, b) = pool.invoke(|| token.attach(|| masked(|| join(first, second)))).unwrap();
         assert!(a.is_ok() && b.is_ok());
     });
@@ -264,7 +264,7 @@ fn a_lock_may_be_held_across_a_join() {
         let pool = pool(4);
         for _ in 0..20 {
             let (total, outer) = (Mutex::new(0), Mutex::new(()));
-            // Four computations that want the same lock, each of which holds it while it joins.
+            // Four computations want the same lock, and each holds it while it joins.
             let whole = || {
                 let _held = outer.lock().unwrap();
                 count(8, &total);

@@ -195,7 +195,7 @@ fn a_task_that_closes_its_own_pool_does_not_wait_for_itself() {
 fn the_common_pool_has_as_many_threads_as_the_environment_says_if_that_is_a_number_of_threads() {
     const EXPECTED: &str = "TEST_EXPECTED_THREADS";
     if let Ok(expected) = std::env::var(EXPECTED) {
-        return assert_eq!(ForkJoinPool::common().threads().to_string(), expected); // in the process of its own
+        return assert_eq!(ForkJoinPool::common().threads().to_string(), expected); // in its own process
     }
     let default = std::thread::available_parallelism().unwrap().get().to_string();
     let default = default.as_str();

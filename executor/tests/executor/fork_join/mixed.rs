@@ -1,4 +1,4 @@
-//! Computations of all kinds inside each other, drawn by chance, against what one thread makes of them.
+//! Computations of all kinds inside each other, chosen at random, compared with the result of one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::support::{LONG, rounds, within_deadline};
 enum Work {
     Leaf(u64),
     Panic,
-    /// What is inside may panic; then this is worth 7.
+    /// The work inside may panic; then the result is 7.
     Catch(Arc<Work>),
     Join(Arc<Work>, Arc<Work>),
     Fork(Arc<Work>, Arc<Work>),
@@ -22,7 +22,8 @@ enum Work {
     Blocking(Arc<Work>),
 }
 
-/// Numbers that look random: see Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+/// Numbers that look random: see Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+/// 2014.
 struct Chance(u64);
 
 impl Chance {
@@ -50,7 +51,7 @@ impl Chance {
     }
 }
 
-/// None if it panics.
+/// The result of one thread; none if the work panics.
 fn alone(work: &Work) -> Option<u64> {
     let all = |parts: &[Arc<Work>]| parts.iter().map(|part| alone(part)).sum();
     match work {
@@ -66,7 +67,8 @@ fn alone(work: &Work) -> Option<u64> {
 fn together(pool: &Arc<ForkJoinPool>, work: &Work) -> u64 {
     match work {
         Work::Leaf(value) => *value,
-        Work::Panic => resume_unwind(Box::new("drawn")), // which the panic hook does not print
+        // `resume_unwind` does not call the panic hook, which would print.
+        Work::Panic => resume_unwind(Box::new("drawn")),
         Work::Catch(part) => catch_unwind(AssertUnwindSafe(|| together(pool, part))).unwrap_or(7),
         Work::Join(a, b) => {
             let (a, b) = join(|| together(pool, a), || together(pool, b));

@@ -25,7 +25,7 @@ fn a_worker_that_waits_for_quiescence_runs_what_there_is() {
     });
 }
 
-/// One after the other, so their number is no matter of depth.
+/// The worker runs the tasks one after the other, so their number does not make its stack deeper.
 #[test]
 fn a_worker_that_waits_for_quiescence_runs_a_hundred_tasks() {
     within_deadline(|| {
@@ -79,7 +79,7 @@ fn a_wait_inside_a_wait_ends_when_all_other_forks_have_run() {
         let pool = Arc::new(pool(1));
         let (own, inner) = (Arc::clone(&pool), Arc::clone(&pool));
         let end = pool.submit(move || {
-            let other = fork(|| ()).shared(); // the oldest: it is run last
+            let other = fork(|| ()).shared(); // the oldest, which runs last
             let seen = other.clone();
             let waits = fork(move || (inner.await_quiescence(LONG), seen.is_finished()));
             let is_quiet = own.await_quiescence(LONG);
@@ -100,7 +100,7 @@ fn each_of_three_waits_inside_each_other_has_run_its_own_forks() {
                 ran.fetch_add(1, Ordering::SeqCst);
             }));
         }
-        // Those that are in the middle of such a wait lie below this one.
+        // The waits that are under way lie below this one on the stack.
         let is_quiet = own.await_quiescence(LONG);
         is_quiet && own.stats().queued == 0
     }
@@ -113,7 +113,8 @@ fn each_of_three_waits_inside_each_other_has_run_its_own_forks() {
     });
 }
 
-/// With 32 on top of each other the next one gives up, so that the stack ends there and no task is left.
+/// With 32 waits on top of each other the next one gives up. So the stack grows no further, and no task is
+/// left.
 #[test]
 fn any_number_of_tasks_may_wait_in_each_other_on_one_worker() {
     within_deadline(|| {
@@ -133,7 +134,7 @@ fn any_number_of_tasks_may_wait_in_each_other_on_one_worker() {
     });
 }
 
-/// To somebody outside, a task that waits for quiet itself is a task that is not finished.
+/// Seen from outside, a task that itself waits for quiescence is unfinished.
 #[test]
 fn from_outside_a_task_that_has_waited_for_quiet_counts() {
     within_deadline(|| {
@@ -158,7 +159,7 @@ fn from_outside_a_task_that_has_waited_for_quiet_counts() {
     });
 }
 
-/// The other task waits for this one: either it is told so, or this one is, whichever comes last.
+/// The other task waits for this one: the one that waits last gets the report.
 #[test]
 fn a_wait_for_quiet_and_a_join_that_wait_for_each_other_are_found() {
     within_deadline(|| {
@@ -178,13 +179,13 @@ fn a_wait_for_quiet_and_a_join_that_wait_for_each_other_are_found() {
                                 |wait: &StarvedWait| matches!(wait.waits_for, WaitsFor::Quiescence { .. });
                             starvation.chain().iter().any(is_quiet)
                         }
-                        Ok(is_quiet) => !is_quiet, // the other one was told
+                        Ok(is_quiet) => !is_quiet, // the other task got the report
                         Err(other) => panic!("{other}"),
                     };
                     tell.send(is_found).unwrap();
                 };
                 own.execute(joins).unwrap();
-                begun.wait(); // so it is the other worker's
+                begun.wait(); // so the other worker has the task
                 own.await_quiescence(Duration::MAX)
             });
             give.send(waits.unwrap()).unwrap();
@@ -194,7 +195,8 @@ fn a_wait_for_quiet_and_a_join_that_wait_for_each_other_are_found() {
     });
 }
 
-/// A thread of another pool runs a task of this one because it waits for it. In that task it is inside of this pool.
+/// A thread of another pool runs a task of this pool because it waits for it. Inside that task, the thread is
+/// inside this pool.
 #[test]
 fn a_helper_of_another_pool_that_waits_for_quiet_does_not_wait_for_itself() {
     within_deadline(|| {
@@ -214,7 +216,7 @@ fn a_helper_of_another_pool_that_waits_for_quiet_does_not_wait_for_itself() {
         let until = go.clone();
         let there = threads.submit(move || {
             until.wait();
-            waits.join().unwrap() // the only worker waits for this task, so this thread runs the other one
+            waits.join().unwrap() // the only worker waits for this task, so this thread runs the waiting one
         });
         to_worker.send(there.unwrap()).unwrap();
         spot.wait_until_blocked();

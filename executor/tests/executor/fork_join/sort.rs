@@ -9,7 +9,7 @@ use executor::fork_join::par_sort_unstable;
 use super::pool;
 use crate::support::within_deadline;
 
-/// Long enough that the first partitions are made by several workers.
+/// Long enough that several workers make the first partitions.
 const LONG_ONE: usize = 140_000;
 
 /// Numbers without a pattern, from 0 to `most`.
@@ -53,12 +53,12 @@ fn elements_without_a_size_and_those_that_own_something_are_sorted() {
         let mut words: Vec<String> = random(LONG_ONE, 99_999).iter().map(ToString::to_string).collect();
         let mut expected = words.clone();
         expected.sort_unstable();
-        par_sort_unstable(&mut words); // in the common pool
+        par_sort_unstable(&mut words); // runs in the common pool
         assert!(words == expected);
     });
 }
 
-/// Compares as its number does, and panics at a certain comparison.
+/// Compares by its number, and panics at a chosen comparison.
 struct Panics<'a> {
     number: u64,
     left: &'a AtomicUsize,
@@ -106,7 +106,7 @@ fn after_a_comparison_that_panics_every_element_is_still_there() {
     });
 }
 
-/// Says that it is less than any other, as any other does.
+/// Claims to be less than any other value, in both directions.
 #[derive(PartialEq, Eq, Clone, Copy)]
 struct NoOrder(u64);
 
@@ -125,7 +125,7 @@ impl PartialOrd for NoOrder {
 #[test]
 fn an_order_that_is_none_ends_the_sort_and_loses_nothing() {
     within_deadline(|| {
-        // The standard library's sort may notice it, and panics then: once for each of few pieces.
+        // The standard library's sort perhaps notices the bad order and panics: once for each small piece.
         let mut elements: Vec<_> = (0..40_000).map(NoOrder).collect();
         let _ = catch_unwind(AssertUnwindSafe(|| par_sort_unstable(&mut elements)));
         let mut kept: Vec<_> = elements.iter().map(|element| element.0).collect();

@@ -68,7 +68,7 @@ fn a_cancel_of_a_computation_is_seen_in_a_fork_that_is_stolen() {
                     told.set();
                 }
             });
-            begun.wait(); // so it was stolen
+            begun.wait(); // so a thief has it
             masked(|| forked.join())
         });
         let computation = computation.unwrap();
@@ -91,7 +91,7 @@ fn a_fork_can_be_taken_back_and_then_never_runs_while_an_older_one_does() {
             assert!(newer.remove().is_some());
             assert!(newer.remove().is_none());
             older.join().unwrap();
-            assert_eq!(newer.state(), TaskState::Cancelled); // what was taken back was dropped
+            assert_eq!(newer.state(), TaskState::Cancelled); // the task that was taken back was dropped
         })
         .unwrap();
         assert_eq!(log.len(), 1);
@@ -182,7 +182,7 @@ fn recursive_tasks_and_actions_fork_themselves() {
         pool.invoke(|| action.compute()).unwrap();
         assert_eq!(count.load(Ordering::SeqCst), 64);
         assert_eq!(pool.invoke(|| Power(20).compute()).unwrap(), 1 << 20);
-        assert_eq!(Power(3).fork().join().unwrap(), 8); // in the common pool
+        assert_eq!(Power(3).fork().join().unwrap(), 8); // runs in the common pool
     });
 }
 
@@ -276,7 +276,7 @@ fn submissions_that_have_not_begun_can_be_taken_out_one_by_one_or_all_at_once() 
     });
 }
 
-/// An executor over the pool takes its own tasks back, which lie in the queue of the worker that has submitted them.
+/// An executor over the pool takes its own tasks back from the queue of the worker that has submitted them.
 #[test]
 fn tasks_of_another_executor_are_taken_out_of_the_queue_of_a_worker() {
     within_deadline(|| {

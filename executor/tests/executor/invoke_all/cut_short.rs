@@ -1,4 +1,4 @@
-//! Batches that are cut short: by a refusal, by the caller's own cancellation, by the end of the pool, by a panic.
+//! Batches that a refusal, the caller's cancellation, the end of the pool or a panic cuts short.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn what_a_pool_refuses_because_it_is_shut_down_comes_back() {
     });
 }
 
-/// Runs what came back and returns all values.
+/// Runs the tasks that were not submitted, and returns the values of all tasks.
 fn run_elsewhere<T: Send + 'static>(error: InvokeAllError<T>) -> Vec<T> {
     let mut all = values(error.handles);
     all.extend(
@@ -87,7 +87,7 @@ fn after_a_refusal_the_deadline_still_holds() {
     });
 }
 
-/// A batch that is larger than the pool gets done all the same: what the errors are made for.
+/// A batch that is larger than the pool gets done all the same: the errors exist for this use.
 #[test]
 fn what_is_refused_can_be_invoked_again_until_all_is_done() {
     within_deadline(|| {
@@ -253,7 +253,7 @@ fn a_panic_of_the_iterator_goes_to_the_caller_and_nothing_was_submitted() {
     });
 }
 
-/// Breaks at the second task.
+/// Panics at the second task.
 struct Breaks(ThreadPoolExecutor, AtomicUsize);
 
 impl Executor for Breaks {

@@ -1,6 +1,6 @@
 //! A batch of tasks, and the wait for the last of them.
 //!
-//! A refusal is reported when the tasks accepted before it have ended, and nothing is lost.
+//! The caller learns of a refusal when the tasks accepted before it have ended, and no task is lost.
 
 mod cut_short;
 
@@ -27,7 +27,7 @@ fn states<T: Send + 'static>(handles: &[TaskHandle<T>]) -> Vec<TaskState> {
     handles.iter().map(TaskHandle::state).collect()
 }
 
-/// A task that waits for its cancellation, and the place where it does.
+/// A task that waits for its cancellation, and the spot where it waits.
 fn sleeper() -> (FutureTask<()>, Spot) {
     let spot = Spot::default();
     let there = spot.clone();
@@ -38,7 +38,7 @@ fn sleeper() -> (FutureTask<()>, Spot) {
     (task, spot)
 }
 
-/// A pool of one thread with room for one more task, and a policy for the others.
+/// A pool of one thread with room for one more task, and a handler for further tasks.
 fn with_room_for_two(handler: impl RejectionHandler + 'static) -> ThreadPoolExecutor {
     let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
     builder.rejection_handler(handler).build().unwrap()
@@ -189,7 +189,7 @@ fn a_task_that_invokes_others_on_a_full_pool_is_told_so_and_leaves_nothing_behin
         assert_matches!(error.reason, InvokeFailure::Starved(_));
         assert_eq!(error.handles.iter().map(TaskHandle::state).collect::<Vec<_>>(), [TaskState::Cancelled]);
         pool.submit(|| ()).unwrap().join().unwrap();
-        assert!(!ran.is_set(), "cancelled with the one that waited for it");
+        assert!(!ran.is_set(), "cancelled with the task that waited for it");
     });
 }
 

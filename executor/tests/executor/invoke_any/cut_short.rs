@@ -1,4 +1,4 @@
-//! Races that are cut short: by a refusal, by the caller's own cancellation, by the end of the pool; and panics.
+//! Races that a refusal, the caller's cancellation or the end of the pool cuts short; and panics.
 
 use std::sync::{Arc, mpsc};
 
@@ -132,7 +132,7 @@ fn shutting_down_now_releases_who_waits_for_a_winner() {
                     one_waits.wait_until_blocked();
                     drop(pool.shutdown_now());
                     let error = caller.join().unwrap().unwrap_err();
-                    // Refused if the second one had not been submitted yet.
+                    // The second task is refused if the race had not submitted it yet.
                     assert_matches!(
                         error.reason,
                         InvokeFailure::AllFailed | InvokeFailure::Rejected(RejectReason::Shutdown)
@@ -169,7 +169,7 @@ fn thirty_thousand_races_with_shutting_down_now_all_end() {
 
 // ----- panics of losers, of the caller and of drops -----
 
-/// A pool of two threads, and what its panic handler has heard.
+/// A pool of two threads, and the reports to its panic handler.
 fn pool_that_tells() -> (ThreadPoolExecutor, Record<String>) {
     let heard = Record::new();
     let pool = ThreadPoolExecutor::builder().threads(2).panic_handler({

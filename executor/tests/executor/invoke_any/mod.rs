@@ -1,4 +1,4 @@
-//! Tasks that compete, and the wait for the first that succeeds.
+//! Tasks that compete, and the wait for the first success.
 
 mod cut_short;
 
@@ -25,29 +25,29 @@ fn boxed(f: impl FnOnce() -> Attempt + Send + 'static) -> Boxed {
     Box::new(f)
 }
 
-/// Panics without calling the hook, which would fill the output.
+/// Panics without the hook, which would fill the output.
 fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }
 
-/// A task that waits for its cancellation, the place where it does, and whether it was told.
+/// A task that waits for its cancellation, the spot where it waits, and a signal that the cancellation sets.
 fn loser() -> (FutureTask<Attempt>, Spot, Signal) {
     let (spot, told) = (Spot::default(), Signal::new());
     let (there, tell) = (spot.clone(), told.clone());
     let task = FutureTask::cancellable(move |token| {
-        token.on_cancel(move || tell.set()).keep(); // the sleep may well end before it is called
+        token.on_cancel(move || tell.set()).keep(); // perhaps the sleep ends before the callback is called
         there.arrive();
         token.sleep(Duration::MAX).map(|()| Ok(0))
     });
     (task, spot, told)
 }
 
-/// What is said of the failures, as text.
+/// The failures in the error, as text.
 fn told(error: &InvokeAnyError<i32, &'static str>) -> Vec<String> {
     error.failures.iter().map(ToString::to_string).collect()
 }
 
-/// Both forms, the second with so much time that it makes no difference.
+/// Runs a test with both forms, the second with so much time that the limit makes no difference.
 fn each_form(test: impl Fn(&dyn Fn(&dyn Executor, Vec<FutureTask<Attempt>>) -> Outcome)) {
     test(&|executor, tasks| executor.invoke_any(tasks));
     test(&|executor, tasks| executor.invoke_any_timeout(tasks, Duration::MAX));
@@ -123,7 +123,7 @@ fn a_fast_failure_does_not_keep_it_from_waiting_for_a_slow_success() {
             std::thread::scope(|scope| {
                 let caller = scope.spawn(|| executor.invoke_any(tasks));
                 failed.wait();
-                std::thread::sleep(SHORT); // it may well have noticed the failure by now
+                std::thread::sleep(SHORT); // perhaps it has noticed the failure by now
                 assert!(!caller.is_finished());
                 release.set();
                 assert_eq!(caller.join().unwrap().unwrap(), 1);

@@ -1,4 +1,4 @@
-//! A hundred thousand tasks that have lines rise.
+//! A hundred thousand tasks in lines that rise.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ fn pool() -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::builder().threads(1).queue(PriorityQueue::new()).build().unwrap())
 }
 
-/// If the queue were searched for each, this would take minutes.
+/// With a search of the queue for each task, this would take minutes.
 #[test]
 fn a_hundred_thousand_lines_rise_whatever_is_before_them() {
     within_deadline(|| {
@@ -35,7 +35,7 @@ fn a_hundred_thousand_lines_rise_whatever_is_before_them() {
     });
 }
 
-/// Each is more urgent than all before it, and each is a turn.
+/// Each task is more urgent than all before it, and each is a turn of its own.
 #[test]
 fn a_line_rises_a_hundred_thousand_times() {
     within_deadline(|| {

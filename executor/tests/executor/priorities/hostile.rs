@@ -1,4 +1,5 @@
-//! Queues that raise in their own way, or do their worst; and ends, refusals and cancellations while a line rises.
+//! Queues that raise tasks in their own way, or do their worst; and ends, refusals and cancels while a line
+//! rises.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -12,17 +13,17 @@ use executor::{
 
 use crate::support::{LONG, assert_matches, occupy, rounds, within_deadline};
 
-/// What a queue of a user's does when it is to raise a task.
+/// What a user's queue does when it must raise a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Raises {
     Never,
-    /// By taking the task out and putting it in.
+    /// Takes the task out and puts it in again.
     Anew,
     Panics,
-    /// With the task in its hands.
+    /// Panics while it has the task in its hands.
     PanicsHalfWay,
     Drops,
-    /// Somebody else's.
+    /// Raises a task of another user.
     Another,
 }
 
@@ -123,7 +124,7 @@ fn a_queue_of_a_users_own_raises_as_it_likes_and_strands_nobody() {
     });
 }
 
-/// What has run, and whether each handle says the same.
+/// The numbers of the tasks that have run, and the handles to compare them with.
 struct Books {
     ran: Arc<Mutex<Vec<(usize, usize)>>>,
     handles: Vec<(usize, TaskHandle<usize>)>,
@@ -136,7 +137,7 @@ impl Books {
         Self { ran: Arc::default(), handles: Vec::new() }
     }
 
-    /// A task for each key in turn, more urgent than those before it.
+    /// Submits a task for each key in turn, each more urgent than those before it.
     fn submit(&mut self, striped: &StripedExecutor<usize, Arc<ThreadPoolExecutor>>, number: usize) {
         let (ran, key) = (Arc::clone(&self.ran), number % KEYS);
         let task = FutureTask::new(move || {
@@ -149,7 +150,8 @@ impl Books {
         }
     }
 
-    /// Each accepted task has run once and in its order, or was cancelled. How many have run.
+    /// Asserts that each accepted task has run once and in its order, or was cancelled. Returns how many have
+    /// run.
     fn close(self) -> usize {
         let mut completed = 0;
         for (number, handle) in self.handles {
@@ -172,7 +174,7 @@ fn pool(handler: impl RejectionHandler + 'static, capacity: usize) -> Arc<Thread
     Arc::new(builder.rejection_handler(handler).build().unwrap())
 }
 
-/// A submitter raises tickets, and another thread stops the pool, or the stripes, at that moment.
+/// A submitter raises tickets, and at that moment another thread stops the pool or the striped executor.
 #[test]
 fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
     within_deadline(|| {
@@ -192,21 +194,22 @@ fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
             let stops_pool = round % 2 == 0;
             let back = if stops_pool { pool.shutdown_now() } else { striped.shutdown_now() };
             let books = submitter.join().unwrap();
-            // Of the stripes, a ticket may stay that the submitter was just about to hand in. It has nothing to run.
+            // A stopped striped executor may leave the ticket that the submitter was just about to submit.
+            // The ticket has nothing to run.
             assert!(!stops_pool || pool.queued() == 0, "a ticket stays in a pool that was stopped");
             let accepted = books.handles.len();
             for task in back {
                 task.run();
             }
             drop(busy);
-            assert_eq!(books.close(), accepted, "what was accepted was handed out, and run by us");
+            assert_eq!(books.close(), accepted, "the accepted tasks were handed out and run here");
             striped.close();
             pool.close();
         }
     });
 }
 
-/// Refusals of each kind, cancellations and removals beside lines that rise, in a queue that is nearly always full.
+/// Refusals of each kind, cancels and removals beside lines that rise, in a queue that is nearly always full.
 #[test]
 fn lines_rise_beside_refusals_and_cancellations() {
     within_deadline(|| {
@@ -237,7 +240,7 @@ fn lines_rise_beside_refusals_and_cancellations() {
                 })
             });
             for submitter in submitters {
-                // Its own order: the two have logs of their own.
+                // Each of the two submitters has its own log and its own order.
                 check_cancelled(submitter.join().unwrap());
             }
             striped.close();
@@ -247,7 +250,7 @@ fn lines_rise_beside_refusals_and_cancellations() {
     });
 }
 
-/// A task that was cancelled while it ran has run, and its handle says that it was cancelled.
+/// A task that was cancelled while it ran has run, and its handle reports that it was cancelled.
 fn check_cancelled(books: Books) {
     let mut completed = Vec::new();
     for (_, handle) in books.handles {

@@ -1,8 +1,8 @@
-//! What priorities and names mean for a line of tasks in the queue of the executor below.
+//! How priorities and names of a line's tasks act on the queue of the executor below.
 
-mod crowds; // a hundred thousand of them
+mod crowds; // a hundred thousand lines
 mod hostile; // queues that do their worst, and ends at the wrong moment
-mod queue; // the queue itself, against one that is too simple to be wrong
+mod queue; // the queue itself, compared with one that is too simple to be wrong
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use executor::{
 
 use crate::support::{Occupied, Record, Signal, eventually, occupy, within_deadline};
 
-/// A pool of one thread, which is kept busy until all that a test has submitted waits in the queue.
+/// A pool of one thread that stays busy until all tasks of a test wait in the queue.
 struct Held {
     pool: Arc<ThreadPoolExecutor>,
     busy: Occupied,
@@ -36,7 +36,7 @@ impl Held {
         StripedExecutor::over(Arc::clone(&self.pool))
     }
 
-    /// A task that notes its name.
+    /// A task that records its name when it runs.
     fn task(&self, name: &'static str, priority: i32) -> Task {
         let log = self.log.clone();
         Task::new(move || log.add(name)).named(name).prioritized(priority)
@@ -46,7 +46,8 @@ impl Held {
         self.pool.snapshot().queued
     }
 
-    /// Who has run, in order, when the thread is let go. Before the pool is shut down: then a line would not hand over.
+    /// Frees the thread, and returns the names of the tasks in the order in which they ran. It waits before
+    /// it shuts the pool down, because afterwards a line would not hand over.
     fn order(self) -> Vec<&'static str> {
         drop(self.busy);
         eventually("all has run", || {
@@ -82,7 +83,7 @@ fn a_line_waits_at_the_place_of_its_task_and_under_its_name() {
     });
 }
 
-/// In a stripe and in a serial executor, in every queue that orders by priority, also in a full one.
+/// A stripe and a serial executor rise in each queue that orders by priority, even in a full one.
 #[test]
 fn a_line_that_waits_rises_with_a_more_urgent_task() {
     let queues: [fn() -> Box<dyn WorkQueue>; 4] = [
@@ -155,7 +156,7 @@ fn a_line_does_not_fall_while_it_waits() {
     });
 }
 
-/// Each turn is as urgent as the most urgent of what is still in the line.
+/// Each turn is as urgent as the most urgent task that is still in the line.
 #[test]
 fn a_successor_has_the_priority_of_what_is_left() {
     within_deadline(|| {
@@ -176,7 +177,7 @@ fn a_successor_has_the_priority_of_what_is_left() {
     });
 }
 
-/// A task that comes while its line runs makes the next turn more urgent, and not the one that runs.
+/// A task that comes while its line runs makes the next turn more urgent, not the one that runs.
 #[test]
 fn what_comes_while_the_line_runs_counts_for_its_next_turn() {
     within_deadline(|| {
@@ -215,7 +216,8 @@ fn where_priorities_mean_nothing_a_line_keeps_its_place() {
         let held = Held::with(alphabetic);
         let striped = held.striped();
         for key in ["a", "b"] {
-            striped.execute_in(key, held.task(key, 0)).unwrap(); // their tickets have no name, and are equal
+            // Their tickets have no name and equal priorities.
+            striped.execute_in(key, held.task(key, 0)).unwrap();
         }
         held.pool.execute(held.task("with a name", 0)).unwrap();
         striped.execute_in("a", held.task("urgent", 9)).unwrap();
@@ -223,7 +225,7 @@ fn where_priorities_mean_nothing_a_line_keeps_its_place() {
     });
 }
 
-/// Over other executors, each of which has the task of the line in its own way.
+/// The line rises through other executors, each of which wraps the line's task in its own way.
 #[test]
 fn a_line_rises_through_what_is_between_it_and_the_queue() {
     fn check<E: Executor + 'static>(held: Held, below: E) {
@@ -276,7 +278,7 @@ fn a_ticket_that_waits_has_the_name_of_the_task_that_would_run_first() {
     });
 }
 
-/// Each task of the line has its turn under its own name; the ticket's number is seen when it has none.
+/// Each task of the line has its turn under its own name. A task without a name shows the ticket's number.
 #[test]
 fn a_ticket_that_runs_has_the_name_of_the_task_that_runs() {
     within_deadline(|| {

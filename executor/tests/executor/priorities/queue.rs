@@ -1,4 +1,5 @@
-//! A [`PriorityQueue`] of plain tasks and of tickets that rise, against a list that is searched for each answer.
+//! A [`PriorityQueue`] of plain tasks and of tickets that rise, compared with a list that is searched for
+//! each answer.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use executor::{ManualExecutor, PriorityQueue, SerialExecutor, Task, TaskId, Work
 
 use super::by_priority;
 
-/// The next of a sequence of numbers without a pattern.
+/// The next number of a random sequence.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
@@ -20,14 +21,14 @@ fn ticket(priority: i32) -> Task {
     manual.take_next().expect("it is the ticket")
 }
 
-/// In the order in which they came to the priority that they have.
+/// The tasks with their priorities, in the order in which each task got its priority.
 #[derive(Default)]
 struct List(Vec<(TaskId, i32)>);
 
 impl List {
     fn sorted(&self) -> Vec<TaskId> {
         let mut sorted = self.0.clone();
-        sorted.sort_by_key(|(_, priority)| -priority); // stable
+        sorted.sort_by_key(|(_, priority)| -priority); // a stable sort
         sorted.into_iter().map(|(id, _)| id).collect()
     }
 
@@ -65,7 +66,7 @@ fn it_does_what_a_list_does() {
                         queue.push(task, 0).unwrap();
                     }
                     0..5 if !tickets.is_empty() => {
-                        // Also one that has left by now, and by nothing.
+                        // The ticket has perhaps left by now, or rises by nothing.
                         let id = tickets[chosen % tickets.len()];
                         let known = list.0.iter().find(|(known, _)| *known == id).copied();
                         let by = i32::try_from(random(&mut state) % 4).unwrap();
@@ -103,7 +104,7 @@ fn it_does_what_a_list_does() {
     }
 }
 
-/// It is handed out, and submitted again by its user.
+/// The queue gives the ticket out, and its user submits it again.
 #[test]
 fn a_ticket_that_comes_back_comes_last_among_its_equals() {
     let mut queue = PriorityQueue::new();

@@ -1,4 +1,4 @@
-//! How a scheduled pool ends: its policies, what comes back, what is waited for.
+//! How a scheduled pool ends: its policies, the tasks that come back, the tasks that it waits for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ fn a_shutdown_ends_a_series_that_is_paused() {
     });
 }
 
-/// It waits, or is paused, or runs.
+/// The series waits, is paused, or runs.
 #[test]
 fn series_that_go_on_after_a_shutdown_are_waited_for() {
     within_deadline(|| {
@@ -120,7 +120,7 @@ fn a_run_that_is_under_way_ends_in_peace_and_its_series_with_it() {
     });
 }
 
-/// Its first task runs, the second is due, the others are not. A series has a run that is due, too.
+/// The first task runs, the second is due, and the others are not. A series has a run that is due, too.
 #[test]
 fn shutdown_now_hands_out_what_was_due_and_then_what_was_not() {
     within_deadline(|| {

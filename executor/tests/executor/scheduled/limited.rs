@@ -11,7 +11,7 @@ use executor::{
 use super::AN_HOUR;
 use crate::support::{LONG, SHORT, assert_matches, eventually, occupy, tracked, within_deadline};
 
-/// INV-27: while it runs, and while it waits for the only thread.
+/// INV-27: while the task runs, and while it waits for the only thread.
 #[test]
 fn a_task_that_takes_too_long_is_cancelled_and_not_before() {
     within_deadline(|| {
@@ -69,7 +69,7 @@ fn an_error_can_take_the_place_of_the_result() {
     });
 }
 
-/// INV-30: and the limit leaves nothing behind.
+/// INV-30: the limit also leaves nothing behind.
 #[test]
 fn a_task_that_ends_in_time_is_left_alone() {
     within_deadline(|| {
@@ -85,7 +85,7 @@ fn a_task_that_ends_in_time_is_left_alone() {
     });
 }
 
-/// By its handle, or with its pool.
+/// Cancelled by its handle, or handed out by its pool.
 #[test]
 fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
     within_deadline(|| {
@@ -116,17 +116,17 @@ fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
     });
 }
 
-/// The wait is not one without end, whoever waits: the limit will end it.
+/// Such a wait always ends, whoever waits: the limit ends it.
 #[test]
 fn a_task_that_its_limit_will_end_is_no_starvation() {
     within_deadline(|| {
-        // Queued, in the only thread's own pool.
+        // The task is queued in the pool of the only thread.
         let pool = Arc::new(ScheduledThreadPoolExecutor::new(1));
         let own = Arc::clone(&pool);
         let waits = pool.submit(move || own.submit_with_timeout(4 * SHORT, || 1).unwrap().join());
         assert_matches!(waits.unwrap().join().unwrap(), Err(JoinError::Cancelled));
 
-        // It runs, and waits itself for what only its own thread could run.
+        // The task runs, and itself waits for a task that only its own thread could run.
         let own = Arc::clone(&pool);
         let limited = FutureTask::new(move || own.submit(|| 1).unwrap().join().map_err(drop));
         assert_matches!(

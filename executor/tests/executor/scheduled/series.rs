@@ -17,7 +17,7 @@ use crate::support::{
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Notes when each run begins, and ends the series with the last of so many.
+/// Records when each run begins, and ends the series with run number `most`.
 fn note_runs(most: usize) -> (Record<Instant>, impl FnMut(&Series) + Send + 'static) {
     let begins = Record::new();
     let notes = begins.clone();
@@ -30,8 +30,8 @@ fn note_runs(most: usize) -> (Record<Instant>, impl FnMut(&Series) + Send + 'sta
     (begins, body)
 }
 
-/// SCHED-6: and no run is before its tick, so there is no drift forwards; that there is none backwards is
-/// arithmetic.
+/// SCHED-6: no run is before its tick, so the series does not drift forwards. That it does not drift
+/// backwards is arithmetic.
 #[test]
 fn at_a_fixed_rate_no_run_is_before_its_tick() {
     within_deadline(|| {
@@ -81,7 +81,7 @@ fn a_fixed_delay_with_no_initial_delay_runs_again_and_again() {
 fn runs_of_one_series_never_overlap_and_each_sees_what_the_one_before_did() {
     within_deadline(|| {
         let pool = ScheduledThreadPoolExecutor::new(4);
-        let mut sum = 0_u64; // a data race, were there two at once
+        let mut sum = 0_u64; // if two runs overlapped, this would be a data race
         let body = move |series: &Series| {
             sum += 1;
             assert_eq!(sum, series.runs() + 1);
@@ -117,7 +117,7 @@ fn missed_ticks_are_caught_up_with_or_left_out() {
             let late = start + 7 * PERIOD / 2;
             assert!(begins[1] >= late, "runs do not overlap");
             match missed {
-                MissedTicks::CatchUp => {} // how quickly they follow is up to the machine
+                MissedTicks::CatchUp => {} // how quickly they follow depends on the machine
                 MissedTicks::Skip => {
                     assert!(begins[1] >= start + 4 * PERIOD && begins[3] >= start + 6 * PERIOD);
                 }
@@ -135,7 +135,7 @@ fn a_series_may_change_pause_and_cancel_itself_from_within() {
         let paused = Signal::new();
         let is_paused = paused.clone();
         let body = move |series: &Series| match series.runs() {
-            0 => series.set_period(MILLISECOND), // it was an hour
+            0 => series.set_period(MILLISECOND), // the period was an hour
             1 => {
                 series.pause();
                 is_paused.set();
@@ -153,7 +153,7 @@ fn a_series_may_change_pause_and_cancel_itself_from_within() {
     });
 }
 
-/// The same closure, scheduled by itself: one entry at a time, which goes when it is cancelled. SCHED-12
+/// A closure schedules itself: one entry at a time, which goes when it is cancelled. SCHED-12
 #[test]
 fn a_task_may_schedule_the_next_one() {
     fn chain(pool: &Arc<ScheduledThreadPoolExecutor>, left: u32, done: Signal) {
@@ -176,7 +176,7 @@ fn a_paused_series_does_not_run_until_it_is_resumed() {
         let series = pool.schedule_at_fixed_rate(Duration::ZERO, MILLISECOND, |_| ()).unwrap();
         eventually("it runs", || series.runs() > 2);
         assert!(series.pause());
-        let end_of_run = occupy(&pool); // a run that had begun has ended, and one that waited has been left out
+        let end_of_run = occupy(&pool); // now a run that had begun has ended, and a waiting run was left out
         drop(end_of_run);
         pool.submit(|| ()).unwrap().join().unwrap();
         let runs = series.runs();
@@ -197,7 +197,7 @@ fn the_next_run_is_known_while_the_series_waits() {
         let series = pool.schedule_at_fixed_rate(AN_HOUR, AN_HOUR, |_| ()).unwrap();
         let next = series.next_run().unwrap();
         assert!(next >= before + AN_HOUR && next <= Instant::now() + AN_HOUR);
-        series.set_period(SHORT); // the first run stays
+        series.set_period(SHORT); // the first run keeps its time
         assert_eq!(series.next_run(), Some(next));
         series.cancel();
         assert_eq!(series.next_run(), None);
@@ -256,7 +256,7 @@ fn a_waiting_series_that_is_cancelled_leaves_at_once() {
     });
 }
 
-/// It waits for the only thread.
+/// The run waits for the only thread.
 #[test]
 fn a_run_that_is_due_and_has_not_begun_is_called_off_with_its_series() {
     within_deadline(|| {
@@ -272,7 +272,7 @@ fn a_run_that_is_due_and_has_not_begun_is_called_off_with_its_series() {
     });
 }
 
-/// What the panic handler of a pool of one thread has been told.
+/// A pool of one thread, and the reports to its panic handler.
 fn with_reports() -> (ScheduledThreadPoolExecutor, Record<String>) {
     let reports = Record::new();
     let told = reports.clone();
@@ -281,7 +281,7 @@ fn with_reports() -> (ScheduledThreadPoolExecutor, Record<String>) {
     (pool.unwrap(), reports)
 }
 
-/// SCHED-10: a run that fails ends the series with its cause.
+/// SCHED-10: a run that fails ends the series, and its panic is the reason.
 #[test]
 fn a_panic_ends_the_series_which_tells_why() {
     within_deadline(|| {
@@ -292,7 +292,7 @@ fn a_panic_ends_the_series_which_tells_why() {
         assert_eq!((series.runs(), pool.stats().series, pool.stats().pool.panicked), (1, 0, 1));
         pool.close();
         drop(series);
-        assert_eq!(reports.so_far(), Vec::<String>::new(), "somebody has read it");
+        assert_eq!(reports.so_far(), Vec::<String>::new(), "the joiner has read it");
     });
 }
 
@@ -372,7 +372,7 @@ fn a_wait_for_the_end_can_be_cut_short_and_awaited() {
 
 #[test]
 fn runs_are_tasks_of_the_pool_with_the_id_and_the_name_of_their_series() {
-    /// Notes what the hook is told before each task.
+    /// Records what the hook is told before each task.
     struct Names(Record<(TaskId, Option<String>)>);
     impl Hooks for Names {
         fn before_execute(&self, task: &TaskInfo<'_>) {

@@ -1,4 +1,4 @@
-//! Callbacks, wakers and destructors that bring about the next one, and then wait.
+//! Callbacks, wakers and destructors that cause the next one, and then wait.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use executor::{CancelToken, Latch, Promise, TaskHandle};
 use super::{LINKS, on_two_megabytes};
 use crate::support::{LONG, within_deadline};
 
-/// Blocks in this crate for next to no time.
+/// Blocks in this crate for a very short time.
 fn blocks() {
     CancelToken::new().sleep(Duration::from_nanos(1)).unwrap();
 }
@@ -77,7 +77,7 @@ fn callbacks_that_cancel_the_next_token_and_then_wait() {
     });
 }
 
-/// The results are dropped by the library, because nobody wants them.
+/// The library drops the results, because no handle is left.
 #[test]
 fn destructors_that_complete_the_next_promise_and_then_join() {
     struct Link(Option<(Promise<Link>, Box<Link>)>, Arc<Latch>);
@@ -105,8 +105,9 @@ fn destructors_that_complete_the_next_promise_and_then_join() {
     });
 }
 
-/// No thread may wait for a callback that lies behind it. Each waits here until the last one of the chain has run, which takes a
-/// stack of some kind for all of them: with those of a few threads there is enough.
+/// No thread may wait for a callback that lies below it on its stack. Each callback here waits until the last
+/// one of the chain has run, so all of them need stacks at the same time. The stacks of a few threads are
+/// enough.
 #[test]
 fn callbacks_that_wait_for_the_end_of_their_chain() {
     const FEW: usize = 256;
@@ -133,12 +134,14 @@ fn callbacks_that_wait_for_the_end_of_their_chain() {
         for gone_on in going_on {
             assert_eq!(gone_on.join_timeout(LONG).unwrap(), FEW);
         }
-        // 32 in each other and 32 in waits on one stack, and the last of all somewhere.
+        // Each stack has 32 callbacks in each other and 32 in waits; the last callback of all runs on any of
+        // them.
         assert_eq!(threads.lock().unwrap().len(), FEW.div_ceil(64));
     });
 }
 
-/// When a thread ends, its own thread-locals go. Those of this crate that this needs are there to the last.
+/// When a thread ends, its thread-locals are destroyed. Those of this crate that the callbacks need stay
+/// until the end.
 #[test]
 fn callbacks_that_a_destructor_of_a_thread_local_begins() {
     struct Completes(RefCell<Option<Promise<usize>>>);
@@ -163,14 +166,15 @@ fn callbacks_that_a_destructor_of_a_thread_local_begins() {
             LAST.with(|kept| kept.0.replace(Some(first)));
             let (promise, handle) = Promise::new();
             handle.on_done(|_| ());
-            promise.complete(()).unwrap(); // what this crate keeps there is younger, so it goes first
+            // What this crate keeps for the thread is younger than `LAST`, so it goes first.
+            promise.complete(()).unwrap();
         };
         ends.spawn(callbacks_before_that).unwrap();
         assert_eq!(last.join_timeout(LONG).unwrap(), LINKS);
     });
 }
 
-/// A waker may run what it wakes at once.
+/// A waker may at once run the task that it wakes.
 #[test]
 fn wakers_that_complete_the_next_promise() {
     struct Completes(Mutex<Option<Promise<()>>>);

@@ -1,7 +1,7 @@
-//! Chains of a hundred thousand links, each of which the library calls, drops or runs on behalf of the one before it. None of
-//! them may need a stack in proportion to its length: the thread of each test has two megabytes.
+//! Chains of a hundred thousand links. The library calls, drops or runs each link on behalf of the one before
+//! it. No chain may need a stack in proportion to its length: the thread of each test has two megabytes.
 
-mod callbacks; // callbacks that bring about the next, and wait
+mod callbacks; // callbacks that cause the next one, and wait
 mod owners; // values that are each the last owner of the next
 
 use std::cell::RefCell;
@@ -21,15 +21,17 @@ use crate::support::{LONG, within_deadline};
 
 const LINKS: usize = 100_000;
 
-/// Where each link takes a search for somebody who could go on. A stack bears some hundreds of them.
+/// The length of chains in which each link searches for a thread that could go on. A stack bears some
+/// hundreds of such links.
 const SOME: usize = 20_000;
 
-/// Runs a test on a stack of two megabytes, whatever the environment says, and fails if it has not ended in time.
+/// Runs a test on a stack of two megabytes, whatever the environment says, and fails if the test does not end
+/// in time.
 fn on_two_megabytes(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let run = move || {
         let result = catch_unwind(AssertUnwindSafe(test));
-        let _ = done.send(result); // fails only if nobody waits any more
+        let _ = done.send(result); // fails only if the test has given up
     };
     thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap();
     match is_done.recv_timeout(2 * LONG) {
@@ -78,13 +80,13 @@ fn guards_that_have_ended_below_a_task() {
             task.run();
             handle.join().unwrap()
         });
-        assert!(is_cancelled, "its token hangs below the one that is current below the guards");
+        assert!(is_cancelled, "its token hangs below the token below the guards");
     });
 }
 
 // ----- tasks that are run in between -----
 
-/// A task that is submitted to a line while one of the line runs does not lie on top of that.
+/// A task that is submitted to a line while a task of the line runs does not lie on top of that task.
 #[test]
 fn tasks_of_a_line_over_the_submitter_each_of_which_submits_the_next() {
     fn submit(line: &Arc<SerialExecutor<DirectExecutor>>, left: usize, ran: &Arc<AtomicUsize>) {
@@ -107,7 +109,7 @@ fn tasks_of_a_line_over_the_submitter_each_of_which_submits_the_next() {
     }
 }
 
-/// The only thread of the pool waits in the scope, so the scope runs all of them.
+/// The only thread of the pool waits in the scope, so the scope runs all the tasks.
 #[test]
 fn tasks_of_a_scope_each_of_which_spawns_the_next() {
     fn link<'scope>(scope: &'scope Scope<'scope, '_>, left: usize, ran: &'scope AtomicUsize) {
@@ -129,7 +131,8 @@ fn tasks_of_a_scope_each_of_which_spawns_the_next() {
     });
 }
 
-/// Each waits for the one that was forked before it, so a worker that takes the last one first comes to lie on all others.
+/// Each task waits for the one that was forked before it. So a worker that takes the last one first has all
+/// of them on its stack.
 #[test]
 fn forks_each_of_which_joins_the_one_before() {
     within_deadline(|| {
@@ -138,7 +141,7 @@ fn forks_each_of_which_joins_the_one_before() {
             let chain = move || {
                 let mut last = fork(|| 0_usize);
                 for _ in 0..links {
-                    last = fork(move || last.join().map_or(0, |n| n + 1)); // one that starves begins anew
+                    last = fork(move || last.join().map_or(0, |n| n + 1)); // a task that starves begins anew
                 }
                 last.join()
             };
@@ -152,7 +155,8 @@ fn forks_each_of_which_joins_the_one_before() {
     });
 }
 
-/// On a pool whose threads help each submits the next one, and has it run on top of itself while it may.
+/// On a pool whose threads help, each task submits the next one, and has it run on top of itself up to the
+/// permitted depth.
 #[test]
 fn tasks_of_a_pool_that_helps_each_of_which_joins_the_next() {
     fn link(pool: &Arc<ThreadPoolExecutor>, left: usize, all: &Arc<Latch>) {

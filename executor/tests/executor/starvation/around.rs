@@ -1,4 +1,5 @@
-//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks, destructors. And tasks of a service in a line.
+//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors. And tasks of a
+//! completion service that are in a line.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -39,7 +40,7 @@ impl Hooks for Waits {
     }
 }
 
-/// A task of the pool "below" waits for one whose hook waits for another task in the queue of "below".
+/// A task of the pool "below" waits for a task whose hook waits for another task in the queue of "below".
 #[test]
 fn a_hook_before_or_after_a_task_holds_up_whoever_waits_for_it() {
     for after in [false, true] {
@@ -79,7 +80,7 @@ fn a_callback_on_a_pools_thread_waits_for_a_task_of_the_pool() {
     });
 }
 
-/// What a task has captured waits in its destructor, after the body has ended.
+/// The destructor of a captured value waits, after the body has ended.
 #[test]
 fn a_destructor_on_a_pools_thread_waits_for_a_task_of_the_pool() {
     struct Waits(Arc<ThreadPoolExecutor>, Signal);
@@ -103,7 +104,7 @@ fn a_destructor_on_a_pools_thread_waits_for_a_task_of_the_pool() {
         let task = pool.submit(move || {
             begins.set();
             ends.wait();
-            result // which nobody wants
+            result // the result is dropped, because no handle is left
         });
         begun.wait();
         drop(task.unwrap());
@@ -124,7 +125,8 @@ fn a_step_that_no_cancel_reaches_is_told_all_the_same() {
     });
 }
 
-/// The executor below runs tasks on the thread that submits them, so a task of a pool runs one of a line on top of itself.
+/// The executor below runs tasks on the thread that submits them. So a task of a pool runs a task of a line
+/// on top of itself.
 #[test]
 fn a_task_that_runs_inline_waits_for_the_pool_below_it() {
     within_deadline(|| {
@@ -144,7 +146,7 @@ fn a_task_that_runs_inline_waits_for_the_pool_below_it() {
     });
 }
 
-/// The tasks of the service are in a line whose head is behind the taker.
+/// The service's tasks are in a line whose head is behind the taker.
 #[test]
 fn a_service_over_a_line_that_has_not_begun() {
     within_deadline(|| {
@@ -163,7 +165,7 @@ fn a_service_over_a_line_that_has_not_begun() {
     });
 }
 
-/// The same with a stripe.
+/// The service's tasks are in a stripe whose head is behind the taker.
 #[test]
 fn a_service_over_a_stripe_that_has_not_begun() {
     within_deadline(|| {
@@ -182,7 +184,8 @@ fn a_service_over_a_stripe_that_has_not_begun() {
     });
 }
 
-/// The same with a thread that is free: the tasks come, one of them cancelled in the line.
+/// The service's tasks are in a line, and a thread is free: the tasks come out, one of them cancelled in the
+/// line.
 #[test]
 fn a_service_over_a_line_that_moves() {
     within_deadline(|| {

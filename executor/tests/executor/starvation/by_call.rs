@@ -1,4 +1,4 @@
-//! Tasks that run others while they wait, because they call for it.
+//! Tasks that call for other tasks to run while they wait.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,13 +10,14 @@ use executor::{
 use super::{one_thread, outside, shared};
 use crate::support::within_deadline;
 
-/// Waits as the documentation says.
+/// Waits as the documentation recommends.
 fn helped<T: Send + 'static>(pool: &ThreadPoolExecutor, handle: TaskHandle<T>) -> Result<T, JoinError<T>> {
     while !handle.is_finished() && pool.help() {}
     handle.join()
 }
 
-/// So many tasks, each of which waits for the next. Returns how many have run, or that one of them starves.
+/// Runs `length` tasks, each of which waits for the next. Returns how many have run, or the report of the one
+/// that starves.
 fn chain(pool: &Arc<ThreadPoolExecutor>, length: usize) -> Result<usize, String> {
     if length == 0 {
         return Ok(0);
@@ -53,7 +54,7 @@ fn so_many_tasks_and_no_more_lie_on_top_of_each_other() {
     });
 }
 
-/// In which order a task that submits three others and helps has them run.
+/// The order in which a task that submits three others and helps runs them.
 fn order_of(pool: &Arc<ThreadPoolExecutor>) -> Vec<usize> {
     let own = Arc::clone(pool);
     let order = pool.submit(move || {
@@ -126,7 +127,7 @@ fn a_task_that_is_run_by_a_call_belongs_to_its_pool_and_not_to_the_caller() {
     });
 }
 
-/// Notes what is called around tasks.
+/// Records the calls around tasks.
 struct Around(Arc<Mutex<Vec<String>>>);
 
 impl Hooks for Around {

@@ -1,4 +1,4 @@
-//! A wait that comes to be without end while it lasts; and what is no circle.
+//! Waits that become endless while they last; and waits that are no circle.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -34,8 +34,8 @@ fn the_last_free_thread_leaves() {
     });
 }
 
-/// The task that is waited for is in nobody's queue, so its owner may run it at any time. Instead, it is submitted to the
-/// very pool whose thread waits.
+/// The task that a thread waits for is in no queue, so its owner may run it at any time. Instead, the owner
+/// submits it to the very pool whose thread waits.
 #[test]
 fn a_task_comes_to_a_pool_whose_threads_all_wait() {
     within_deadline(|| {
@@ -54,7 +54,8 @@ fn a_task_comes_to_a_pool_whose_threads_all_wait() {
     });
 }
 
-/// The same with the line in which the task that waits is, and with one whose head is behind it in the pool's queue.
+/// The task comes to a line instead: to the line of the task that waits, or to a line whose head is behind
+/// that task in the pool's queue.
 #[test]
 fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
     for behind in [false, true] {
@@ -79,7 +80,8 @@ fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
     }
 }
 
-/// The same with a second pool in between, whose thread is not asked when the first one's task is found to be nowhere.
+/// The task comes to a second pool, whose thread waits for the first pool's thread. The first search found
+/// the task nowhere and did not ask the second pool's thread.
 #[test]
 fn a_task_comes_to_the_second_of_two_pools() {
     within_deadline(|| {
@@ -107,7 +109,8 @@ fn a_task_comes_to_the_second_of_two_pools() {
     });
 }
 
-/// The first of two tasks ends outside, for another taker. Of the second, the taker that is left can only starve.
+/// The first of two tasks ends outside, for another taker. The remaining taker can then only starve, because
+/// of the second task.
 #[test]
 fn the_last_task_that_could_end_goes_to_another_taker() {
     within_deadline(|| {
@@ -128,7 +131,7 @@ fn the_last_task_that_could_end_goes_to_another_taker() {
         });
         first.wait_until_blocked();
         let waits = pool.submit(move || {
-            // A task of the service that this very pool is to run.
+            // A task that this very pool must run.
             let FutureTask { task, handle } = FutureTask::new(|| ());
             queued.execute(task).unwrap();
             at.arrive();
@@ -160,8 +163,8 @@ fn the_last_permit_elsewhere_comes_back_and_is_not_enough() {
     });
 }
 
-/// A task wants all permits and has one of them. The other is given back by a task that goes on to its end and waits for
-/// nothing.
+/// A task wants all permits and has one of them. The holder of the other permit runs on to its end, waits for
+/// nothing, and gives it back.
 #[test]
 fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     within_deadline(|| {
@@ -190,7 +193,7 @@ fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     });
 }
 
-/// Whoever comes later is served later: it waits for the one before it, which waits for its permit.
+/// A later waiter is served later: it waits for the one before it, which waits for its permit.
 #[test]
 fn a_task_waits_for_a_permit_behind_one_that_waits_for_its_own() {
     within_deadline(|| {
@@ -267,7 +270,8 @@ fn a_wait_with_a_deadline_ends_by_it() {
     });
 }
 
-/// One thread waits without end for a task, the other with an end, and then takes that task.
+/// One thread waits for a task without a time limit. The other waits with a limit, and afterwards runs that
+/// task.
 #[test]
 fn a_thread_that_waits_with_a_deadline_can_go_on() {
     within_deadline(|| {
@@ -303,7 +307,7 @@ fn a_cancelled_wait_is_interrupted_and_not_starved() {
     });
 }
 
-/// The token above that of the task is cancelled when its time is up, which ends the wait.
+/// The token above the waiting thread's token is cancelled when its time is up, which ends the wait.
 #[test]
 fn a_wait_under_a_token_with_a_deadline_ends_by_it() {
     within_deadline(|| {
@@ -319,7 +323,7 @@ fn a_wait_under_a_token_with_a_deadline_ends_by_it() {
     });
 }
 
-/// The classic test of starvation submits from a thread of its own, and so does not starve.
+/// The classic test of starvation submits from a thread outside the pool, and so does not starve.
 #[test]
 fn a_thread_outside_that_waits_takes_no_thread_from_the_pool() {
     within_deadline(|| {

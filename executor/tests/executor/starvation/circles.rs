@@ -1,4 +1,4 @@
-//! The circles there are, and what the report says of each.
+//! The kinds of circles, and what the report says of each.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -44,8 +44,8 @@ fn a_page_waits_for_its_header_on_the_same_thread() {
     });
 }
 
-/// Each pool has one thread. The task of each waits for one in the queue of the next, the last one's for one of the first.
-/// All are begun before any waits.
+/// A ring of pools with one thread each. The task of each pool waits for a task in the queue of the next, and
+/// the last one's for a task of the first. All tasks begin before any of them waits.
 fn ring(length: usize) -> Vec<executor::Starvation> {
     let pools: Vec<_> = (0..length).map(|n| named(&format!("p{n}"), 1)).collect();
     let all_begun = Arc::new(std::sync::Barrier::new(length));
@@ -109,16 +109,12 @@ fn every_thread_of_a_larger_pool_is_in_the_report() {
             })
             .collect();
         let reports: Vec<_> = handles.into_iter().filter_map(outside).collect();
-        assert_eq!(
-            reports.len(),
-            1,
-            "the first that is told goes on, and its thread sees to the others' tasks"
-        );
+        assert_eq!(reports.len(), 1, "the first told task goes on, and its thread runs the others' tasks");
         assert_eq!(reports[0].chain().len() + reports[0].others().len(), 3, "{}", reports[0]);
     });
 }
 
-/// Two tasks that have begun, each of which waits for the other. There are threads enough.
+/// Two running tasks wait for each other. There are threads enough.
 #[test]
 fn two_tasks_that_run_wait_for_each_other() {
     within_deadline(|| {
@@ -183,7 +179,7 @@ fn permits_are_held_by_tasks_that_wait_for_more() {
             .unwrap()
         });
         let told = handles.into_iter().map(outside).filter(|&told| told).count();
-        assert_eq!(told, 1, "the other gets the permit of the one that is told");
+        assert_eq!(told, 1, "the told task gives its permit to the other");
         assert_eq!(permits.available_permits(), 2);
     });
 }
@@ -206,8 +202,8 @@ fn a_completion_service_inside_a_task() {
     });
 }
 
-/// A task takes from a service over a pool whose only thread has all tasks of the service on its stack: one, or a second on top
-/// of it. Each of them waits for a permit that the first task has.
+/// A task takes from a service over a pool whose only thread has all the service's tasks on its stack: one,
+/// or a second one on top of it. Each of these tasks waits for a permit that the taker holds.
 #[test]
 fn tasks_of_a_service_that_run_are_behind_who_takes_from_it() {
     within_deadline(|| {
@@ -220,7 +216,7 @@ fn tasks_of_a_service_that_run_are_behind_who_takes_from_it() {
                 for _ in 0..tasks {
                     let (permits, spot) = (Arc::clone(&permits), spot.clone());
                     let is_told = move || {
-                        spot.wait_until_blocked(); // so that this one looks last, and helps or is told
+                        spot.wait_until_blocked(); // so this task looks last, and helps or gets the report
                         let ended = permits.acquire();
                         matches!(ended, Err(CutShort::Starved(report)) if !report.chain().is_empty())
                     };
@@ -262,7 +258,7 @@ fn a_shared_handle_inside_a_task() {
     });
 }
 
-/// The task of one pool runs on the thread of another, and its thread's task waits for it.
+/// The task of one executor runs on the thread of another pool, whose task waits for it.
 #[test]
 fn a_task_that_the_caller_runs_counts_as_running_on_the_callers_thread() {
     within_deadline(|| {
@@ -314,13 +310,13 @@ fn the_handle_that_comes_back_can_be_used() {
     });
 }
 
-/// A scope, an `invoke`, a half of a join: none of them waits for permits, and the report does not say so.
+/// A scope, an `invoke` and a half of a join do not wait for permits, and the report must not say so.
 #[test]
 fn a_wait_for_what_borrows_is_named_as_such() {
     within_deadline(|| {
         let (a, b) = (Arc::new(ForkJoinPool::new(1).unwrap()), Arc::new(ForkJoinPool::new(1).unwrap()));
         let (own, other) = (Arc::clone(&a), Arc::clone(&b));
-        // The worker of `a` waits for the one of `b`, which waits for the one of `a`.
+        // The worker of `a` waits for the worker of `b`, which waits for that of `a`.
         let report = a.submit(move || {
             other.invoke(move || match own.invoke(|| ()) {
                 Err(InvokeError::Starved(starvation)) => starvation,

@@ -1,11 +1,12 @@
-//! Tasks that wait for each other until no thread is left: found, named, and relieved as the pool was told.
+//! Tasks that wait for each other until no thread is left: such circles are found, named, and relieved as the
+//! pool's setting says.
 
-mod circles; // the circles there are, and what the report says of each
+mod circles; // the kinds of circles, and what the report says of each
 mod relief; // another thread, help, a spare thread
-mod by_call; // a task that runs others while it waits, because it calls for it
-mod permits; // who could give one back
+mod by_call; // a task that calls for other tasks to run while it waits
+mod permits; // which threads could give a permit back
 mod scopes; // owners that cannot give up
-mod changes; // a wait that comes to be without end while it lasts; and what is no circle
+mod changes; // waits that become endless while they last; and waits that are no circle
 mod around; // hooks, callbacks, destructors; lines
 
 use std::sync::Arc;
@@ -19,7 +20,7 @@ fn shared(builder: ThreadPoolBuilder) -> Arc<ThreadPoolExecutor> {
     Arc::new(builder.build().unwrap())
 }
 
-/// A pool of so many threads with a name.
+/// A named pool of `threads` threads.
 fn named(name: &str, threads: usize) -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().name(name).threads(threads))
 }
@@ -28,7 +29,7 @@ fn one_thread(what: OnStarvation) -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().name("own").on_starvation(what))
 }
 
-/// The report of a join that starves. Its task is cancelled.
+/// The report of a join that starves; its task is cancelled.
 fn starves<T: Send + 'static>(handle: TaskHandle<T>) -> Starvation {
     match handle.join() {
         Err(JoinError::Starved(handle, starvation)) => {
@@ -40,7 +41,7 @@ fn starves<T: Send + 'static>(handle: TaskHandle<T>) -> Starvation {
     }
 }
 
-/// The result of a task, for a thread outside.
+/// The result of a task, for a thread outside the pool.
 fn outside<T: Send + 'static>(handle: TaskHandle<T>) -> T {
     handle.join_timeout(LONG).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Permits: who could give one back, and who stands before others in the line.
+//! Permits: which threads could give one back, and which waiters stand before others in the line.
 
 use std::sync::{Arc, mpsc};
 
@@ -11,8 +11,8 @@ fn is_starved<T>(ended: &Result<T, CutShort>) -> bool {
     matches!(ended, Err(CutShort::Starved(_)))
 }
 
-/// A task that holds a permit and waits for another task, which it is told of by the second result. It says when it has the
-/// permit, and its own result is whether it starves.
+/// Starts a task that takes a permit and then waits for the task whose handle it is sent. Returns when the
+/// task has the permit. The task's result is whether it starves.
 fn holder(
     pool: &ThreadPoolExecutor,
     permits: &Arc<Semaphore>,
@@ -32,7 +32,8 @@ fn holder(
     (holder.unwrap(), tell)
 }
 
-/// A task that wants so many permits, and whether it starves. It waits when this returns.
+/// Starts a task that waits for `many` permits, and returns when it waits. The task's result is whether it
+/// starves.
 fn wanting(pool: &ThreadPoolExecutor, permits: &Arc<Semaphore>, many: usize) -> TaskHandle<bool> {
     let (own, waits) = (Arc::clone(permits), Spot::default());
     let at = waits.clone();
@@ -44,7 +45,8 @@ fn wanting(pool: &ThreadPoolExecutor, permits: &Arc<Semaphore>, many: usize) -> 
     wanting.unwrap()
 }
 
-/// One of two permits is held by a thread that goes on, the other by a task that waits for the one that wants both.
+/// A thread that goes on holds one of two permits. The task that holds the other waits for the task that
+/// wants both.
 #[test]
 fn the_last_holder_that_could_go_on_gives_its_permit_back() {
     within_deadline(|| {
@@ -68,7 +70,8 @@ fn the_last_holder_that_could_go_on_gives_its_permit_back() {
     });
 }
 
-/// There is one for the second in the line. But the first wants two, and the second has the other.
+/// There is one permit for the second waiter in the line. But the first waiter wants two, and the second has
+/// the other one.
 #[test]
 fn the_first_in_the_line_waits_for_the_second() {
     within_deadline(|| {
@@ -90,7 +93,7 @@ fn the_first_in_the_line_waits_for_the_second() {
     });
 }
 
-/// A permit that was added is not the one that a thread outside has.
+/// A permit that was added is not the permit that a thread outside has.
 #[test]
 fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
     within_deadline(|| {
@@ -108,8 +111,8 @@ fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
     });
 }
 
-/// A task that holds the one permit there is and asks for another, when what is done in between has been done. Returns when
-/// it waits. Its result is whether it starves.
+/// Starts a task that takes the only permit and asks for another one after `in_between`. Returns when the
+/// task waits. The task's result is whether it starves.
 fn asks_for_another(
     pool: &ThreadPoolExecutor,
     permits: &Arc<Semaphore>,
@@ -131,7 +134,7 @@ fn asks_for_another(
     task.unwrap()
 }
 
-/// Whoever has drained or forgotten a permit may bring it back at any time.
+/// The user who has drained or forgotten a permit may bring it back at any time.
 #[test]
 fn a_permit_that_is_with_nobody_can_come_back() {
     let drain: fn(&Semaphore) = |permits| assert_eq!(permits.drain(), 1);
@@ -150,19 +153,19 @@ fn a_permit_that_is_with_nobody_can_come_back() {
     }
 }
 
-/// What the holders could give back vanishes, so more can come from outside only.
+/// The permits that the holders could give back vanish, so more permits can come only from outside.
 #[test]
 fn permits_that_are_owed_are_not_counted_on() {
     within_deadline(|| {
         let (pool, permits) = (named("pool", 1), Arc::new(Semaphore::new(1)));
         let waits = asks_for_another(&pool, &permits, |permits| permits.reduce(1));
-        permits.release(2); // the first vanishes
+        permits.release(2); // the first permit vanishes
         assert!(!outside(waits));
         assert_eq!(pool.stats().starved, 0);
     });
 }
 
-/// Nobody has it any more who could give it back.
+/// No holder is left that could give the permit back.
 #[test]
 fn an_owned_permit_that_was_forgotten_is_not_counted_on() {
     within_deadline(|| {
@@ -170,7 +173,7 @@ fn an_owned_permit_that_was_forgotten_is_not_counted_on() {
         let waits = asks_for_another(&pool, &permits, |permits| {
             permits.release(1);
             assert_eq!(permits.try_acquire().unwrap().into_owned().forget(), 1);
-            permits.release(1); // in its place
+            permits.release(1); // replaces the forgotten permit
             permits.reduce(1);
         });
         assert!(outside(waits));

@@ -1,4 +1,4 @@
-//! What is done before a wait is given up: another thread, help, a spare thread.
+//! What a pool does before a wait is given up: another thread, help, a spare thread.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use executor::{
 use super::{one_thread, outside, shared};
 use crate::support::{Signal, Spot, eventually, within_deadline};
 
-/// So many tasks, each of which waits for the next.
+/// Runs `length` tasks, each of which waits for the next.
 fn chain(pool: &Arc<ThreadPoolExecutor>, length: usize) -> Result<usize, String> {
     if length == 0 {
         return Ok(0);
@@ -55,7 +55,8 @@ fn help_runs_the_task_that_is_waited_for_and_counts_it() {
         assert!(outside(pool.submit(move || chain(&own, 6)).unwrap()).is_err(), "deeper than allowed");
         eventually("all are counted", || pool.stats().active == 0);
         let stats = pool.stats();
-        // 2, 6, and 7 of which one was cancelled with its handle's drop, in the queue, or has run after all.
+        // The chains of 2, 6 and 7 tasks. One task of the last chain was cancelled in the queue by its
+        // handle's drop, or has run after all.
         assert_eq!((stats.peak_threads, stats.helped, stats.starved), (1, 1 + 5 + 5, 1), "{stats}");
     });
 }
@@ -144,7 +145,8 @@ fn a_spare_thread_comes_for_the_wait_and_leaves_with_it() {
     });
 }
 
-/// A task of the outer pool waits for one of the inner pool, which waits for one of the outer pool. True if all have run.
+/// A task of the outer pool waits for a task of the inner pool, which waits for one of the outer pool. True
+/// if all have run.
 fn there_and_back(outer: &Arc<ThreadPoolExecutor>, inner: &Arc<ThreadPoolExecutor>) -> bool {
     let (there, back) = (Arc::clone(inner), Arc::clone(outer));
     let task = outer.submit(move || {
@@ -165,7 +167,7 @@ fn the_pool_in_whose_queue_the_task_is_gives_the_spare_thread() {
     });
 }
 
-/// A factory that says that it starts threads: the first comes, and no other.
+/// A factory that reports a start for each thread, but starts only the first.
 struct One(AtomicBool);
 
 impl ThreadFactory for One {
@@ -190,7 +192,7 @@ fn a_wait_is_reported_if_the_pool_may_have_another_thread_and_none_comes() {
     });
 }
 
-/// It searches before it helps again, for by now there is another thread.
+/// The thread searches before it helps again, because by now there is another thread.
 #[test]
 fn a_thread_that_has_helped_does_so_no_more_when_another_one_can() {
     within_deadline(|| {

@@ -1,4 +1,5 @@
-//! Scopes: the owner of one cannot give up its wait, because others borrow from its frame. So those are told that wait for it.
+//! Scopes: the owner of a scope cannot give up its wait, because tasks borrow from its frame. So the waiters
+//! for the owner get the report.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +9,7 @@ use executor::{JoinError, prelude::*};
 use super::{named, outside};
 use crate::support::{Spot, within_deadline};
 
-/// The owner falls asleep last, so it is the one that finds the circle. The task of the scope sleeps already.
+/// The owner falls asleep last, when the scope's task sleeps already. So the owner finds the circle.
 #[test]
 fn a_task_of_a_scope_that_waits_for_the_owner_is_told_and_the_scope_ends() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Executors below that refuse, drop, panic, run what they get at once, or are shut down by others.
+//! Executors below that refuse, drop or panic, run tasks at once, or are shut down by other code.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use executor::{
 
 use crate::support::{LONG, Signal, assert_matches, occupy, within_deadline};
 
-/// Answers when it is told to.
+/// Answers when the test says so.
 pub(crate) struct Slow {
     pub(crate) asked: Signal,
     pub(crate) answer: Signal,
@@ -41,7 +41,7 @@ fn a_refusal_comes_back_whole_and_strands_nobody() {
             assert_eq!(refused.task.name(), Some("of no stripe"));
         }
         assert_eq!(striped.stats().stripes, 1, "that of the refused task is gone");
-        let behind = striped.submit_in("a", || 2).unwrap(); // no room is needed for a stripe that is there
+        let behind = striped.submit_in("a", || 2).unwrap(); // a stripe that exists needs no room
         drop(busy);
         assert_eq!((in_the_queue.join().unwrap(), behind.join_timeout(LONG).unwrap()), (1, 2));
         assert_eq!(striped.submit_in("b", || 3).unwrap().join_timeout(LONG).unwrap(), 3);
@@ -99,7 +99,7 @@ fn over_executors_that_run_tasks_at_once_the_order_is_kept_and_the_stack_does_no
         let pool = Arc::new(builder().build().unwrap());
         let busy = occupy(&pool);
         let filler = pool.submit(|| ()).unwrap();
-        check(StripedExecutor::over(Arc::clone(&pool))); // on this thread
+        check(StripedExecutor::over(Arc::clone(&pool))); // runs on this thread
         drop(busy);
         filler.join().unwrap();
     });
@@ -114,7 +114,7 @@ fn if_the_executor_below_is_shut_down_what_was_accepted_still_runs() {
         let handles: Vec<_> = (0..20).map(|n| striped.submit_in(n % 2, move || n).unwrap()).collect();
         pool.shutdown();
         assert_matches!(striped.submit_in(2, || ()).unwrap_err().reason, RejectReason::Shutdown);
-        let behind = striped.submit_in(1, || 20).unwrap(); // the stripe is there
+        let behind = striped.submit_in(1, || 20).unwrap(); // the stripe exists
         drop(busy);
         for (n, handle) in handles.into_iter().chain([behind]).enumerate() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n);
@@ -157,7 +157,7 @@ fn what_the_executor_below_hands_out_runs_the_stripe_or_ends_it() {
     });
 }
 
-/// Panics on every other call.
+/// Panics at every other call.
 struct Unsteady(AtomicUsize);
 
 impl Executor for Unsteady {

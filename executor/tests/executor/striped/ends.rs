@@ -1,4 +1,4 @@
-//! The end of a striped executor, alone and with its service.
+//! The end of a striped executor, alone and together with its service.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -173,7 +173,7 @@ fn only_its_own_running_tasks_are_cancelled() {
     });
 }
 
-/// Somebody keeps the head, which would find nothing.
+/// The caller that has the head keeps it. The head would find nothing to run.
 #[test]
 fn a_stop_does_not_wait_for_a_head_that_was_handed_out() {
     within_deadline(|| {
@@ -234,7 +234,7 @@ fn dropped_it_leaves_what_it_has_accepted_to_the_pool() {
         let end = hold(&owned, 0);
         let last = owned.submit_in(0, || 1).unwrap();
         end.set();
-        drop(owned); // and with it the pool, which waits
+        drop(owned); // drops the pool with it, which waits
         assert!(last.is_finished());
     });
 }

@@ -1,4 +1,4 @@
-//! Keys of all kinds: equal ones, the same ones, those with equal hashes, and those that panic.
+//! Keys of all kinds: equal keys, the same key, keys with equal hashes, and keys that panic.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +30,7 @@ fn identities_are_equal_to_themselves_only() {
     });
 }
 
-/// All hashes are the same.
+/// A hasher that gives each key the same hash.
 #[derive(Default)]
 struct Constant;
 
@@ -52,7 +52,7 @@ fn keys_with_equal_hashes_are_told_apart() {
             for n in 0..20 {
                 for key in 0..20_usize {
                     let logs = Arc::clone(&logs);
-                    // Some stripes end early, from the front, the middle and the end of the chain.
+                    // Some stripes end early, at the front, in the middle and at the end of the chain.
                     if n <= key {
                         striped.execute_in(key, move || logs[key].lock().unwrap().push(n)).unwrap();
                     }
@@ -73,7 +73,7 @@ fn keys_with_equal_hashes_are_told_apart() {
     });
 }
 
-/// One of them may end while the other runs: the right one leaves.
+/// One of two stripes ends while the other runs: the ended one leaves.
 #[test]
 fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
     within_deadline(|| {
@@ -93,7 +93,7 @@ fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
         let stats = striped.stripe("first").stats();
         assert_eq!((stats.running, stats.queued), (1, 1));
         end.set();
-        first.join_timeout(LONG).unwrap(); // it has ended by the signal, and not before
+        first.join_timeout(LONG).unwrap(); // the signal has ended it
         assert_eq!(behind.join_timeout(LONG).unwrap(), 1);
         striped.close();
     });
@@ -101,14 +101,15 @@ fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
 
 type OneChain = StripedExecutor<&'static str, Arc<ThreadPoolExecutor>, BuildHasherDefault<Constant>>;
 
-/// A striped executor whose keys all have the same hash, over a pool of so many threads, which comes with it.
+/// A striped executor whose keys all have the same hash, and its pool.
 fn all_in_one_chain(threads: usize) -> (Arc<ThreadPoolExecutor>, OneChain) {
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
     let striped = StripedExecutor::over(Arc::clone(&pool)).hashed_by(BuildHasherDefault::default());
     (pool, striped)
 }
 
-/// A task for a stripe that runs until the second signal is set. The first one says that it has begun.
+/// A task for a stripe that runs until the second signal is set. The first signal says that the task has
+/// begun.
 fn holds() -> (impl FnOnce() + Send + 'static, Signal, Signal) {
     let (begun, end) = (Signal::new(), Signal::new());
     let (is_begun, until) = (begun.clone(), end.clone());
@@ -119,7 +120,7 @@ fn holds() -> (impl FnOnce() + Send + 'static, Signal, Signal) {
     (holds, begun, end)
 }
 
-/// The stripe in the middle of the chain leaves it. The one behind it is found as before.
+/// The middle stripe leaves its chain, and the stripe behind it is found as before.
 #[test]
 fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
     within_deadline(|| {
@@ -140,7 +141,7 @@ fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
     });
 }
 
-/// They share a table, which has one stay for both.
+/// Two stripes share a table, and either of them keeps the table from its end.
 #[test]
 fn of_two_keys_with_equal_hashes_the_end_waits_for_both() {
     within_deadline(|| {

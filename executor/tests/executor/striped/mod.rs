@@ -1,4 +1,4 @@
-//! Stripes: the order in each, that they do not wait for each other, and what they can be told and asked.
+//! Stripes: the order in each, their independence, and what users can set and ask.
 
 mod below;
 mod ends;
@@ -20,7 +20,7 @@ fn striped<K: Send + 'static>(threads: usize) -> Striped<K> {
     StripedExecutor::owning(ThreadPoolExecutor::fixed(threads))
 }
 
-/// Keeps one stripe busy until the signal is set. Returns when it is.
+/// Keeps a stripe busy until the returned signal is set. Returns when the stripe is busy.
 fn hold<K: std::hash::Hash + Eq + Send + 'static>(striped: &Striped<K>, key: K) -> Signal {
     let (begun, end) = (Signal::new(), Signal::new());
     let (is_begun, until) = (begun.clone(), end.clone());
@@ -34,8 +34,8 @@ fn hold<K: std::hash::Hash + Eq + Send + 'static>(striped: &Striped<K>, key: K) 
     end
 }
 
-/// Tasks of the stripes in turn, noted when they run, of each its stripe and number. None may run beside another one of its
-/// stripe.
+/// Runs tasks of the stripes in turn. Each task records its stripe and number when it runs, and must not
+/// overlap another one of its stripe.
 fn run_in_order(keys: usize, tasks: usize, work: impl Fn(usize) + Send + Sync + Clone + 'static) {
     let striped = striped(4);
     let busy: Arc<Vec<AtomicBool>> = Arc::new((0..keys).map(|_| AtomicBool::new(false)).collect());
@@ -113,7 +113,7 @@ fn three_submitters_with_a_stripe_each_all_keep_their_order() {
 fn tasks_without_a_stripe_wait_for_no_other() {
     within_deadline(|| {
         let striped = striped::<()>(2);
-        let both = Arc::new(Barrier::new(2)); // which is passed only if two of them run at once
+        let both = Arc::new(Barrier::new(2)); // the barrier opens only if two tasks run at once
         let meet = || {
             let both = Arc::clone(&both);
             striped.submit(move || both.wait()).unwrap()
@@ -142,7 +142,7 @@ fn stripes_do_not_wait_for_each_other() {
     });
 }
 
-/// Whatever thread it runs on: what is written without any lock by one task is there for the next.
+/// A task sees what the task before it wrote without any lock, on whichever threads they run.
 #[test]
 fn a_task_sees_what_those_before_it_in_its_stripe_did() {
     within_deadline(|| {
@@ -175,7 +175,7 @@ fn results_of_one_stripe_come_out_of_a_completion_service_in_order() {
             for _ in 0..50 {
                 results.push(service.take().unwrap().unwrap().join().unwrap());
             }
-            // The pause: until the stripe is gone, and has to be set up anew.
+            // The pause lasts until the stripe is gone and must be set up anew.
             eventually("the stripe is gone", || striped.stats().stripes == 0);
         }
         assert!(results.into_iter().eq(0..100));
@@ -250,7 +250,7 @@ fn cancelled_tasks_do_not_count_and_are_cleared_out() {
     });
 }
 
-/// With one thread: without turns, the first stripe would have it until it is empty.
+/// With one thread and without turns, the first stripe would have the thread until the stripe is empty.
 #[test]
 fn stripes_take_turns() {
     within_deadline(|| {
@@ -355,7 +355,7 @@ fn a_stripe_whose_task_waits_for_a_later_one_of_its_own_is_found() {
         let report = waits.unwrap().join_timeout(LONG).unwrap();
         let [wait] = report.chain() else { panic!("{report}") };
         assert_matches!(&wait.waits_for, WaitsFor::Queued { pool, .. } if pool == "a striped executor");
-        // Others' stripes may be waited for.
+        // A task may wait for tasks of other stripes.
         let own = Arc::clone(&striped);
         let waits = striped.submit_in("a", move || own.submit_in("b", || 1).unwrap().join().unwrap());
         assert_eq!(waits.unwrap().join_timeout(LONG).unwrap(), 1);
@@ -370,7 +370,7 @@ fn two_stripes_whose_tasks_wait_crosswise_are_found() {
         let waits = [("a", "b"), ("b", "a")].map(|(own_key, other_key)| {
             let (own, both) = (Arc::clone(&striped), Arc::clone(&both));
             let task = move || {
-                both.wait(); // both stripes are busy
+                both.wait(); // both stripes are busy now
                 matches!(own.submit_in(other_key, || ()).unwrap().join(), Err(JoinError::Starved(..)))
             };
             striped.submit_in(own_key, task).unwrap()
