@@ -1,4 +1,4 @@
-//! A thread of one's own has no token unless it is given one.
+//! A user's own thread has no token unless the program gives it one.
 //!
 //! ```sh
 //! cargo run --example carry_a_token
@@ -11,7 +11,7 @@ use std::error::Error;
 use std::thread;
 
 // ANCHOR: threads
-/// A task that has two threads help it. Both ask for the current token.
+/// A task with two helper threads. Both ask for the current token.
 fn with_helpers() -> [String; 2] {
     let token = CancelToken::current();
     let check = || {
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pool = ThreadPoolExecutor::single();
     let task = pool.submit(|| {
         let stopped = Latch::new(1).wait(); // comes back when the pool is stopped
-        stopped.map_or_else(|_| with_helpers(), |()| unreachable!("nobody opens the latch"))
+        stopped.map_or_else(|_| with_helpers(), |()| unreachable!("the latch stays closed"))
     })?;
     while task.state() != TaskState::Running {
         thread::yield_now();

@@ -17,7 +17,7 @@ type Brush = &'static str;
 fn paint_carelessly(brushes: &Receiver<Brush>, back: &Sender<Brush>) -> Result<(), Box<dyn Error>> {
     let brush = brushes.take()?;
     let painted = paint();
-    let _ = back.put(brush); // there is room, for it came from there
+    let _ = back.put(brush); // there is room, because the brush came from there
     Ok(painted?)
 }
 // ANCHOR_END: careless
@@ -26,15 +26,15 @@ fn paint_carelessly(brushes: &Receiver<Brush>, back: &Sender<Brush>) -> Result<(
 fn paint_carefully(brushes: &Receiver<Brush>, back: &Sender<Brush>) -> Result<(), Box<dyn Error>> {
     let brush = brushes.take()?;
     let painted = paint();
-    let _ = masked(|| back.put(brush)); // fails only if nobody takes brushes any more
+    let _ = masked(|| back.put(brush)); // fails only if no painter takes brushes any more
     Ok(painted?)
 }
 // ANCHOR_END: careful
 
-/// Is cancelled in the middle of it.
+/// Paints, and is cancelled half-way.
 fn paint() -> Result<(), Cancelled> {
     let token = CancelToken::current();
-    token.cancel_because("the customer has gone"); // here the task does it itself, so that it always happens
+    token.cancel_because("the customer has gone"); // here the task cancels itself, so that it always happens
     token.sleep(Duration::from_hours(1))
 }
 

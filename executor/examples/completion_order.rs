@@ -1,4 +1,4 @@
-//! Four images of a page, of which the first takes longest: drawn in the order of the page, and as they come.
+//! Four images of a page, the first of which takes longest: drawn in the order of the page, and as they come.
 //!
 //! ```sh
 //! cargo run --example completion_order
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: images
-/// The images in the order of the page, and how long each takes to come, in units of 0.3 seconds.
+/// The images in the order of the page, and how long each takes, in units of 0.3 seconds.
 const IMAGES: [(&str, u32); 4] = [("banner", 4), ("photo", 3), ("logo", 1), ("map", 2)];
 // ANCHOR_END: images
 

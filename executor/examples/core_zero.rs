@@ -1,6 +1,6 @@
-//! A pool of core size zero. The natural reading ("no threads unless the queue is full") would never run anything; early
-//! versions of `java.util.concurrent` did just that. Here such a pool has one thread while there is work, and more only
-//! when the queue is full: a surprise for those who expected ten.
+//! A pool of core size zero. The natural reading ("no threads unless the queue is full") would never run
+//! anything; early versions of `java.util.concurrent` did just that. Here such a pool has one thread while
+//! there is work, and more only when the queue is full. That surprises users who expected ten.
 //!
 //! ```sh
 //! cargo run --example core_zero

@@ -1,4 +1,5 @@
-//! What tokens cost on this machine. Takes a second or two; run it optimised, on a machine that is otherwise quiet.
+//! What tokens cost on this machine. Takes a second or two; run it optimised, on a machine that is otherwise
+//! quiet.
 //!
 //! ```sh
 //! cargo run --release --example cost_of_a_token
@@ -11,9 +12,9 @@ use std::hint::black_box;
 use std::iter;
 use std::time::{Duration, Instant};
 
-/// How often each thing is done in a round.
+/// How often each operation runs in a round.
 const TIMES: u32 = 20_000;
-/// How many rounds there are. The middle one counts.
+/// The number of rounds. The median counts.
 const ROUNDS: usize = 15;
 
 /// Prints how many nanoseconds `work` takes.

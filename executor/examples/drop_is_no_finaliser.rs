@@ -1,5 +1,5 @@
-//! What a finaliser does some time, or never, `Drop` does at a place that can be read off the text. When it does not run at
-//! all, somebody has asked for it, or two values own each other.
+//! A finaliser runs at some time, or never. `Drop` runs at a place that the text of the program shows. It
+//! does not run at all only if the program asks for that, or if two values own each other.
 //!
 //! ```sh
 //! cargo run --example drop_is_no_finaliser
@@ -39,7 +39,7 @@ fn main() {
     println!("  one owner is left");
     drop(other);
     println!("on the way out of a panic:");
-    std::panic::set_hook(Box::new(|_| ())); // no message of the panic
+    std::panic::set_hook(Box::new(|_| ())); // hides the panic's message
     let _ = catch_unwind(|| {
         let _open = File("the open one");
         panic!();

@@ -1,4 +1,4 @@
-//! Of its own deadline and those of the tokens above, a token has the earliest.
+//! A token has the earliest deadline of its own and those above it.
 //!
 //! ```sh
 //! cargo run --example earlier_deadline
@@ -17,7 +17,7 @@ fn main() {
 
     for (what, token) in [("the stock", &stock), ("the reviews", &reviews)] {
         let answer = Latch::new(1); // never comes
-        let gave_up = token.attach(|| answer.wait()).expect_err("nobody opens the latch");
+        let gave_up = token.attach(|| answer.wait()).expect_err("the latch stays closed");
         let above = gave_up.reason().is_some_and(CancelReason::is_inherited);
         println!("{what}: {gave_up}");
         println!("    the deadline was that of a token above: {above}");

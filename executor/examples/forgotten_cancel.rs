@@ -1,4 +1,4 @@
-//! A time limit without a cancel: the waiter goes, the work stays.
+//! A time limit without a cancel: the waiter goes, and the work stays.
 //!
 //! ```sh
 //! cargo run --example forgotten_cancel
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Draws `pages` pages with two threads. Each asks for an advertisement that does not come.
+/// Draws `pages` pages with two threads. Each page asks for an advertisement that does not come.
 fn draw(pages: usize, cancel: bool) -> Result<(), Box<dyn Error>> {
     let pool = ThreadPoolExecutor::fixed(2);
     let mut begun = 0;

@@ -1,4 +1,5 @@
-//! Core, queue, maximum, saturation: in which order a pool finds room for a task, and that its threads go again.
+//! Core, queue, maximum, saturation: the order in which a pool finds room for a task, and the end of its
+//! surplus threads.
 //!
 //! ```sh
 //! cargo run --example growth_order
@@ -21,7 +22,7 @@ fn main() -> Result<(), PoolConfigError> {
     // ANCHOR_END: pool
 
     // ANCHOR: submit
-    let gate = Arc::new(Latch::new(1)); // keeps every task running until we open it
+    let gate = Arc::new(Latch::new(1)); // keeps all tasks running until we open it
     for n in 1..=8 {
         let gate = Arc::clone(&gate);
         let accepted = pool.execute(move || _ = gate.wait());

@@ -1,4 +1,4 @@
-//! Five ways in which waiting for a task can end, told apart by a `match`.
+//! Five ways in which the wait for a task can end; a `match` tells them apart.
 //!
 //! ```sh
 //! cargo run --example how_a_join_ends

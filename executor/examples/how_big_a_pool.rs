@@ -1,4 +1,4 @@
-//! How many threads it takes for chains of tasks, each of which waits for the next.
+//! How many threads are needed for chains of tasks, each of which waits for the next.
 //!
 //! ```sh
 //! cargo run --example how_big_a_pool
@@ -11,10 +11,10 @@ use std::iter::repeat_n;
 use std::sync::{Arc, Barrier};
 
 // ANCHOR: chain
-/// The pool of each level, and where the tasks of that level wait for each other before they go on.
+/// The pool of each level, and the barrier where the tasks of that level wait for each other.
 type Levels = Arc<Vec<(Arc<ThreadPoolExecutor>, Barrier)>>;
 
-/// A task of one level, which waits for a task of the next. That of the last level waits for none.
+/// A task of one level, which waits for a task of the next level. On the last level it waits for no task.
 fn task(levels: &Levels, level: usize) -> bool {
     if level + 1 == levels.len() {
         return true;
@@ -26,7 +26,8 @@ fn task(levels: &Levels, level: usize) -> bool {
 }
 // ANCHOR_END: chain
 
-/// So many chains at once, on one pool for each level. `in_step`: none goes on before the others have come as far.
+/// Runs `chains` chains at once, on one pool for each level. With `in_step`, each chain waits for the others
+/// on each level.
 fn run(pools: &[Arc<ThreadPoolExecutor>], chains: usize, in_step: bool) -> &'static str {
     let meet = if in_step { chains } else { 1 };
     let levels: Levels = Arc::new(pools.iter().map(|pool| (Arc::clone(pool), Barrier::new(meet))).collect());

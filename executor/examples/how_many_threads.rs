@@ -1,5 +1,6 @@
-//! How much work four kinds of tasks get done with more and more threads, what the formula advises for each, and how a
-//! measurement under overload misleads it. Takes some twenty seconds; run it on a machine that is otherwise quiet.
+//! How much work four kinds of tasks get done with more and more threads, what the formula advises for each,
+//! and how a measurement under overload misleads the formula. Takes some twenty seconds; run it on a machine
+//! that is otherwise quiet.
 //!
 //! ```sh
 //! cargo run --release --example how_many_threads
@@ -57,7 +58,7 @@ fn row(
     measuring: Option<usize>,
     task: impl Fn() + Copy + Send + 'static,
 ) -> Result<(), Box<dyn Error>> {
-    let (_, measured) = run(measuring.unwrap_or(1), task)?; // with one thread, cores are to spare
+    let (_, measured) = run(measuring.unwrap_or(1), task)?; // with one thread, there are spare cores
     print!("{kind:<28}{}", advice(&measured));
     if measuring.is_none() {
         print!("  ");
@@ -70,7 +71,8 @@ fn row(
 }
 
 // ANCHOR: measure
-/// Has a pool of so many threads run the task again and again: tasks a second, and what was measured meanwhile.
+/// Has a pool of `threads` threads run the task again and again. Returns tasks a second, and the pool's
+/// measurements.
 fn run(
     threads: usize,
     task: impl Fn() + Copy + Send + 'static,
@@ -91,15 +93,17 @@ fn advice(measured: &WaitCompute) -> String {
 }
 // ANCHOR_END: measure
 
-#[inline(never)] // the same machine code wherever it is called, or it could be quicker in a task than when it was measured
+// One machine code for all callers; otherwise it could be quicker in a task than in its measurement.
+#[inline(never)]
 fn compute(steps: u32) {
     for step in 0..steps {
         std::hint::black_box(step);
     }
 }
 
-/// How many steps take a millisecond of a processor's time. The fastest of many attempts counts: a core that was idle is
-/// slow for some tenths of a second, and one that shares its parts with another is slow as long as that one is busy.
+/// The number of steps in a millisecond of processor time. The fastest of many attempts counts: a core that
+/// was idle is slow for some tenths of a second, and a core that shares parts with another one is slow while
+/// that one is busy.
 fn steps_per_ms() -> u32 {
     const STEPS: u32 = 10_000_000;
     let attempt = |_| {

@@ -1,4 +1,4 @@
-//! A million stripes, one after the other: how many there are at a time, and how many are left.
+//! A million stripes, one after the other: how many exist at a time, and how many are left.
 //!
 //! ```sh
 //! cargo run --release --example idle_stripes

@@ -1,4 +1,4 @@
-//! A loop that throws the request to stop away, together with the error that brings it; and one that does not.
+//! Two loops: one throws the request to stop away with the error that brings it, and the other passes it on.
 //!
 //! ```sh
 //! cargo run --example ignored_request -- ignore
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     while !pool.await_termination(Duration::from_millis(1)) {
         if LOOKS.load(Ordering::Relaxed) > 1_000 {
             println!("it has looked 1000 times, and goes on: each sleep fails at once");
-            process::exit(1); // returning from main would close the pool, which waits for the task
+            process::exit(1); // a return from main would close the pool, which waits for the task
         }
     }
     println!("it has ended; times it has looked: {}", LOOKS.load(Ordering::Relaxed));

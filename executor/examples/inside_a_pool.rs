@@ -1,4 +1,4 @@
-//! Names, hooks, timing, a panic handler, and a look inside while it runs.
+//! Names, hooks, timing, a panic handler, and a look into the pool while it runs.
 //!
 //! ```sh
 //! cargo run --example inside_a_pool
@@ -11,7 +11,7 @@ use executor::{Latch, NamedThreads, Task, ThreadPoolExecutor, Timing, prelude::*
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    std::panic::set_hook(Box::new(|_| ())); // the pool's handler reports; once is enough
+    std::panic::set_hook(Box::new(|_| ())); // the pool's handler reports, and once is enough
     // ANCHOR: pool
     let threads = Arc::new(NamedThreads::new("indexer").stack_size(256 * 1024));
     let pool = ThreadPoolExecutor::builder()

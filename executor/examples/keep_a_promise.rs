@@ -1,4 +1,4 @@
-//! A result that no task computes: it is promised, and whoever comes to know it keeps the promise.
+//! A result that no task computes: one thread promises it, and the thread that learns it keeps the promise.
 //!
 //! ```sh
 //! cargo run --example keep_a_promise

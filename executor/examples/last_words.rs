@@ -1,4 +1,4 @@
-//! A process is asked to end by a signal, in the middle of its work. Its hooks end the pool and then the log.
+//! A signal asks a process to end in the middle of its work. Its hooks end the pool and then the log.
 //!
 //! ```sh
 //! cargo run --example last_words; echo "status $?"
@@ -33,6 +33,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     told.recv()?;
     println!("main: somebody sends SIGTERM");
     raise(SIGTERM)?;
-    thread::sleep(Duration::from_hours(1)); // what `main` does is cut short
+    thread::sleep(Duration::from_hours(1)); // the signal cuts `main` short
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The states of four tasks on one thread, one line for each thing that happens to one of them.
+//! The states of four tasks on one thread, one line for each event.
 //!
 //! ```sh
 //! cargo run --example life_of_a_task
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (release, held) = mpsc::channel::<()>();
     let first = pool.submit(FutureTask::new(move || {
         started.send(()).unwrap();
-        held.recv() // no token is looked at here
+        held.recv() // this body never looks at its token
     }))?;
     let second = pool.submit(FutureTask::new(|| 2).named("second"))?;
     let third = pool.submit(|| 3)?;

@@ -1,4 +1,4 @@
-//! Work for a request, on the thread of a pool: it has to hear of both.
+//! Work for a request on the thread of a pool: both must be able to cancel it.
 //!
 //! ```sh
 //! cargo run --example linked_tokens -- request
@@ -19,7 +19,7 @@ fn for_the_request(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Ha
     Ok(pool.submit(move || request.attach(wait_for_an_answer))?)
 }
 
-/// Waits under a token that hangs below two: the request's and the task's own.
+/// Waits under a token that hangs below two tokens: the request's and the task's own.
 fn for_both(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Handle, Box<dyn Error>> {
     let both = move || CancelToken::linked([&request, &CancelToken::current()]);
     Ok(pool.submit(move || both().attach(wait_for_an_answer))?)

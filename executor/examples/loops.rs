@@ -1,4 +1,4 @@
-//! Loops whose iterations become tasks: one that may, and one that may not.
+//! Two loops with tasks as iterations: one that may have them, and one that must not.
 //!
 //! ```sh
 //! cargo run --example loops
@@ -30,7 +30,7 @@ fn parallel(pool: &ThreadPoolExecutor) -> Result<Vec<u64>, Box<dyn Error>> {
 // ANCHOR_END: independent
 
 // ANCHOR: carried
-/// The balance after each payment. Each iteration needs what the one before it has left.
+/// The balance after each payment. Each iteration needs the balance of the one before it.
 fn balances(order: impl Fn(usize) -> usize) -> Result<Vec<u64>, Box<dyn Error>> {
     let (executor, account) = (ManualExecutor::new(), Arc::new(Mutex::new((0, vec![0; 4]))));
     let tasks = prices().into_iter().enumerate().map(|(number, price)| {

@@ -1,5 +1,5 @@
-//! `main` returns while other threads are in the middle of their work. They end with the process, and nobody cleans up
-//! behind them; only a thread that was joined has finished.
+//! `main` returns while other threads are in the middle of their work. They end with the process, without any
+//! clean-up. Only a thread that was joined has finished.
 //!
 //! ```sh
 //! cargo run --example main_returns
@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// Something that has to be put in order in the end.
+/// A value that must be put in order at the end.
 struct Desk(&'static str);
 
 impl Drop for Desk {

@@ -42,7 +42,7 @@ fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
                 meeting.wait();
                 in_each_round(&left.0, &right.0);
                 meeting.wait();
-                meeting.wait(); // while the other thread counts
+                meeting.wait(); // waits while the other thread counts
             }
         });
         for _ in 0..rounds {
@@ -58,11 +58,11 @@ fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
     both
 }
 
-/// In a cache line of its own, or the two flags would travel together.
+/// Has a cache line of its own. Otherwise the two flags would travel together.
 #[repr(align(128))]
 struct Apart(AtomicBool);
 
-/// Where two threads wait for each other, awake, so that they go on in the same moment.
+/// A place where two threads wait for each other, awake, so that they go on in the same moment.
 #[derive(Default)]
 struct Meeting {
     came: AtomicUsize,
@@ -70,13 +70,13 @@ struct Meeting {
 
 impl Meeting {
     fn wait(&self) {
-        // What a thread did before (`AcqRel`), the other one sees afterwards (`Acquire`).
+        // After the meeting a thread sees what the other one did before it (`AcqRel` here, `Acquire` below).
         let together = self.came.fetch_add(1, AcqRel) / 2 * 2 + 2;
         let mut looks = 0_u32;
         while self.came.load(Acquire) < together {
             looks += 1;
             if looks.is_multiple_of(1000) {
-                thread::yield_now(); // the other thread may have no core
+                thread::yield_now(); // perhaps the other thread has no core
             }
             spin_loop();
         }

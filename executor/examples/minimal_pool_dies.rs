@@ -1,4 +1,5 @@
-//! What panicking tasks do to the pool that everybody writes first, and to one that was written for them.
+//! The effect of panicking tasks on the pool that most people write first, and on a pool that is made for
+//! them.
 //!
 //! ```sh
 //! cargo run --example minimal_pool_dies

@@ -1,4 +1,4 @@
-//! A limit at each call, and one limit for all of them.
+//! A limit for each call, and one limit for all of them.
 //!
 //! ```sh
 //! cargo run --example one_deadline -- each
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// How long a page may take.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// What a page asks three other servers for. Only the price comes.
+/// The data that a page asks three other servers for. Only the price comes.
 fn answers() -> [(&'static str, Latch); 3] {
     [("the price", Latch::new(0)), ("the stock", Latch::new(1)), ("the reviews", Latch::new(1))]
 }
@@ -30,7 +30,7 @@ fn each() {
 // ANCHOR: all
 fn all() {
     let page = CancelToken::current().with_timeout(LIMIT);
-    let _attached = page.attached(); // the current token, to the end of this block
+    let _attached = page.attached(); // is the current token to the end of this block
     for (what, answer) in answers() {
         tell(what, answer.wait());
     }

@@ -1,4 +1,4 @@
-//! The whole tree is marked, and those who wait are let go, before the first callback runs.
+//! A cancel marks the whole tree and releases all waiters before the first callback runs.
 //!
 //! ```sh
 //! cargo run --example order_of_a_cancel

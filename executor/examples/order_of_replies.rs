@@ -1,4 +1,4 @@
-//! A page asks for the price twice. The replies may come in either order, and a test decides in which.
+//! A page asks for the price twice. The replies may come in either order, and a test chooses the order.
 //!
 //! ```sh
 //! cargo run --example order_of_replies

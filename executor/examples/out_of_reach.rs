@@ -1,4 +1,4 @@
-//! A thread that waits for a lock cannot be reached. What can be done is to go on without it.
+//! A cancel cannot reach a thread that waits for a lock. The program can only go on without that thread.
 //!
 //! ```sh
 //! cargo run --example out_of_reach
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let ledger = Arc::new(Mutex::new(vec![300, -20]));
-    let held = ledger.lock().unwrap_or_else(PoisonError::into_inner); // and not given back
+    let held = ledger.lock().unwrap_or_else(PoisonError::into_inner); // never given back
     let (begun, begins) = channel();
     let own = Arc::clone(&ledger);
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pool = ThreadPoolExecutor::builder().threads(1).on_drop(DropPolicy::Detach).build()?;
     let sum = pool.submit(move || {
         let _ = begun.send(());
-        own.lock().unwrap_or_else(PoisonError::into_inner).iter().sum::<i32>() // looks at no token
+        own.lock().unwrap_or_else(PoisonError::into_inner).iter().sum::<i32>() // this wait looks at no token
     })?;
     begins.recv()?;
     println!("cancelled: {}", sum.cancel());

@@ -1,5 +1,5 @@
-//! A thread factory of one's own: several pools share a budget of threads. A pool that gets fewer than it wants works
-//! with those it has; one that gets none says so to its submitter.
+//! A user's own thread factory: several pools share a budget of threads. A pool that gets fewer threads than
+//! it wants works with those; a pool that gets none tells its submitter.
 //!
 //! ```sh
 //! cargo run --example own_factory
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::{io, thread};
 
 // ANCHOR: factory
-/// Starts threads as long as there are permits. A thread that ends gives its permit back.
+/// Starts threads while there are permits. A thread that ends gives its permit back.
 struct Budget(Arc<Semaphore>);
 
 impl ThreadFactory for Budget {
@@ -24,7 +24,7 @@ impl ThreadFactory for Budget {
             worker.run();
             budget.release(1);
         })?;
-        permit.forget(); // it is the thread's now
+        permit.forget(); // now it belongs to the thread
         Ok(())
     }
 }

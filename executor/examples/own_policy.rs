@@ -1,4 +1,5 @@
-//! A saturation policy of one's own: drops what there is no room for, as `Discard` does, but keeps count of it.
+//! A user's own saturation policy: drops tasks for which there is no room, as `Discard` does, but counts
+//! them.
 //!
 //! ```sh
 //! cargo run --example own_policy
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 // ANCHOR: policy
-/// For work that is worth nothing when it is late, such as samples for a display.
+/// For work that is worthless when it is late, such as samples for a display.
 #[derive(Default)]
 struct DiscardAndCount(AtomicU64);
 

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (two_began, may_end) = (Arc::clone(&two_began), Arc::clone(&may_end));
         pool.execute(move || {
             two_began.count_down();
-            may_end.wait().expect("nobody cancels these tasks");
+            may_end.wait().expect("these tasks are not cancelled");
         })?;
     }
     two_began.wait()?;

@@ -1,4 +1,4 @@
-//! Work that looks at nothing, in a process of its own that is killed when nobody wants it any more.
+//! Work that looks at no token, in a process of its own, which is killed when its result is no longer wanted.
 //!
 //! ```sh
 //! cargo run --features task-execution/processes --example process_of_its_own

@@ -1,4 +1,4 @@
-//! One worker, four tasks that wait for it, and the order in which each kind of queue gives them to it.
+//! One worker, four tasks that wait for it, and the order in which each kind of queue gives out the tasks.
 //!
 //! ```sh
 //! cargo run --example queue_order

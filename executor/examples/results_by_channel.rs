@@ -1,4 +1,4 @@
-//! A completion service of one's own, made of a channel, and the task that it never hears of.
+//! A home-made completion service on a channel, and the task whose end it never learns.
 //!
 //! ```sh
 //! cargo run --example results_by_channel
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (tell, told) = mpsc::channel();
     for text in PORTS {
         let tell = tell.clone();
-        pool.execute(move || tell.send(number(text)).expect("somebody listens"))?;
+        pool.execute(move || tell.send(number(text)).expect("the receiver is there"))?;
     }
     let mut by_channel = Vec::new();
     for _ in PORTS {

@@ -1,4 +1,4 @@
-//! The same tasks under three execution policies: only the executor that is passed in changes.
+//! Three tasks under three execution policies: only the executor that is passed in changes.
 //!
 //! ```sh
 //! cargo run --example same_tasks_three_policies
@@ -12,15 +12,15 @@ use std::sync::mpsc;
 use std::thread::{self, ThreadId};
 
 // ANCHOR: submitter
-/// Has three tasks run, and returns the threads that ran them.
+/// Runs three tasks, and returns the threads that ran them.
 fn run_three(executor: &dyn Executor) -> HashSet<ThreadId> {
     let (tell, told) = mpsc::channel();
     for _ in 0..3 {
         let tell = tell.clone();
-        let task = move || tell.send(thread::current().id()).expect("somebody listens");
+        let task = move || tell.send(thread::current().id()).expect("the receiver is there");
         executor.execute(task).expect("these executors accept what they can run");
     }
-    drop(tell); // the tasks have the only senders now, so the next line ends when they do
+    drop(tell); // the tasks have the only senders now, so the next line ends with the tasks
     told.iter().collect()
 }
 // ANCHOR_END: submitter

@@ -1,4 +1,4 @@
-//! One thread, room for one task, and five tasks at once: what each saturation policy makes of them.
+//! One thread, room for one task, and five tasks at once: what each saturation policy does with them.
 //!
 //! ```sh
 //! cargo run --example saturation
@@ -20,11 +20,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("discard:        {}", five_tasks(Discard, 6)?);
     println!("discard oldest: {}", five_tasks(DiscardOldest, 6)?);
     println!("block for 1 ms: {}", five_tasks(Block::for_at_most(Duration::from_millis(1)), 6)?);
-    println!("block:          {}", five_tasks(Block::new(), 3)?); // the worker goes on before the third task comes
+    println!("block:          {}", five_tasks(Block::new(), 3)?); // the worker goes on before task 3 comes
     Ok(())
 }
 
-/// Submits five tasks. The worker is held up by the first until the task with the number `until` is to be submitted.
+/// Submits five tasks. The first task holds the worker until just before task number `until` is submitted.
 fn five_tasks(policy: impl RejectionHandler + 'static, until: u32) -> Result<String, Box<dyn Error>> {
     // ANCHOR: pool
     let pool = ThreadPoolExecutor::builder()

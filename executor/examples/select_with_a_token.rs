@@ -1,4 +1,4 @@
-//! A `select!` that waits for numbers, for the end of its patience, and for the cancel of its task.
+//! A `select!` that waits for numbers, for a time-out, and for the cancel of its task.
 //!
 //! ```sh
 //! cargo run --example select_with_a_token
@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: select
-/// Adds numbers up. Waits for three things at once.
+/// Adds up numbers. It waits for three events at once.
 fn add_up(numbers: &Receiver<u32>) {
     let stop = CancelToken::current().channel();
     let patience = after(Duration::from_mins(1));

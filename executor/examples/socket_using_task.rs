@@ -1,4 +1,4 @@
-//! A task that uses a socket, first as a closure and then as one that knows how to be got out of a read.
+//! A task that uses a socket: first as a closure, then as a type that knows how to end its read.
 //!
 //! ```sh
 //! cargo run --example socket_using_task -- closure
@@ -13,7 +13,7 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::{error::Error, time::Duration};
 
 // ANCHOR: task
-/// Whatever uses a socket, as a task. Cancelling it shuts the socket down.
+/// A closure that uses a socket, as a task. Cancelling the task shuts the socket down.
 struct SocketUsingTask<F>(TcpStream, F);
 
 impl<R: Send + 'static, F: FnOnce(&TcpStream) -> R + Send + 'static> CancellableTask for SocketUsingTask<F> {
@@ -21,7 +21,7 @@ impl<R: Send + 'static, F: FnOnce(&TcpStream) -> R + Send + 'static> Cancellable
 
     fn run(self, token: &CancelToken) -> Result<R, Cancelled> {
         let result = (self.1)(&self.0);
-        token.check().map(|()| result) // what a socket gives that was shut down is no result
+        token.check().map(|()| result) // after the shutdown, the socket's answer is not a result
     }
 
     fn canceller(&self) -> impl FnOnce() + Send + 'static {
@@ -54,6 +54,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     executor.shutdown();
     println!("the pool's thread has ended: {}", executor.await_termination(Duration::from_secs(2)));
     // ANCHOR_END: use
-    drop(peer); // whoever still reads is at the end of the stream
+    drop(peer); // a reader, if any, gets the end of the stream
     Ok(())
 }

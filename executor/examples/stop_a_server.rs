@@ -1,4 +1,5 @@
-//! A thread that is blocked in `accept` and one that is blocked in `read` come back when their pool is stopped.
+//! A thread that is blocked in `accept` and one that is blocked in `read` come back when their pool is
+//! stopped.
 //!
 //! ```sh
 //! cargo run --example stop_a_server
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 // ANCHOR: read
-/// Greets a client, and reads until it has nothing more to say.
+/// Greets a client, and reads until the client has nothing more to say.
 fn serve(connection: TcpStream) -> io::Result<usize> {
     let mut connection = CancellableStream::new(connection, &CancelToken::current());
     connection.write_all(b"hello")?;
@@ -40,13 +41,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     // ANCHOR_END: accept
     let mut silent = TcpStream::connect(address)?;
-    silent.read_exact(&mut [0; 5])?; // it is being served
+    silent.read_exact(&mut [0; 5])?; // the server has greeted it
     drop(pool.shutdown_now());
     println!("the acceptor:   {}", accepts.join()?.unwrap_err());
     println!("the connection: {}", serving.recv()?.join()?.unwrap_err());
 
     let late = TcpStream::connect(address)?;
-    kept.set_nonblocking(false)?; // a clone of the listener, which is still open
+    kept.set_nonblocking(false)?; // a clone of the listener, still open
     let (_, peer) = kept.accept()?;
     println!("the client that came later is there: {}", peer == late.local_addr()?);
     Ok(())

@@ -1,4 +1,5 @@
-//! A hook that stops its own pool: as an owner, which keeps the pool alive, and with a `Stopper`, which does not.
+//! A hook that stops its own pool: as an owner, which keeps the pool alive, and with a `Stopper`, which does
+//! not.
 //!
 //! ```sh
 //! cargo run --example stop_from_inside
@@ -23,7 +24,7 @@ impl<P: Send + Sync> Hooks for Fuse<P> {
 }
 // ANCHOR_END: fuse
 
-/// Whether the pool is still there when everybody has dropped it but, perhaps, its own hook.
+/// Whether the pool still exists when all owners have dropped it except, perhaps, its own hook.
 fn lives_on(pool: Arc<ThreadPoolExecutor>) -> bool {
     let pool_is_there = Arc::downgrade(&pool);
     drop(pool);

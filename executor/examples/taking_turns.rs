@@ -1,4 +1,4 @@
-//! A long line and a short one on one thread: in whose favour a turn is short.
+//! A long line and a short one on one thread: which line gains by short turns.
 //!
 //! ```sh
 //! cargo run --example taking_turns

@@ -1,5 +1,6 @@
-//! What one task leaves in a thread-local, the next task on the same worker finds. With a thread for each task that
-//! could not happen; with a pool it is a leak, of memory at best and of one user's data to another at worst.
+//! What one task leaves in a thread-local, the next task on the same worker finds. With a thread for each
+//! task that could not happen. With a pool it leaks memory at best, and one user's data to another user at
+//! worst.
 //!
 //! ```sh
 //! cargo run --example thread_local_leak
@@ -17,7 +18,7 @@ thread_local! {
 
 fn handle_request(login: Option<&'static str>) -> String {
     if let Some(name) = login {
-        USER.set(Some(name.to_owned())); // and nobody takes it out again
+        USER.set(Some(name.to_owned())); // and no code takes it out again
     }
     USER.with_borrow(|user| format!("hello, {}", user.as_deref().unwrap_or("stranger")))
 }

@@ -1,4 +1,4 @@
-//! Three ways to get what there is in time: one task, all of many, the first of many.
+//! Three ways to get what is there in time: from one task, from all of many, from the first of many.
 //!
 //! ```sh
 //! cargo run --example time_limits
@@ -14,7 +14,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 const QUICK: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_hours(1);
 
-/// Somebody else's server, which answers after a while.
+/// Another party's server, which answers after a while.
 fn ask<T: Send + 'static>(answer: T, after: Duration) -> FutureTask<T> {
     FutureTask::cancellable(move |token| token.sleep(after).map(|()| answer))
 }
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     quotes(&pool)?;
     println!("first mirror: {}", mirror(&pool)?);
-    pool.close(); // waits for the threads, so this ends only because the late tasks were called off
+    pool.close(); // waits for the threads, so this ends only because the late tasks were cancelled
     println!("closed");
     Ok(())
 }
@@ -35,11 +35,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn advertisement(pool: &ThreadPoolExecutor, delay: Duration) -> Result<&'static str, Box<dyn Error>> {
     let end = Instant::now() + BUDGET;
     let advertisement = pool.submit(ask("buy this", delay))?;
-    // Here the page itself is drawn, which takes a part of the budget.
+    // Here the program draws the page itself, which takes a part of the budget.
     match advertisement.join_timeout(end.saturating_duration_since(Instant::now())) {
         Ok(text) => Ok(text),
         Err(JoinError::TimedOut(late)) => {
-            late.cancel(); // or it would go on, and keep its thread, for nobody
+            late.cancel(); // or it would go on and keep its thread
             Ok("our own")
         }
         Err(other) => Err(other.into()),

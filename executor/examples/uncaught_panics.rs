@@ -1,5 +1,5 @@
-//! A panic that nobody catches ends its thread. Whoever joins the thread hears of it, and the process goes on; unless it was
-//! the thread of `main`.
+//! An uncaught panic ends its thread. The thread that joins it gets the panic, and the process goes on,
+//! unless the panicking thread was that of `main`.
 //!
 //! ```sh
 //! cargo run --example uncaught_panics; echo "status $?"
@@ -13,7 +13,7 @@ use std::sync::{Arc, mpsc};
 use std::{panic, thread};
 
 fn main() {
-    // In place of Rust's message on standard error.
+    // Replaces Rust's message on standard error.
     panic::set_hook(Box::new(|_| {
         println!("  hook: a panic on the thread {}", thread::current().name().unwrap_or("without a name"));
     }));
@@ -27,7 +27,7 @@ fn main() {
     println!("a task of a pool");
     let (tell, told) = mpsc::channel();
     let report = move |report: &PanicReport<'_>| drop(tell.send(report.message.to_owned()));
-    panics::set_handler(Arc::new(report)); // of the process; a pool can have its own
+    panics::set_handler(Arc::new(report)); // the handler of the process; a pool can have its own
     let pool = ThreadPoolExecutor::builder().threads(1).name("pool").build().unwrap();
     pool.execute(|| panic!("disk full")).unwrap();
     println!("  handler: it said {:?}", told.recv());

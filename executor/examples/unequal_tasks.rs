@@ -1,4 +1,4 @@
-//! How much faster two tasks at once are than one after the other, if they are of unequal length.
+//! How much faster two tasks are at once than one after the other, if their lengths differ.
 //!
 //! ```sh
 //! cargo run --example unequal_tasks
@@ -11,7 +11,7 @@ use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Work of so many units. It waits, as for a network, so the cores of this machine make no difference.
+/// Work of this many units. It waits, as for a network, so the cores of this machine make no difference.
 fn work(units: u32) {
     thread::sleep(Duration::from_millis(40) * units);
 }
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for threads in [2, 5] {
             // ANCHOR: measure
             let pool = ThreadPoolExecutor::fixed(threads);
-            pool.invoke_all(vec![|| (); threads])?; // its threads are there now
+            pool.invoke_all(vec![|| (); threads])?; // all its threads have started now
             let at_once = time(|| {
                 pool.invoke_all(tasks.iter().map(|&units| move || work(units)))?;
                 Ok(())

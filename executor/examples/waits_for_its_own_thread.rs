@@ -1,4 +1,5 @@
-//! A task that waits for another task of the same pool, which has only one thread, is told that it never will.
+//! A pool has only one thread, and one of its tasks waits for another: it is told that the other one can
+//! never run.
 //!
 //! ```sh
 //! cargo run --example waits_for_its_own_thread

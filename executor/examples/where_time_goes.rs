@@ -1,6 +1,6 @@
-//! What the parts of a thread pool cost on this machine: memory for a job, a lock that two threads want, a thread that has
-//! to be woken, and what taking many jobs at once saves. Then whole pools. Takes some seconds; run it optimised, on a
-//! machine that is otherwise quiet.
+//! What the parts of a thread pool cost on this machine: memory for a job, a lock that two threads want, the
+//! wake-up of a thread, and what taking many jobs at once saves. Then whole pools. Takes some seconds; run it
+//! optimised, on a machine that is otherwise quiet.
 //!
 //! ```sh
 //! cargo run --release --example where_time_goes
@@ -25,7 +25,7 @@ use std::{env, iter, mem, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// How often each thing is done in a round.
+/// How often each operation runs in a round.
 const TIMES: u32 = 100_000;
 
 fn main() {
@@ -38,7 +38,7 @@ fn main() {
     whole_pools(rounds);
 }
 
-/// Prints the median of what `measure` finds in so many rounds.
+/// Prints the median of what `measure` finds in `rounds` rounds.
 fn row(rounds: usize, what: &str, measure: impl FnMut() -> f64) {
     let mut found: Vec<f64> = iter::repeat_with(measure).take(rounds).collect();
     found.sort_by(f64::total_cmp);
@@ -74,7 +74,7 @@ fn allocation(rounds: usize) {
 // ANCHOR_END: allocation
 
 // ANCHOR: contention
-/// In a cache line of its own, so that two of them are not in each other's way.
+/// Has a cache line of its own, so that two counters do not disturb each other.
 #[derive(Default)]
 #[repr(align(128))]
 struct Apart<T>(T);
@@ -95,7 +95,7 @@ fn contention(rounds: usize) {
     row(rounds, "two threads, one counter", || side_by_side(2, count));
 }
 
-/// How long a thread takes for each `work` while so many threads are at it.
+/// How long a thread takes for each `work` while `threads` threads do the same.
 fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> f64 {
     let start = Barrier::new(threads);
     let measure = |thread| {
@@ -127,7 +127,8 @@ enum Waits {
     Asleep,
 }
 
-/// Hands numbers to another thread: how long it takes the giver, and how long until the other thread has one.
+/// Hands numbers to another thread. Returns the giver's time, and the time until the other thread has a
+/// number.
 fn hand_over(waits: Waits) -> (f64, f64) {
     const NUMBERS: u32 = 100;
     let clock = Instant::now();
@@ -152,7 +153,7 @@ fn hand_over(waits: Waits) -> (f64, f64) {
             match waits {
                 Waits::Looking => {
                     let end = nanos(clock) + 100_000;
-                    look_until(|| nanos(clock) >= end); // awake, so that each of the two has a core of its own
+                    look_until(|| nanos(clock) >= end); // awake, so that each of the two has its own core
                 }
                 Waits::Asleep => thread::sleep(Duration::from_micros(100)), // time to fall asleep
             }

@@ -1,4 +1,4 @@
-//! Three parties ask the same kind of work to stop, and the work can tell who.
+//! Three parties ask the same kind of work to stop, and the work can tell which party asked.
 //!
 //! ```sh
 //! cargo run --example who_asked
@@ -12,13 +12,13 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: work
-/// Somewhere deep down, where nobody knows who might ask.
+/// Code deep down, which does not know who could ask it to stop.
 fn look_up() -> Result<&'static str, Cancelled> {
     CancelToken::current().sleep(Duration::from_hours(1))?;
     Ok("found")
 }
 
-/// At the edge, where an answer is due.
+/// Code at the edge, which must answer.
 fn answer(token: &CancelToken) -> String {
     match token.attach(look_up) {
         Ok(text) => format!("200 {text}"),

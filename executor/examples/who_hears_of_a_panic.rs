@@ -1,4 +1,4 @@
-//! Four tasks panic. Whoever joined one of them knows; of the others the pool's panic handler hears.
+//! Four tasks panic. A thread that joined one of them knows it; the pool's panic handler reports the others.
 //!
 //! ```sh
 //! cargo run --example who_hears_of_a_panic
@@ -11,7 +11,7 @@ use executor::{FutureTask, Latch, Task, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    std::panic::set_hook(Box::new(|_| ())); // Rust's own message for each panic; this is about ours
+    std::panic::set_hook(Box::new(|_| ())); // hides Rust's own message for each panic
     // ANCHOR: pool
     let pool = ThreadPoolExecutor::builder()
         .name("worker")
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("executed, so there is no handle");
     pool.execute(Task::new(|| panic!("disk full")).named("log"))?;
-    pool.submit(|| ())?.join()?; // the only worker has finished the one before
+    pool.submit(|| ())?.join()?; // now the only worker has finished the task before
 
     println!("submitted, and the handle dropped");
     drop(pool.submit(FutureTask::new(|| panic!("disk full")).named("prefetch"))?);

@@ -1,4 +1,4 @@
-//! One thread, three tasks: whoever cancels chooses a task or the pool, and never a thread.
+//! One thread, three tasks: a caller cancels a task or a pool, and never a thread.
 //!
 //! ```sh
 //! cargo run --example whose_request

@@ -1,4 +1,4 @@
-//! A task is to run in two seconds. What becomes of it if its executor ends before that?
+//! A task is planned for two seconds from now. What happens to it if its executor ends before that?
 
 use executor::{ScheduledThreadPoolExecutor, TaskHandle, prelude::*};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ const DELAY: Duration = Duration::from_secs(2);
 pub(crate) fn show() {
     let end = |what, delayed, end: fn(ScheduledThreadPoolExecutor)| {
         let pool = ScheduledThreadPoolExecutor::builder().delayed_after_shutdown(delayed).build().unwrap();
-        let begin = Instant::now(); // before the delay does
+        let begin = Instant::now(); // before the delay begins
         let task = pool.schedule(DELAY, || "the report").unwrap();
         end(pool);
         report(what, begin, task);

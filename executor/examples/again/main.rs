@@ -1,4 +1,5 @@
-//! What becomes of the times of a series: as they add up, as runs are late, as runs panic, as they are changed, at the end.
+//! The run times of a series: how they add up, and what happens when runs are late, when runs panic, when the
+//! series is changed, and when its pool ends.
 //!
 //! ```sh
 //! cargo run --example again -- drift|late|panics|changes|ends
@@ -31,8 +32,8 @@ fn main() {
     }
 }
 
-/// When something happened, in periods after `start`, rounded down to halves: no run is early, and by how much a busy machine
-/// has it late is no matter of the series.
+/// The time of an event, in periods after `start`, rounded down to halves: no run is early, and the lateness
+/// on a busy machine is not the series' fault.
 fn periods(start: Instant, period: Duration, when: Instant) -> String {
     let halves = when.duration_since(start).div_duration_f64(period / 2).floor();
     format!("{:.1}", halves / 2.0)

@@ -1,4 +1,5 @@
-//! The classic listing: the submitter takes a permit, and the task is wrapped in a closure that gives it back.
+//! The classic listing: the submitter takes a permit, and the task is wrapped in a closure that gives it
+//! back.
 
 use crate::trials::Bounded;
 use executor::{CutShort, Executor, ManualExecutor, Semaphore, prelude::*};
@@ -19,7 +20,7 @@ impl<E: Executor> Classic<E> {
         self.permits.acquire()?.forget();
         let permits = Arc::clone(&self.permits);
         let wrapped = move || {
-            let _finally = GiveBack(permits); // also if the task panics
+            let _finally = GiveBack(permits); // even if the task panics
             task();
         };
         if self.executor.execute(wrapped).is_err() {

@@ -12,9 +12,9 @@
 #![allow(unreachable_pub)] // the modules read like those of a library
 
 mod classic; // a semaphore and a wrapped task
-mod trials; // what may become of a task
+mod trials; // what can happen to a task
 
-mod ours; // what else there is to a bound
+mod ours; // other features of a bound
 
 use executor::{BoundedExecutor, ManualExecutor};
 use std::error::Error;

@@ -1,10 +1,10 @@
-//! What may become of a task below a bound, other than that it runs.
+//! What can happen to a task below a bound, except that it runs.
 
 use executor::{BoundedExecutor, ManualExecutor, RejectReason, prelude::*};
 use std::sync::{Arc, mpsc};
 use std::{thread, time::Duration};
 
-/// At most two tasks are under way in the executor below, which does what it is told to.
+/// At most two tasks are under way in the executor below, which does what the trial says.
 pub trait Bounded: Send + Sync + 'static {
     fn submit(&self) -> Result<(), String>;
     fn below(&self) -> &ManualExecutor;
@@ -27,7 +27,7 @@ pub fn all(bounded: impl Bounded) {
 }
 // ANCHOR_END: trials
 
-/// What the submitter is told, within a second.
+/// The submitter's answer, within a second.
 fn submit(bounded: &Arc<impl Bounded>) -> String {
     let (tell, answer) = mpsc::channel();
     let bounded = Arc::clone(bounded);

@@ -1,13 +1,13 @@
-//! A search in a slice that is not sorted. When one piece has found it, the others stop.
+//! A search in an unsorted slice. When one piece has found the element, the others stop.
 
 use executor::fork_join::join;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A piece of so many elements is searched without a look at the flag.
+/// A piece of this many elements is searched without a look at the flag.
 pub const PIECE: usize = 1000;
 
 // ANCHOR: find
-/// A place of `wanted`, if it is there. If it is there more than once, any of them.
+/// The place of `wanted`, if it is there. If it is there several times, any of its places.
 pub fn find<T: PartialEq + Sync>(items: &[T], wanted: &T) -> Option<usize> {
     find_in(items, wanted, 0, &AtomicBool::new(false))
 }
@@ -18,7 +18,7 @@ fn find_in<T: PartialEq + Sync>(items: &[T], wanted: &T, start: usize, found: &A
     }
     if items.len() <= PIECE {
         let place = items.iter().position(|item| item == wanted)?;
-        found.store(true, Relaxed); // says nothing but that; the place is in the result
+        found.store(true, Relaxed); // says only that; the result has the place
         return Some(start + place);
     }
     let middle = items.len() / 2;

@@ -4,18 +4,18 @@ use executor::fork_join::join;
 
 pub type Point = (i64, i64);
 
-/// Two numbers to a point.
+/// Makes a point of every two numbers.
 pub fn points(numbers: &[u32]) -> Vec<Point> {
     numbers.chunks_exact(2).map(|pair| (pair[0].into(), pair[1].into())).collect()
 }
 
-/// More than zero if `point` lies to the left of the way from `from` to `to`, and the farther away the more.
+/// Positive if `point` lies to the left of the way from `from` to `to`, and larger the farther away it is.
 pub fn left_of(from: Point, to: Point, point: Point) -> i64 {
     (to.0 - from.0) * (point.1 - from.1) - (to.1 - from.1) * (point.0 - from.0)
 }
 
 // ANCHOR: hull
-/// The corners, clockwise from the leftmost. None lies between two others on one line.
+/// The corners, clockwise from the leftmost. No corner lies between two others on one line.
 pub fn hull(points: &[Point]) -> Vec<Point> {
     let (Some(&first), Some(&last)) = (points.iter().min(), points.iter().max()) else { return Vec::new() };
     if first == last {

@@ -1,4 +1,4 @@
-//! Five problems that are divided, conquered and put together, each compared with what one thread makes of it.
+//! Five problems that are divided, conquered and put together, each compared with the result of one thread.
 //!
 //! ```sh
 //! cargo run --example divide_and_conquer
@@ -13,8 +13,8 @@
 mod input;
 
 mod quicksort; // all the work before the halves
-mod find; // in a slice: the other half learns that it was found
-mod tree; // in a tree: a token says so
+mod find; // in a slice: the other half learns of the find
+mod tree; // in a tree: a token tells the other nodes
 mod matrix; // rows of a product
 mod hull; // the convex hull of points
 mod one_thread; // the same without tasks

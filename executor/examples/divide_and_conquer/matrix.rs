@@ -1,12 +1,13 @@
-//! The product of two matrices, which lie row by row in slices. Halves of its rows are computed at the same time.
+//! The product of two matrices that lie row by row in slices. Halves of its rows are computed at the same
+//! time.
 
 use executor::fork_join::join;
 
-/// So many rows are computed by one thread.
+/// One thread computes this many rows.
 const ROWS: usize = 16;
 
 // ANCHOR: multiply
-/// `a` has rows of length `inner`, and `b` so many rows of length `width`.
+/// `a` has rows of length `inner`, and `b` has `inner` rows of length `width`.
 pub fn multiply(a: &[u32], b: &[u32], inner: usize, width: usize) -> Vec<u64> {
     let mut product = vec![0; a.len() / inner * width];
     multiply_into(&mut product, a, b, inner, width);

@@ -1,4 +1,4 @@
-//! The same results, in other ways and without tasks.
+//! The problems, solved in other ways and without tasks.
 
 use super::hull::{Point, left_of};
 

@@ -1,9 +1,10 @@
-//! Quicksort: what is smaller than the pivot to the left, what is larger to the right, and then both sides.
+//! Quicksort: smaller numbers go to the left of the pivot and larger ones to its right. Then each side is
+//! sorted.
 
 use executor::fork_join::join;
 use std::cmp::Ordering;
 
-/// Not worth a second thread.
+/// Fewer numbers are not worth a second thread.
 const THRESHOLD: usize = 1000;
 
 // ANCHOR: sort
@@ -15,7 +16,8 @@ pub fn sort(numbers: &mut [u32]) {
     join(|| sort(smaller), || sort(larger));
 }
 
-/// Moves what is smaller than the pivot to the front and what is larger to the back. What is equal is in its place then.
+/// Moves smaller numbers to the front and larger ones to the back. Numbers equal to the pivot are then in
+/// place.
 fn partition(numbers: &mut [u32]) -> (&mut [u32], &mut [u32]) {
     let pivot = middle_of([numbers[0], numbers[numbers.len() / 2], numbers[numbers.len() - 1]]);
     let (mut smaller, mut next, mut larger) = (0, 0, numbers.len());

@@ -1,4 +1,4 @@
-//! A search in a tree. Each node is a task of one scope. When one has found it, it cancels the scope.
+//! A search in a tree. Each node is a task of one scope. The task that finds the value cancels the scope.
 
 use executor::fork_join::ForkJoinPool;
 use executor::{ExecutorExt, Scope, ScopeError};
@@ -9,7 +9,7 @@ pub struct Node {
     pub children: Vec<Node>,
 }
 
-/// A tree of so many levels, in which node `n` has the children `2n` and `2n + 1`.
+/// A tree with this many levels, in which node `n` has the children `2n` and `2n + 1`.
 pub fn of_depth(levels: u32, value: u32) -> Node {
     let below = if levels > 1 { vec![2 * value, 2 * value + 1] } else { Vec::new() };
     Node { value, children: below.into_iter().map(|value| of_depth(levels - 1, value)).collect() }
@@ -19,7 +19,7 @@ type Found<'tree> = Mutex<Option<&'tree Node>>;
 
 // ANCHOR: find
 /// # Errors
-/// If the search was called off from outside.
+/// If the search was cancelled from outside.
 pub fn find<'tree>(
     pool: &ForkJoinPool,
     root: &'tree Node,
@@ -28,7 +28,7 @@ pub fn find<'tree>(
     let found = Found::default();
     let ended = pool.scope(|scope| visit(scope, root, wanted, &found));
     match found.into_inner().expect("no task panics with the lock") {
-        Some(node) => Ok(Some(node)), // and what had not begun was dropped
+        Some(node) => Ok(Some(node)), // tasks that had not begun were dropped
         None => ended.map(|()| None),
     }
 }

@@ -1,4 +1,5 @@
-//! How small should the pieces be? A sum with every threshold, by `join`, by `fork`, and by a pool that does not steal.
+//! How small should the pieces be? A sum with each threshold, by `join`, by `fork`, and by a pool that does
+//! not steal.
 //!
 //! ```sh
 //! cargo run --example granularity -- counts
@@ -9,10 +10,10 @@
 
 #![allow(unreachable_pub)] // the modules read like those of a library
 
-mod ways; // to add the elements up
+mod ways; // ways to add the elements
 mod counts; // how many pieces there are
 mod plot; // curves as SVG
-mod sweep; // every threshold
+mod sweep; // all thresholds
 
 use std::{env, error::Error, fs};
 

@@ -1,11 +1,11 @@
-//! A sum over a slice, by pieces that are halved until they are small enough.
+//! A sum over a slice, by halving it until the pieces are small enough.
 
 use executor::fork_join::{fork, join};
 use executor::{ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;
 
 // ANCHOR: sequential
-/// What is added for an element: some ten nanoseconds of work.
+/// The summand for an element: some ten nanoseconds of work.
 fn weight(number: u64) -> u64 {
     (0..24).fold(number | 1, |x, _| {
         let x = x ^ (x << 13);
@@ -14,7 +14,7 @@ fn weight(number: u64) -> u64 {
     }) >> 40
 }
 
-#[inline(never)] // every way runs the same code
+#[inline(never)] // all ways run the same code
 pub fn sequential(numbers: &[u64]) -> u64 {
     numbers.iter().map(|&number| weight(number)).sum()
 }

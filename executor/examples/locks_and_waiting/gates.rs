@@ -1,9 +1,9 @@
-//! Two more things to wait for, each of a lock, a condition variable and a number.
+//! Two more things to wait for, each made of a lock, a condition variable and a number.
 
 use std::sync::{Condvar, Mutex};
 
 // ANCHOR: latch
-/// A gate that opens once: when `count` things have happened.
+/// A gate that opens once, after `count` events.
 pub struct Latch {
     count: Mutex<usize>,
     open: Condvar,
@@ -32,7 +32,7 @@ impl Latch {
 // ANCHOR_END: latch
 
 // ANCHOR: semaphore
-/// A number of permits. A thread that finds none waits until another gives one back.
+/// A number of permits. A thread that finds no permit waits until another thread gives one back.
 pub struct Semaphore {
     permits: Mutex<usize>,
     given_back: Condvar,

@@ -1,4 +1,5 @@
-//! Waiting for another thread. Each trial forces the schedule that decides between a right and a wrong way to wait.
+//! Waiting for another thread. Each trial forces the schedule that decides between a right and a wrong way to
+//! wait.
 //!
 //! ```sh
 //! cargo run --example locks_and_waiting           # all trials
@@ -21,7 +22,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// How long the watchdog waits before it says that the reader will sleep on.
+/// How long the watchdog waits before it reports that the reader still sleeps.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
@@ -59,7 +60,7 @@ fn a_lost_wake_up() {
 }
 
 // ANCHOR: between
-/// What another thread does in the moment after the reader's look and before its sleep.
+/// Called between the reader's look and its sleep: another thread puts a letter in.
 fn a_letter_comes(post: &Arc<Post>) {
     let other = {
         let post = Arc::clone(post);
@@ -129,7 +130,7 @@ fn two_gates() {
     // ANCHOR_END: gates
 }
 
-/// Runs a closure on a thread of its own, and sends what it has taken.
+/// Runs `takes` on a new thread and sends its result.
 fn thread_that(takes: impl FnOnce() -> Option<Letter> + Send + 'static) -> mpsc::Receiver<Letter> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || tell.send(takes().unwrap_or("nothing")));

@@ -1,6 +1,6 @@
 //! A letter box, and three ways to wait for a letter. One of them is right.
 //!
-//! `between` belongs to the trials. It is called in the moment after the look and before the sleep, the moment that decides.
+//! `between` belongs to the trials. It is called between the look and the sleep, in the moment that decides.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
@@ -57,7 +57,7 @@ impl Post {
     }
     // ANCHOR_END: if
 
-    /// Puts a letter in if that needs no waiting for the lock.
+    /// Puts a letter in if the lock is free at once.
     pub fn try_put(&self, letter: Letter) -> bool {
         let Ok(mut letters) = self.letters.try_lock() else { return false };
         letters.push_back(letter);
@@ -66,8 +66,8 @@ impl Post {
     }
 
     // ANCHOR: thief
-    /// Puts a letter in, notifies, and takes the letter out before the lock is free, as a second reader would that is
-    /// quicker.
+    /// Puts a letter in, notifies, and takes the letter out before the lock is free, like a second reader
+    /// that is quicker.
     pub fn put_for_a_thief(&self, letter: Letter) {
         let mut letters = self.letters.lock().unwrap();
         letters.push_back(letter);

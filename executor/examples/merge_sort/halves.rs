@@ -21,7 +21,7 @@ pub fn submit<T: Send + 'static>(
 }
 // ANCHOR_END: submit
 
-/// Has a task of the pool sort all of it.
+/// Has a task of the pool sort the whole.
 pub fn whole<T: Send + 'static>(
     pool: &Pool,
     numbers: Vec<u32>,

@@ -9,7 +9,7 @@ use std::{error::Error, sync::Arc};
 
 // ANCHOR: sort
 fn sort(pool: &Pool, mut numbers: Vec<u32>) -> Vec<u32> {
-    let _on_top = OnTop::begin(); // counts
+    let _on_top = OnTop::begin(); // counts the depth
     if numbers.len() <= THRESHOLD {
         numbers.sort_unstable();
         return numbers;

@@ -1,6 +1,6 @@
-//! The numbers that are sorted, the same in each run, and whether they are sorted then.
+//! The numbers to sort, the same in each run, and a check that they are sorted.
 
-/// So many numbers below `most`, as good as random. The same seed gives the same numbers.
+/// `count` numbers below `most` that look random. The same seed gives the same numbers.
 pub fn numbers(seed: u64, count: usize, most: u32) -> Vec<u32> {
     let mut state = seed;
     let mut next = || {
@@ -17,7 +17,7 @@ pub fn input() -> Vec<u32> {
     numbers(7, 10_000, 1_000_000)
 }
 
-/// Compares a result with what the standard library makes of the same numbers.
+/// Compares a result with the standard library's result for the same numbers.
 pub fn verdict(result: &[u32]) -> String {
     let mut sorted = input();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! Merge sort with tasks, in six ways: three that go wrong, and three that do not.
+//! Merge sort with tasks, in six ways: three wrong ones and three right ones.
 //!
 //! ```sh
 //! cargo run --example merge_sort -- plain
@@ -10,17 +10,17 @@
 
 #![allow(unreachable_pub)] // the modules read like those of a library
 
-mod input; // what is sorted
+mod input; // the numbers to sort
 mod merge; // two sorted halves become one
 mod halves; // each half a task of its own
 mod on_top; // tasks on top of tasks
 
 mod plain; // joins its halves
-mod swallow; // joins them, and merges whatever came of it
+mod swallow; // joins them, and merges what is there
 mod spin; // asks until they are done
 mod help; // runs other tasks meanwhile
-mod fork_join; // has a pool that does
-mod library; // has a library that does all of it
+mod fork_join; // has a pool whose joins help
+mod library; // calls a library that does all of it
 
 use std::error::Error;
 

@@ -1,6 +1,6 @@
 //! Two sorted halves become one sorted list.
 
-/// As many numbers as are sorted by one task.
+/// One task sorts at most this many numbers.
 pub const THRESHOLD: usize = 500;
 
 // ANCHOR: merge

@@ -8,7 +8,7 @@ thread_local! {
 }
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-/// A task has begun on this thread, and ends when this is dropped.
+/// Counts a task on this thread from `begin` until the drop.
 pub struct OnTop;
 
 impl OnTop {
@@ -25,7 +25,7 @@ impl Drop for OnTop {
     }
 }
 
-/// The most there were since the last call.
+/// The largest count since the last call.
 pub fn most() -> usize {
     MOST.swap(0, Relaxed)
 }

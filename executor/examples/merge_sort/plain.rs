@@ -33,7 +33,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
         match whole(&pool, input(), sort).join()? {
             Ok(result) => println!("threads: {threads:2}  {}", verdict(&result)),
             Err(report) if threads == 1 => println!("threads:  1  {report:#}"),
-            Err(_) => println!("threads: {threads:2}  starvation deadlock"), // which circle is a matter of timing
+            Err(_) => println!("threads: {threads:2}  starvation deadlock"), // timing decides which circle
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The halves lie in one list. A task ignores how the joins of its halves have ended, and merges what is there.
+//! The halves lie in one list. A task ignores the outcome of its joins, and merges what is there.
 
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};
@@ -37,7 +37,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
         let own = shared.clone();
         let all = shared.pool.submit(move || {
             sort(&own, 0..input().len());
-            let result = own.numbers.lock().unwrap().clone(); // halves that were given up may be sorted later
+            let result = own.numbers.lock().unwrap().clone(); // halves given up may be sorted later
             (verdict(&result), own.pool.stats().starved)
         });
         let (verdict, starved) = all?.join()?;

@@ -1,4 +1,5 @@
-//! The base case sorts the whole array while another task merges its own part, without the lock. Latches force that order.
+//! The base case sorts the whole array while another task merges its own part, without the lock. Latches
+//! force that order.
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
@@ -13,11 +14,11 @@ pub fn show() -> Result<(), Box<dyn Error>> {
             let mut part = array.lock().unwrap()[0..2].to_vec(); // the left half, to be merged
             copied.count_down();
             part.reverse(); // its merge: 3 before 4
-            sorted.wait().expect("nobody cancels it");
+            sorted.wait().expect("it is not cancelled");
             array.lock().unwrap()[0..2].copy_from_slice(&part);
         })?;
         scope.spawn(|| {
-            copied.wait().expect("nobody cancels it");
+            copied.wait().expect("it is not cancelled");
             array.lock().unwrap().sort_unstable(); // the base case of the right half
             println!("after the base case: {:?}", array.lock().unwrap());
             sorted.count_down();

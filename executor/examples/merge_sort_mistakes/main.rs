@@ -1,4 +1,4 @@
-//! Mistakes that merge sorts in print are known for, each run on purpose.
+//! Well-known mistakes of printed merge sorts, each made on purpose.
 //!
 //! ```sh
 //! cargo run --example merge_sort_mistakes -- right_bound
@@ -10,10 +10,10 @@
 
 #![allow(unreachable_pub)] // the modules read like those of a library
 
-mod right_bound; // which is part of the array for one function, and not for another
-mod whole_array; // the base case sorts all of it
-mod lost; // what that does while another task merges
-mod missing_brace; // so that the function always returns
+mod right_bound; // inside the array for one function, and behind it for the other
+mod whole_array; // the base case sorts the whole array
+mod lost; // the harm of that while another task merges
+mod missing_brace; // the function always returns
 
 use std::error::Error;
 

@@ -1,6 +1,6 @@
 //! Without braces, only the first line belongs to the `if`. So the function always returns.
 
-#![allow(unreachable_code)] // the compiler warns of what this shows
+#![allow(unreachable_code)] // the compiler warns of this very mistake
 
 use super::whole_array::input::{input, verdict};
 
@@ -9,7 +9,7 @@ fn sort(array: &mut [u32]) {
     if array.len() <= 10 {
         array.sort_unstable();
     }
-    return; // was meant to be inside
+    return; // meant to be inside the `if`
 
     let (left, right) = array.split_at_mut(array.len() / 2);
     executor::fork_join::join(|| sort(left), || sort(right));

@@ -1,4 +1,5 @@
-//! The caller takes the right bound for the last index. The function takes it for the first one that is not sorted.
+//! The caller takes the right bound for the last index. The function takes it for the first index behind its
+//! part.
 
 // ANCHOR: sort
 fn sort(array: &mut [u32], left: usize, right: usize) {
@@ -12,7 +13,7 @@ fn sort(array: &mut [u32], left: usize, right: usize) {
 }
 // ANCHOR_END: sort
 
-/// Merges the part up to `middle` with that from there up to `right`.
+/// Merges the part up to `middle` with the part from there up to `right`.
 fn merge(array: &mut [u32], left: usize, middle: usize, right: usize) {
     let halves = array[left..right].to_vec();
     let (mut next, mut other) = (0, middle - left);

@@ -1,4 +1,5 @@
-//! The base case sorts the whole array, and not its part. The result is right, and each leaf costs as much as all of it.
+//! The base case sorts the whole array instead of its part. The result is right, but each leaf costs as much
+//! as the whole.
 
 #[path = "../merge_sort/input.rs"]
 #[allow(dead_code)] // another example needs the rest
@@ -12,7 +13,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// How many numbers the base cases were given.
+/// How many numbers all base cases got.
 static GIVEN: AtomicUsize = AtomicUsize::new(0);
 
 // ANCHOR: sort

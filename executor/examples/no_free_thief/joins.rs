@@ -6,14 +6,14 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Barrier};
 
 // ANCHOR: joins
-/// So many joins, each on a worker of its own. The halves wait for each other by `wait`.
+/// Runs `count` joins, each on a worker of its own. Their halves wait for each other by `wait`.
 pub fn joins(count: usize, pool: &ForkJoinPool, wait: fn(&Barrier)) -> Receiver<()> {
     let (tell_met, all_met) = mpsc::channel();
     let all_begun = Arc::new(Barrier::new(count));
     for _ in 0..count {
         let (all_begun, tell_met) = (Arc::clone(&all_begun), tell_met.clone());
         let computation = move || {
-            all_begun.wait(); // or the second worker would steal before it begins its own
+            all_begun.wait(); // otherwise the second worker would steal before it begins its own join
             let meet = Barrier::new(2);
             let half = || {
                 wait(&meet);

@@ -13,7 +13,7 @@ pub struct Pool {
 
 struct State {
     jobs: VecDeque<Job>,
-    /// What each worker has taken and not begun.
+    /// What each worker has taken but not begun.
     lanes: Vec<VecDeque<Job>>,
 }
 

@@ -1,5 +1,5 @@
-//! "Others can steal it" is no promise: a thief has to be free. Pairs of jobs that wait for each other, in pools
-//! of two workers, under a watchdog.
+//! "Others can steal it" is no promise: a thief must be free. Pairs of jobs wait for each other in pools of
+//! two workers, under a watchdog.
 //!
 //! ```sh
 //! cargo run --example no_free_thief
@@ -11,7 +11,7 @@
 
 mod lanes; // a pool whose workers take batches that others can steal
 mod pairs; // jobs that wait for each other
-mod joins; // halves that do
+mod joins; // halves that wait for each other
 
 use executor::fork_join::{ForkJoinPool, blocking};
 use executor::{ThreadPoolExecutor, prelude::*};
@@ -30,7 +30,7 @@ fn main() {
         let met = pairs::pairs(count, |job| pool.execute(job).expect("the pool runs"));
         println!("  ThreadPoolExecutor:            {}", pairs::watch(&met));
 
-        // It is not dropped, for that would wait for halves that hang.
+        // The pool is not dropped, because the drop would wait for halves that hang.
         let pool = || ManuallyDrop::new(ForkJoinPool::new(2).expect("two are allowed"));
         let met = joins::joins(count, &pool(), |meet: &Barrier| _ = meet.wait());
         println!("  halves of joins:               {}", pairs::watch(&met));

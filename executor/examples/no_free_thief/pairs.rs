@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-/// Gives the jobs of so many pairs to a pool of two workers while both are busy.
+/// Gives the jobs of `count` pairs to a pool of two workers while both are busy.
 pub fn pairs(count: usize, execute: impl Fn(Job)) -> Receiver<()> {
     let (tell_met, all_met) = mpsc::channel();
     let both_busy = [occupy(&execute), occupy(&execute)];
@@ -35,7 +35,7 @@ fn occupy(execute: &impl Fn(Job)) -> Sender<()> {
     open
 }
 
-/// Counts those that have met their partner. Gives up if nothing happens for a second.
+/// Counts the jobs that have met their partner. Gives up if nothing happens for a second.
 pub fn watch(met: &Receiver<()>) -> String {
     for count in 0.. {
         match met.recv_timeout(Duration::from_secs(1)) {

@@ -1,4 +1,4 @@
-//! What a masked step makes of time limits: of its caller's, and of its own.
+//! The effect of time limits on a masked step: its caller's limit, and its own.
 
 use super::Task;
 use executor::channel::{Receiver, ReceiverExt, SenderExt, bounded};
@@ -20,7 +20,7 @@ pub fn limits() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Takes the next task, if there is one within 20 ms.
+/// Takes the next task, if one comes within 20 ms.
 fn with_a_limit(tasks: &Receiver<Task>) -> Result<Task, Box<dyn Error>> {
     let limit = CancelToken::new().with_timeout(Duration::from_millis(20)); // not a child of the caller's
     limit.attach(|| Ok(tasks.take()?))

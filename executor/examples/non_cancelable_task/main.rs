@@ -1,4 +1,4 @@
-//! Steps that must not be cut off half-way: two that go wrong, and two that do not.
+//! Steps that must not be cut off half-way: two wrong ways and two right ones.
 //!
 //! ```sh
 //! cargo run --example non_cancelable_task -- retries
@@ -18,7 +18,7 @@ mod whole;
 
 use std::error::Error;
 
-/// What is to be done, by its name.
+/// A task, by its name.
 pub type Task = &'static str;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -7,29 +7,29 @@ use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{process, thread};
 
-/// How often it has tried to take a task.
+/// How often the worker has tried to take a task.
 static ATTEMPTS: AtomicU64 = AtomicU64::new(0);
 
 // ANCHOR: retries
-/// Waits for the next task, whether or not its caller was asked to stop. `None` if no more will come.
+/// Waits for the next task, even if its caller was asked to stop. `None` if no more tasks will come.
 pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
     let mut interrupted = false;
     let task = loop {
         ATTEMPTS.fetch_add(1, Ordering::Relaxed);
         match tasks.take() {
             Ok(task) => break Some(task),
-            Err(TakeError::Interrupted) => interrupted = true, // and try again
+            Err(TakeError::Interrupted) => interrupted = true, // tries again
             Err(_) => break None,
         }
     };
     if interrupted {
-        CancelToken::current().cancel(); // the caller shall see it
+        CancelToken::current().cancel(); // so the caller sees it
     }
     task
 }
 // ANCHOR_END: retries
 
-/// A worker is asked to stop, and then waits for a task, which is there.
+/// A worker is asked to stop, and then waits for a task that is there already.
 pub fn cancelled_before(next_task: fn(&Receiver<Task>) -> Option<Task>) -> Result<(), Box<dyn Error>> {
     let (desk, tasks) = bounded(1);
     desk.put("paint the door")?;
@@ -43,7 +43,7 @@ pub fn cancelled_before(next_task: fn(&Receiver<Task>) -> Option<Task>) -> Resul
     while !worker.is_finished() {
         if ATTEMPTS.load(Ordering::Relaxed) > 100_000 {
             println!("a task is there, and 100000 attempts to take it have failed");
-            process::exit(1); // without this it would try for ever
+            process::exit(1); // otherwise the worker would never stop trying
         }
         thread::yield_now();
     }

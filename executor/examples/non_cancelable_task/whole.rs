@@ -1,4 +1,4 @@
-//! The same two steps, shielded from the request for as long as they must not be cut off.
+//! Two steps that are shielded from the request while they must not be cut off.
 
 use super::Task;
 use super::half_way::Stamp;
@@ -7,14 +7,14 @@ use executor::masked;
 use std::error::Error;
 
 // ANCHOR: next_task
-/// Waits for the next task, whether or not its caller was asked to stop. `None` if no more will come.
+/// Waits for the next task, even if its caller was asked to stop. `None` if no more tasks will come.
 pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
     masked(|| tasks.take()).ok()
 }
 // ANCHOR_END: next_task
 
 // ANCHOR: move_one
-/// Takes a task from one desk, stamps it and puts it on the other. Can be cancelled until it has the task.
+/// Takes a task from one desk, stamps it and puts it on the other. A cancel stops it until it has the task.
 pub fn move_one(from: &Receiver<Task>, to: &Sender<Task>, stamp: Stamp<'_>) -> Result<(), Box<dyn Error>> {
     let task = from.take()?;
     masked(|| {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// How many tasks have run at once.
+/// The largest number of tasks that ran at once.
 #[derive(Default)]
 pub struct Most(Arc<Mutex<Running>>, Arc<Condvar>);
 
@@ -14,7 +14,7 @@ struct Running {
 }
 
 impl Most {
-    /// Lasts until a second task runs beside it, and a second at most.
+    /// Runs until a second task runs beside it, but at most for a second.
     pub fn work(&self) -> impl FnOnce() + Send + use<> {
         let (running, changed) = (Arc::clone(&self.0), Arc::clone(&self.1));
         move || {

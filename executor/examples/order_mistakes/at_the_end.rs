@@ -1,4 +1,4 @@
-//! Two mistakes at the end of a line: to wait with the lock, and to hand out what the user never made.
+//! Two mistakes at the end of a line: a wait with the lock, and tasks handed out that the user never made.
 
 use crate::line::Line;
 use executor::{Latch, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};
@@ -12,8 +12,8 @@ pub fn locked_wait() -> Result<(), Box<dyn Error>> {
     let (own, begin) = (Arc::clone(&line), Arc::new(Latch::new(1)));
     let until = Arc::clone(&begin);
     line.execute(move || {
-        until.wait().expect("nobody cancels it");
-        while own.state.try_lock().is_ok() {} // until somebody waits for its end
+        until.wait().expect("it is not cancelled");
+        while own.state.try_lock().is_ok() {} // until the other thread waits for the end
     });
     begin.count_down();
     println!("with the lock: ended within 1 s: {}", line.await_end(Duration::from_secs(1)));
@@ -42,7 +42,7 @@ pub fn wrappers() -> Result<(), Box<dyn Error>> {
 }
 // ANCHOR_END: wrappers
 
-/// A pool whose only thread waits for the gate, so that what comes stays in its queue.
+/// A pool whose only thread waits for the gate, so that later tasks stay in the queue.
 fn busy(gate: &Arc<Latch>) -> Result<ThreadPoolExecutor, Box<dyn Error>> {
     let (pool, begun) = (ThreadPoolExecutor::fixed(1), Arc::new(Latch::new(1)));
     let (gate, begins) = (Arc::clone(gate), Arc::clone(&begun));

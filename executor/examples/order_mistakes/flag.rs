@@ -1,4 +1,4 @@
-//! A flag that says that a job is active, and is left set by a job that dies.
+//! A flag says that a job is active. A job that panics leaves it set.
 
 use crate::line::Line;
 use executor::{SerialExecutor, ThreadPoolExecutor, prelude::*};

@@ -1,5 +1,5 @@
-//! A thread for each lane, and a stripe is in the lane that its number says. Measured in turns: in a turn, each of two threads
-//! runs one task.
+//! Each lane has a thread, and a stripe's number decides its lane. The example counts in turns: in a turn,
+//! each of two threads runs one task.
 
 use executor::{ManualExecutor, StripedExecutor, prelude::*};
 use std::error::Error;
@@ -7,7 +7,7 @@ use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 // ANCHOR: lanes
-/// Of which stripe each task is. Stripe 0 has much to do. Stripes 0 and 2 are in one lane.
+/// The stripe of each task. Stripe 0 has many tasks. Stripes 0 and 2 are in one lane.
 const TASKS: [usize; 7] = [0, 0, 0, 0, 2, 1, 1];
 
 pub fn show() -> Result<(), Box<dyn Error>> {
@@ -31,7 +31,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
 }
 // ANCHOR_END: lanes
 
-/// The stripes whose tasks were run in this turn.
+/// The stripes whose tasks ran in this turn.
 #[derive(Default)]
 struct Ran(Arc<Mutex<Vec<usize>>>);
 
@@ -41,7 +41,7 @@ impl Ran {
         move || ran.lock().unwrap().push(stripe)
     }
 
-    /// One turn after the other, until nothing is run.
+    /// Plays turn after turn until no task runs.
     fn print(&self, who: &str, turn: impl Fn() -> usize) {
         let ran = || (turn() > 0).then(|| format!("{:?}", take(&mut *self.0.lock().unwrap())));
         let turns: Vec<_> = std::iter::from_fn(ran).collect();

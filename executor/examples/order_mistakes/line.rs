@@ -1,4 +1,4 @@
-//! A line of jobs in the manner of the classic listing: each job, when it is done, starts the next.
+//! A line of jobs in the manner of the classic listing: each job starts the next when it is done.
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ impl Line {
     // ANCHOR_END: line
 
     // ANCHOR: await_end
-    /// Waits until the last job has ended. Meanwhile no other may come.
+    /// Waits until the last job has ended. Meanwhile no other job can come.
     pub fn await_end(&self, timeout: Duration) -> bool {
         let _no_other = self.state.lock().unwrap();
         self.is_empty.wait_timeout(timeout).is_ok()

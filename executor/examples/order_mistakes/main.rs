@@ -1,4 +1,4 @@
-//! Ways to keep an order that go wrong, each beside the library's.
+//! Wrong ways to keep an order, each beside the library's.
 //!
 //! ```sh
 //! cargo run --example order_mistakes -- flag
@@ -13,12 +13,12 @@
 mod at_once; // how many tasks run at once
 mod line; // each task starts the next
 
-mod at_the_end; // one waits with the lock; one returns wrappers
+mod at_the_end; // one waits with the lock, one returns wrappers
 mod flag; // left set by a task that dies
 
 mod lanes; // a thread for each group of stripes
-mod past_the_queue; // below a pool that does not ask it
-mod queue; // which knows of stripes
+mod past_the_queue; // a pool that does not always ask its queue
+mod queue; // a queue that knows the stripes
 
 use std::error::Error;
 

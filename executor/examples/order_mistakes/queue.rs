@@ -1,11 +1,11 @@
-//! A queue that gives out no two tasks of one stripe at once.
+//! A queue that never gives out two tasks of one stripe at once.
 
 use executor::{Task, WorkQueue};
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 // ANCHOR: queue
-/// A task's name says of which stripe it is. Those that run are busy.
+/// A task's name is its stripe. A stripe whose task runs is busy.
 #[derive(Default)]
 pub struct StripedQueue {
     tasks: VecDeque<Task>,

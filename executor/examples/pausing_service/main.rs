@@ -1,4 +1,4 @@
-//! A service to which one request means a pause, and another one the end.
+//! A service with two requests: one means a pause, and the other means the end.
 //!
 //! ```sh
 //! cargo run --example pausing_service

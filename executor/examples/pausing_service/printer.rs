@@ -1,4 +1,4 @@
-//! A printer that prints what is ordered, in rounds from one pause to the next.
+//! A printer that prints orders, in rounds from one pause to the next.
 
 use executor::channel::{Receiver, ReceiverExt, TakeError};
 use executor::{CancelToken, Executor, JoinError, TaskHandle, masked, prelude::*};
@@ -6,10 +6,10 @@ use std::error::Error;
 use std::time::Duration;
 
 // ANCHOR: printer
-/// A printer at work. It has the orders until it is paused, or its pool is stopped.
+/// A printer at work. It has the orders until it is paused or its pool is stopped.
 pub struct Printer {
     round: CancelToken,
-    orders: TaskHandle<Receiver<u32>>, // the round is a task, and gives them back as its result
+    orders: TaskHandle<Receiver<u32>>, // the round is a task and returns the orders
 }
 
 impl Printer {
@@ -25,8 +25,8 @@ impl Printer {
         Ok(Self { round, orders })
     }
 
-    /// Ends the round, and waits until the printer stands still. With the orders, a new round can begin.
-    /// Fails if the pool is stopped or the caller is cancelled. The round ends all the same.
+    /// Ends the round, and waits until the printer has stopped. The returned orders can begin a new round.
+    /// Fails if the pool is stopped or the caller is cancelled; the round ends all the same.
     pub fn pause(self) -> Result<Receiver<u32>, JoinError<Receiver<u32>>> {
         self.round.cancel_because("the paper is changed");
         self.orders.join()

@@ -24,7 +24,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use step_5_own_queue::{Job, Queue};
 
-/// How long the watchdog waits before it says that nothing will come any more.
+/// How long the watchdog waits before it reports that nothing comes any more.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
@@ -72,7 +72,7 @@ fn an_end() {
     };
     let (pool, done) = (step_2_panic::Pool::new(1), Arc::default());
     (0..3).for_each(|_| pool.execute(job(&done)));
-    drop(pool); // what else is there to do with it?
+    drop(pool); // this pool offers nothing else
     println!("step 2: when the pool was gone, {} of 3 jobs were done", done.load(Ordering::Relaxed));
 
     let (pool, done) = (step_3_end::Pool::new(1), Arc::default());
@@ -101,7 +101,7 @@ fn a_bound() {
 }
 
 // ANCHOR: newest_first
-/// The job that came last is next: its client is the one most likely to be waiting still.
+/// The newest job is next: its client is the most likely to wait still.
 #[derive(Default)]
 struct NewestFirst(Vec<Job>);
 
@@ -129,7 +129,7 @@ fn an_order() {
     pool.shutdown();
 }
 
-/// In which order a pool with one worker runs the jobs that came while it was busy.
+/// The order in which a pool with one worker runs the jobs that came while the worker was busy.
 fn order_of_four(execute: &dyn Fn(Job)) -> String {
     let (tell, told) = mpsc::channel();
     let busy = occupy(execute);

@@ -1,6 +1,6 @@
-//! Step 1: a queue, and threads that take jobs from it. The pool that everybody writes first.
+//! Step 1: a queue, and threads that take jobs from it. Most people write this pool first.
 //!
-//! What is wrong with it: a job that panics ends the thread that runs it.
+//! The fault: a job that panics ends the thread that runs it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
@@ -39,7 +39,7 @@ impl Pool {
 }
 
 impl Shared {
-    /// What a worker does.
+    /// The loop of a worker.
     fn work(&self) {
         loop {
             let job = self.next_job();

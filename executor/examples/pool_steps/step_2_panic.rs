@@ -1,6 +1,6 @@
-//! Step 2: a panic ends the job and not the worker.
+//! Step 2: a panic ends the job but not the worker.
 //!
-//! What is wrong with it: nobody can wait until the jobs are done, and the threads never end.
+//! The fault: no caller can wait until the jobs are done, and the threads never end.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,7 +40,7 @@ impl Pool {
 
 impl Shared {
     // ANCHOR: work
-    /// What a worker does.
+    /// The loop of a worker.
     fn work(&self) {
         loop {
             let job = self.next_job();

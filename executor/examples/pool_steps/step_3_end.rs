@@ -1,6 +1,6 @@
-//! Step 3: an end, at which every job that was accepted is done and every thread is gone.
+//! Step 3: an end. Then all accepted jobs are done and all threads are gone.
 //!
-//! What is wrong with it: the queue has no bound.
+//! The fault: the queue has no bound.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ struct Shared {
     changed: Condvar,
 }
 
-/// What a worker decides on, behind one lock: it never sees one without the other.
+/// What a worker decides on. One lock guards both parts, so a worker always sees them together.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
@@ -49,7 +49,7 @@ impl Pool {
     }
 
     // ANCHOR: shutdown
-    /// Runs what was accepted, ends the threads, and returns when they are gone.
+    /// Runs all accepted jobs, ends the threads, and returns when they are gone.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().ending = true;
         self.shared.changed.notify_all(); // a job concerns one worker, the end all of them
@@ -62,7 +62,7 @@ impl Pool {
 
 impl Shared {
     // ANCHOR: worker
-    /// What a worker does.
+    /// The loop of a worker.
     fn work(&self) {
         while let Some(job) = self.next_job() {
             let outcome = catch_unwind(AssertUnwindSafe(job)); // the lock is free here
@@ -70,7 +70,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a job. `None` means that there is none and will be none.
+    /// Waits for a job. `None` means that no job is left and none will come.
     fn next_job(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         loop {

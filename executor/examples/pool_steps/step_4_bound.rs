@@ -1,6 +1,6 @@
-//! Step 4: a bound. A job for which there is no room comes back, and its submitter decides.
+//! Step 4: a bound. The submitter gets a job back for which there is no room, and decides what to do.
 //!
-//! What is wrong with it: the job that waited longest is always next, whether or not anybody still wants it.
+//! The fault: the next job is always the one that waited longest, whether or not its client still wants it.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ struct Shared {
     capacity: usize,
 }
 
-/// What a worker decides on, behind one lock: it never sees one without the other.
+/// What a worker decides on. One lock guards both parts, so a worker always sees them together.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
@@ -55,7 +55,7 @@ impl Pool {
     }
     // ANCHOR_END: execute
 
-    /// Runs what was accepted, ends the threads, and returns when they are gone.
+    /// Runs all accepted jobs, ends the threads, and returns when they are gone.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().ending = true;
         self.shared.changed.notify_all(); // a job concerns one worker, the end all of them
@@ -66,7 +66,7 @@ impl Pool {
 }
 
 impl Shared {
-    /// What a worker does.
+    /// The loop of a worker.
     fn work(&self) {
         while let Some(job) = self.next_job() {
             let outcome = catch_unwind(AssertUnwindSafe(job)); // the lock is free here
@@ -74,7 +74,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a job. `None` means that there is none and will be none.
+    /// Waits for a job. `None` means that no job is left and none will come.
     fn next_job(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         loop {

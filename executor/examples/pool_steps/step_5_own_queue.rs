@@ -1,6 +1,6 @@
-//! Step 5: a queue of one's own. It decides how many jobs wait, and which is next.
+//! Step 5: a user's own queue. It decides how many jobs wait, and which job is next.
 //!
-//! What is wrong with it: a job has no result, and what each job costs. That is where the library begins.
+//! The faults: a job has no result, and each job has its costs. The library begins here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
@@ -9,13 +9,13 @@ use std::thread::{self, JoinHandle};
 pub type Job = Box<dyn FnOnce() + Send>;
 
 // ANCHOR: queue
-/// Where jobs wait. The pool calls it under its lock: it needs no lock of its own, may not call the pool, and may not
-/// panic.
+/// Where jobs wait. The pool calls it under its lock: a queue needs no lock of its own, and must neither call
+/// the pool nor panic.
 pub trait Queue: Send {
-    /// Takes a job in, or gives it back if there is no room.
+    /// Accepts a job, or gives it back if there is no room.
     fn push(&mut self, job: Job) -> Result<(), Job>;
 
-    /// Takes out the job that is to be run next.
+    /// Takes out the job that runs next.
     fn pop(&mut self) -> Option<Job>;
 }
 // ANCHOR_END: queue
@@ -31,7 +31,7 @@ struct Shared {
     changed: Condvar,
 }
 
-/// What a worker decides on, behind one lock: it never sees one without the other.
+/// What a worker decides on. One lock guards both parts, so a worker always sees them together.
 struct State {
     jobs: Box<dyn Queue>,
     ending: bool,
@@ -51,7 +51,7 @@ impl Pool {
     }
 
     // ANCHOR: execute
-    /// Puts a job into the queue and returns, or gives it back if the queue does not want it.
+    /// Puts a job into the queue and returns, or gives the job back if the queue refuses it.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), Job> {
         self.shared.state.lock().unwrap().jobs.push(Box::new(job))?;
         self.shared.changed.notify_one();
@@ -59,7 +59,7 @@ impl Pool {
     }
     // ANCHOR_END: execute
 
-    /// Runs what was accepted, ends the threads, and returns when they are gone.
+    /// Runs all accepted jobs, ends the threads, and returns when they are gone.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().ending = true;
         self.shared.changed.notify_all(); // a job concerns one worker, the end all of them
@@ -70,7 +70,7 @@ impl Pool {
 }
 
 impl Shared {
-    /// What a worker does.
+    /// The loop of a worker.
     fn work(&self) {
         while let Some(job) = self.next_job() {
             let outcome = catch_unwind(AssertUnwindSafe(job)); // the lock is free here
@@ -78,7 +78,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a job. `None` means that there is none and will be none.
+    /// Waits for a job. `None` means that no job is left and none will come.
     fn next_job(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         loop {

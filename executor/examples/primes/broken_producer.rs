@@ -1,4 +1,4 @@
-//! Looks at a flag between two primes, too, and waits where it cannot look.
+//! Looks at a flag between two primes, but waits where it cannot look.
 
 use crate::primes;
 use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -10,7 +10,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// For how many primes there is room in the queue.
+/// How many primes the queue has room for.
 const ROOM: usize = 10;
 
 // ANCHOR: broken
@@ -18,7 +18,7 @@ const ROOM: usize = 10;
 struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
-    /// How many it has begun to send. The example looks at it, so that every run hangs.
+    /// How many primes it has begun to send. The example looks at this number, so that each run hangs.
     begun: AtomicUsize,
 }
 
@@ -47,7 +47,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
     let handle = pool.submit(move || running.run())?;
     println!("read: {:?}", reader.iter().take(3).collect::<Vec<_>>());
     while producer.begun.load(Ordering::SeqCst) < 3 + ROOM + 1 {
-        thread::yield_now(); // until it is about to send one more than there is room for
+        thread::yield_now(); // until it is about to send one prime more than there is room for
     }
     producer.cancelled.store(true, Ordering::SeqCst);
     println!("the producer is told to stop");
@@ -55,5 +55,5 @@ pub fn show() -> Result<(), Box<dyn Error>> {
         return Err("it has ended".into());
     };
     println!("2 seconds later it has not ended: it is in send(), and the queue is full");
-    process::exit(1); // returning from main would close the pool, which waits for the task
+    process::exit(1); // a return from main would close the pool, which waits for the task
 }

@@ -1,4 +1,4 @@
-//! Three ways to make primes until somebody has enough of them, and how each is stopped.
+//! Three ways to make primes until the caller has enough, and how each is stopped.
 //!
 //! ```sh
 //! cargo run --example primes -- generator

@@ -6,7 +6,7 @@ use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::thread;
 
-/// For how many primes there is room in the queue.
+/// How many primes the queue has room for.
 const ROOM: usize = 10;
 
 // ANCHOR: producer
@@ -19,7 +19,7 @@ impl PrimeProducer {
     fn run(&self) {
         for prime in primes() {
             if self.queue.put(prime).is_err() {
-                return; // cancelled, or nobody reads any more
+                return; // cancelled, or no reader is left
             }
         }
     }

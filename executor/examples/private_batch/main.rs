@@ -1,5 +1,5 @@
-//! Four jobs that wait for each other in pairs, in a pool of two threads: first the workers take one job at a time, then
-//! two. A watchdog ends what does not end by itself, and says what it saw.
+//! Four jobs that wait for each other in pairs, in a pool of two threads. First the workers take one job at a
+//! time, then two. A watchdog ends a trial that does not end by itself, and reports what it saw.
 //!
 //! ```sh
 //! cargo run --example private_batch
@@ -30,14 +30,14 @@ fn main() -> ExitCode {
         println!("two workers, {batch} of the jobs {} at a time:", PAIRS.concat().join(", "));
         let pool = Pool::new(2, batch);
         if !watch(&pool, &pairs(&pool)) {
-            return ExitCode::FAILURE; // the threads that hang end with the process
+            return ExitCode::FAILURE; // the hanging threads end with the process
         }
     }
     ExitCode::SUCCESS
 }
 
 // ANCHOR: pairs
-/// Puts all pairs into the queue while both workers are busy, so that both find all of them.
+/// Puts all pairs into the queue while both workers are busy, so that both workers find all pairs.
 fn pairs(pool: &Pool) -> Receiver<Event> {
     let (tell, told) = mpsc::channel();
     let both_busy = [occupy(pool), occupy(pool)];
@@ -58,7 +58,7 @@ fn pairs(pool: &Pool) -> Receiver<Event> {
 // ANCHOR_END: pairs
 
 // ANCHOR: watchdog
-/// Waits until all jobs have met. If nothing happens for a second, says what it sees, and returns `false`.
+/// Waits until all jobs have met. If nothing happens for a second, prints what it sees and returns `false`.
 fn watch(pool: &Pool, events: &Receiver<Event>) -> bool {
     let (mut not_begun, mut met) = (PAIRS.concat(), 0);
     let jobs = not_begun.len();

@@ -1,4 +1,4 @@
-//! The quick one: a task has many positions, and gives half of them away when there is a place for another task.
+//! The quick way: a task has many positions, and gives half of them away when there is room for another task.
 
 use super::puzzle::{Position, Puzzle};
 use super::unfinished::{Answer, Unfinished};
@@ -6,7 +6,7 @@ use super::{door::sync::Arc, end::End, search::Search, under_way::UnderWay};
 use executor::{CancelToken, Executor, OwnedPermit, Semaphore, prelude::*};
 use std::collections::VecDeque;
 
-/// How many tasks are queued or run at most, and how many positions one searches between two looks at its token.
+/// The most tasks that are queued or run, and the positions that a task searches before it asks its token.
 pub struct Bounds(pub usize, pub usize);
 
 type Part = (VecDeque<Position>, UnderWay<Position>, OwnedPermit);
@@ -32,7 +32,7 @@ impl<P: Puzzle> Batches<P> {
                 return under_way.give_up(Unfinished::Cancelled);
             }
             for _ in 0..self.batch.min(mine.len()) {
-                let position = mine.pop_front().expect("there are so many");
+                let position = mine.pop_front().expect("there are enough");
                 if self.search.puzzle.is_solved(position) {
                     return under_way.found(position);
                 }

@@ -9,7 +9,7 @@ use executor::{CancelToken, Executor, ThreadPoolExecutor};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// More than the puzzle has.
+/// More positions than the puzzle has.
 const MOST: usize = 20_000_000;
 
 fn fresh() -> Arc<Search<Blocks>> {
@@ -44,7 +44,7 @@ pub fn measure() {
 }
 // ANCHOR_END: measure
 
-/// How many seconds it takes to see all positions.
+/// The number of seconds until all positions were seen.
 fn timed(workers: usize, solve: impl Fn(&Arc<Search<Blocks>>, Arc<dyn Executor>) -> Answer) -> f64 {
     let (search, pool) = (fresh(), Arc::new(ThreadPoolExecutor::fixed(workers)));
     let began = Instant::now();

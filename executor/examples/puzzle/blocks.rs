@@ -5,19 +5,20 @@ use super::puzzle::Position;
 /// No board has more cells.
 pub const CELLS: usize = 32;
 
-/// Of each cell: `EMPTY`, the kind of the block whose upper left corner it is, or `COVERED` by another part of a block.
+/// For each cell: `EMPTY`, the kind of the block whose upper left corner it is, or `COVERED` by another part
+/// of a block.
 pub type Board = [u8; CELLS];
 pub const EMPTY: u8 = 0;
 pub const COVERED: u8 = u8::MAX;
 
-/// Blocks of the same size are alike, so that a board on which two of them have changed places is the same position.
+/// Blocks of the same size are alike: a board on which two of them have changed places is the same position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
     pub width: usize,
     pub height: usize,
 }
 
-/// A sliding-block puzzle: get a block of the first kind to a certain place.
+/// A sliding-block puzzle: move a block of the first kind to a certain place.
 pub struct Blocks {
     pub width: usize,
     pub height: usize,
@@ -29,13 +30,13 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// How many bits tell one kind, or an empty cell, from the others.
+    /// The number of bits that distinguish the kinds and an empty cell.
     fn bits(&self) -> u32 {
         usize::BITS - self.kinds.len().leading_zeros()
     }
 
     // ANCHOR: pack
-    /// From the upper left corner on: what begins in each cell, with nothing for the cells that are covered.
+    /// From the upper left corner on, what begins in each cell; covered cells take no bits.
     pub fn pack(&self, board: &Board) -> Position {
         let (bits, cells) = (self.bits(), &board[..self.width * self.height]);
         let begins = cells.iter().filter(|begins| **begins != COVERED);

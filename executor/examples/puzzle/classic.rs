@@ -18,7 +18,7 @@ pub struct Classic<P> {
 impl<P: Puzzle> Classic<P> {
     fn submit(self: &Arc<Self>, position: Position) {
         let own = Arc::clone(self);
-        let _ = self.pool.execute(move || own.visit(position)); // a refused one is not searched
+        let _ = self.pool.execute(move || own.visit(position)); // a refused position is not searched
     }
 
     fn visit(self: &Arc<Self>, position: Position) {
@@ -30,11 +30,11 @@ impl<P: Puzzle> Classic<P> {
             self.stop.cancel();
             return self.is_found.count_down();
         }
-        let _ = self.search.expand(position, |next| self.submit(next)); // where there is no room, it ends
+        let _ = self.search.expand(position, |next| self.submit(next)); // without room, the task ends
     }
 }
 
-/// The first solution that is found. If there is none, only the time limit ends the wait.
+/// Returns the first solution that a task finds. If there is none, only the time limit ends the wait.
 pub fn solve<P: Puzzle>(
     search: &Arc<Search<P>>,
     pool: &Arc<dyn Executor>,

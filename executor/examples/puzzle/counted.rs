@@ -1,4 +1,5 @@
-//! A task for each position, and a count of those that are under way. So the search knows when there is no solution.
+//! A task for each position, and a count of the tasks under way. So the search notices when there is no
+//! solution.
 
 use super::door::sync::Arc;
 use super::end::End;
@@ -17,7 +18,7 @@ struct Counted<P> {
 impl<P: Puzzle> Counted<P> {
     fn submit(self: &Arc<Self>, position: Position, under_way: UnderWay<Position>) {
         let own = Arc::clone(self);
-        // One that is refused is dropped, and that is noticed.
+        // A refused task is dropped, and its drop is noticed.
         let _ = self.pool.execute(move || own.visit(position, under_way));
     }
 

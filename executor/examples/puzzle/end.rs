@@ -1,4 +1,4 @@
-//! How a search that is spread over many tasks ends: with a solution, or when no task is under way any more.
+//! How a search by many tasks ends: with a solution, or when no task is under way any more.
 
 use super::door::sync::{Arc, Mutex};
 use super::under_way::UnderWay;
@@ -18,7 +18,7 @@ pub(super) struct State<T> {
 }
 
 impl<T> End<T> {
-    /// Of a search with one task. A cancel of the caller's token is one of the search.
+    /// Makes the end of a search with one task. A cancel of the caller's token cancels the search, too.
     pub fn with_first() -> (Arc<Self>, UnderWay<T>) {
         let state = Mutex::new(State { under_way: 1, found: None, unfinished: None });
         let stop = CancelToken::current().child();
@@ -27,10 +27,11 @@ impl<T> End<T> {
     }
 
     // ANCHOR: wait
-    /// Waits until no task is under way. `None`: together they have seen everything, and there is no solution.
+    /// Waits until no task is under way. `None`: together the tasks have seen all positions, and there is no
+    /// solution.
     pub fn wait(&self) -> Result<Option<T>, Unfinished> {
         if self.none_under_way.wait().is_err() {
-            // The caller is cancelled, and its search with it: the tasks are about to end.
+            // The caller is cancelled, and so is its search: the tasks are about to end.
             masked(|| self.none_under_way.wait()).expect("a masked wait is not cut short");
         }
         let mut state = self.state.lock().unwrap();

@@ -1,10 +1,10 @@
-//! What is kept of each position that was seen: eight bytes.
+//! The record of each position that was seen, in eight bytes.
 
 use super::puzzle::{Move, Position};
 use std::hash::{Hash, Hasher};
 
 // ANCHOR: entry
-/// The position in the upper 56 bits, in the lower 8 the move that led to it.
+/// The upper 56 bits are the position, the lower 8 the move that led to it.
 #[derive(Clone, Copy)]
 pub struct Entry(u64);
 

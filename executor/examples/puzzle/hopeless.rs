@@ -1,4 +1,4 @@
-//! A puzzle without solution, searched by those who know that and by those who do not.
+//! A puzzle without solution, and which searches notice that there is none.
 
 use crate::trials::{fresh, pool};
 use crate::{classic, counted, puzzles};

@@ -1,4 +1,5 @@
-//! Level by level: all positions that are one move away, then all that are two. So the first solution is a shortest one.
+//! Level by level: all positions that are one move away, then those that are two away. So the first solution
+//! is a shortest one.
 
 use super::door::sync::Arc;
 use super::puzzle::{Position, Puzzle};
@@ -6,10 +7,10 @@ use super::search::Search;
 use super::unfinished::{Answer, Unfinished};
 use executor::{CancelToken, Executor, InvokeFailure, prelude::*};
 
-/// A task has so many positions at least, if there are as many.
+/// A task has at least this many positions, if there are as many.
 const BATCH: usize = 64;
 
-/// A solution, or what comes next.
+/// A solution, or the positions of the next level.
 enum Part {
     Solved(Position),
     Next(Vec<Position>),
@@ -28,7 +29,7 @@ fn visit<P: Puzzle>(search: &Search<P>, part: &[Position], token: &CancelToken) 
     Ok(Part::Next(all_next))
 }
 
-/// Each level is searched by at most `tasks` tasks, and by fewer if they had less than a batch each.
+/// At most `tasks` tasks search each level, and fewer tasks if each would have less than a batch.
 pub fn solve<P: Puzzle>(search: &Arc<Search<P>>, pool: &dyn Executor, tasks: usize) -> Answer {
     let mut level = vec![search.start()?];
     while !level.is_empty() {

@@ -12,12 +12,12 @@
 
 #![allow(unreachable_pub)] // the modules read like those of a library
 
-/// What a model checker has stand-ins for.
+/// The types that a model checker replaces.
 mod door {
     pub(crate) use std::sync;
 }
 
-mod puzzle; // positions and moves, of whatever puzzle
+mod puzzle; // positions and moves of any puzzle
 mod blocks; // a board, and how it is packed into a word
 mod slide; // blocks that move
 mod moves; // a board is a puzzle
@@ -27,14 +27,14 @@ mod text; // in a terminal
 mod picture; // as SVG
 
 mod mix; // a quick hash function
-mod entry; // what is kept of a position
+mod entry; // the record of a position
 mod seen; // the positions that were seen
-mod unfinished; // why it has no answer
+mod unfinished; // why a search has no answer
 mod end; // how a search ends
-mod under_way; // what is still to do
+mod under_way; // the tasks that are still to end
 mod search; // the search on one thread
 mod classic; // a task for each position: hangs if there is no solution
-mod counted; // the same, and it knows
+mod counted; // a task for each position, and a count: it notices when there is no solution
 mod batches; // many positions for each task
 mod levels; // a shortest solution
 

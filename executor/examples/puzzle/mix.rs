@@ -1,4 +1,4 @@
-//! A quick hash function. Nobody chooses positions to make them collide, so it need not be a secure one.
+//! A quick hash function. No attacker chooses the positions, so it need not be secure.
 
 use std::hash::{BuildHasher, Hasher};
 

@@ -3,7 +3,7 @@
 use super::blocks::{Blocks, COVERED, EMPTY};
 use super::puzzle::{Move, Position, Puzzle};
 
-/// A step, told by where it led to and in which direction.
+/// A step, given by the cell that it led to and its direction.
 impl Move {
     fn step(to: usize, direction: usize) -> Self {
         Self(u8::try_from(to * 4 + direction).expect("a board has few cells"))

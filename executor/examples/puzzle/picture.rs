@@ -1,4 +1,4 @@
-//! Boards as a picture: SVG, in the colours of the book's figures where it is a part of a page.
+//! Boards as a picture: SVG, in the colours of the book's figures when it is part of a page.
 
 use super::blocks::Blocks;
 use super::way::{Shown, Way};
@@ -24,7 +24,7 @@ pub fn of(Way { blocks, boards }: &Way) -> String {
     svg + "</svg>\n"
 }
 
-/// The border, and the blocks in it. The colours are for whoever looks at the file by itself.
+/// The border, and the blocks inside. The colours are for viewers of the file by itself.
 fn board(blocks: &Blocks, shown: &Shown) -> String {
     let (width, height) = (blocks.width * CELL, blocks.height * CELL);
     let border =

@@ -1,6 +1,6 @@
-//! What a search knows of a puzzle: positions, and the moves that lead from one to others.
+//! What a search knows of a puzzle: positions, and the moves that lead from one position to others.
 
-/// A position in 56 bits, so that it and the move that led to it fit into a word.
+/// A position in 56 bits, so that one word holds the position and the move that led to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position(pub u64);
 
@@ -9,7 +9,7 @@ pub struct Position(pub u64);
 pub struct Move(pub u8);
 
 impl Move {
-    /// What led to the position in which the puzzle begins.
+    /// Stands for the move that led to the start.
     pub const NONE: Self = Self(u8::MAX);
 }
 
@@ -17,9 +17,9 @@ impl Move {
 pub trait Puzzle: Send + Sync + 'static {
     fn start(&self) -> Position;
     fn is_solved(&self, position: Position) -> bool;
-    /// The moves that are possible, and where each leads.
+    /// The possible moves, and the position that each leads to.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
-    /// Takes a move back: from where it led to this position.
+    /// Takes a move back: returns the position before it.
     fn before(&self, last: Move, position: Position) -> Position;
 }
 // ANCHOR_END: puzzle

@@ -1,10 +1,10 @@
-//! The puzzles. A letter is a block, a dot an empty cell; block `A` is to get to the place that is given.
+//! The puzzles. A letter is a block, a dot an empty cell; block `A` must get to the given place.
 
 use super::blocks::{Blocks, CELLS, COVERED, EMPTY, Kind};
 use super::puzzle::Position;
 
 // ANCHOR: klotski
-/// The large block has to get to the exit, in the middle of the lower border.
+/// The large block must get to the exit, in the middle of the lower border.
 pub fn klotski() -> Blocks {
     draw("BAAC BAAC DEEF DGHF I..J", 13)
 }
@@ -15,12 +15,13 @@ pub fn without_solution() -> Blocks {
     draw("BAAC BAAC DDEE FFGG H..I", 13)
 }
 
-/// As Klotski, with a row more. There is no solution, since the place for `A` is outside: so all positions are seen.
+/// Klotski with one more row. There is no solution, because the place for `A` is outside: so the search sees
+/// all positions.
 pub fn large() -> Blocks {
     draw("BAAC BAAC DEEF DGGH IJ.. K..L", CELLS - 1)
 }
 
-/// What a drawing shows.
+/// Makes a puzzle from its drawing.
 pub fn draw(drawing: &str, target: usize) -> Blocks {
     let rows: Vec<_> = drawing.split(' ').map(str::as_bytes).collect();
     let (width, height) = (rows[0].len(), rows.len());

@@ -12,12 +12,12 @@ pub struct Search<P> {
 }
 
 impl<P: Puzzle> Search<P> {
-    /// For up to so many positions.
+    /// Makes a search for at most `most` positions.
     pub fn new(puzzle: P, most: usize) -> Self {
         Self { puzzle, seen: Seen::with_room_for(most) }
     }
 
-    /// Where every search begins.
+    /// The start of each search.
     pub fn start(&self) -> Result<Position, Unfinished> {
         let start = self.puzzle.start();
         self.seen.is_new(Move::NONE, start)?;
@@ -25,7 +25,7 @@ impl<P: Puzzle> Search<P> {
     }
 
     // ANCHOR: expand
-    /// Hands on each position that comes next and was not seen before.
+    /// Hands on each next position that was not seen before.
     pub fn expand(&self, from: Position, mut next: impl FnMut(Position)) -> Result<(), Unfinished> {
         for (last, position) in self.puzzle.moves(from) {
             if self.seen.is_new(last, position)? {

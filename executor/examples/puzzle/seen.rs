@@ -8,7 +8,7 @@ use super::unfinished::Unfinished;
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 
-/// So many that two threads rarely want the same lock.
+/// So many shards that two threads rarely want the same lock.
 const SHARDS: usize = 64;
 
 pub struct Seen {
@@ -26,7 +26,7 @@ impl Seen {
         &self.shards[(Mix::default().hash_one(entry) >> 40) as usize % SHARDS] // the set uses the outer bits
     }
 
-    /// Whether this is the first time. Of several threads with the same position one is told so.
+    /// Whether the position is new. Of several threads with the same position only one gets true.
     pub fn is_new(&self, last: Move, position: Position) -> Result<bool, Unfinished> {
         let entry = Entry::new(last, position);
         let mut shard = self.shard(entry).lock().unwrap();
@@ -40,7 +40,7 @@ impl Seen {
         self.shards.iter().map(|shard| shard.lock().unwrap().len()).sum()
     }
 
-    /// The moves from the start to a position that was seen, and where each leads.
+    /// The moves from the start to a position that was seen, and the position that each leads to.
     pub fn way_to<P: Puzzle>(&self, puzzle: &P, mut position: Position) -> Vec<(Move, Position)> {
         let mut way = Vec::new();
         loop {

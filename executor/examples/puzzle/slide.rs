@@ -2,7 +2,7 @@
 
 use super::blocks::{Blocks, Board, COVERED, EMPTY, Kind};
 
-/// Up, right, down, left. The opposite of each is two further.
+/// Up, right, down, left. The opposite of each is two places further.
 const STEPS: [(isize, isize); 4] = [(0, -1), (1, 0), (0, 1), (-1, 0)];
 
 impl Blocks {
@@ -16,7 +16,7 @@ impl Blocks {
         (0..kind.height).flat_map(move |y| (0..kind.width).map(move |x| corner + y * width + x))
     }
 
-    /// Puts a block, or nothing, into its cells, which are empty.
+    /// Puts a block or nothing into its cells, which are empty.
     pub fn put(&self, board: &mut Board, corner: usize, begins: u8) {
         if begins != EMPTY {
             self.cells(self.kind(begins), corner).for_each(|cell| board[cell] = COVERED);
@@ -31,7 +31,7 @@ impl Blocks {
         number
     }
 
-    /// The corner that a block would have after a step, if the cells are empty that it would have then.
+    /// The corner of the block after a step, if the cells that it would then cover are empty.
     pub fn step(&self, board: &Board, kind: Kind, corner: usize, direction: usize) -> Option<usize> {
         let x = (corner % self.width).checked_add_signed(STEPS[direction].0)?;
         let y = (corner / self.width).checked_add_signed(STEPS[direction].1)?;

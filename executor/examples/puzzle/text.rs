@@ -2,7 +2,7 @@
 
 use super::way::{Shown, Way};
 
-/// So many stand side by side.
+/// This many boards stand side by side.
 const IN_A_ROW: usize = 12;
 
 pub fn print(Way { blocks, boards }: &Way) {

@@ -1,4 +1,4 @@
-//! The small puzzles: how long the solution is by each way to search.
+//! The small puzzles: how long the solution of each way to search is.
 
 use crate::blocks::Blocks;
 use crate::puzzle::Position;

@@ -1,9 +1,9 @@
 //! The tasks of a search that are queued or run.
 //!
-//! 1. There is an [`UnderWay`] for each. A task makes that of another before it submits it, while it has its own. So the
-//!    count is zero only when nothing is left to do.
-//! 2. It is dropped with its task, whether that was run, refused, handed back or dropped, or panicked.
-//! 3. Only a task that [completes](UnderWay::complete) has looked at all that it was given.
+//! 1. Each task has an [`UnderWay`]. A task makes the one of another task before it submits that task, while
+//!    it has its own. So the count is zero only when no work is left.
+//! 2. An `UnderWay` is dropped with its task, whether that ran, panicked, was refused, returned or dropped.
+//! 3. Only a task that [completes](UnderWay::complete) has looked at all its positions.
 
 use super::door::sync::Arc;
 use super::{end::End, unfinished::Unfinished};
@@ -16,7 +16,7 @@ pub struct UnderWay<T> {
 }
 
 impl<T> UnderWay<T> {
-    /// For one that is counted already.
+    /// For a task that is already counted.
     pub(super) fn new(end: Arc<End<T>>) -> Self {
         Self { end, why_not: Some(Unfinished::TaskLost) }
     }
@@ -36,7 +36,7 @@ impl<T> UnderWay<T> {
     }
 
     pub fn give_up(self, why: Unfinished) {
-        self.end.state.lock().unwrap().unfinished.get_or_insert(why); // before the others say that they were stopped
+        self.end.state.lock().unwrap().unfinished.get_or_insert(why); // before the others report their stop
         self.end.stop.cancel();
     }
 

@@ -1,4 +1,4 @@
-//! What comes of a search.
+//! The outcomes of a search.
 
 use super::puzzle::Position;
 use std::{error, fmt};
@@ -12,7 +12,7 @@ pub enum Unfinished {
     Cancelled,
     /// A task was refused or dropped, or it panicked.
     TaskLost,
-    /// There are more positions than there is room for.
+    /// There are more positions than the search has room for.
     NoRoom,
 }
 

@@ -1,4 +1,4 @@
-//! A solution as people tell it: the steps of one block in a row are one move.
+//! A solution as people tell it: consecutive steps of one block are one move.
 
 use super::blocks::{Blocks, COVERED, EMPTY, Kind};
 use super::puzzle::{Move, Position};
@@ -9,7 +9,7 @@ pub struct Way {
     pub boards: Vec<Shown>,
 }
 
-/// A board, and the corner of the block that was moved last.
+/// A board, and the corner of the block that moved last.
 pub struct Shown {
     pub letters: Vec<u8>,
     pub position: Position,
@@ -35,7 +35,7 @@ impl Blocks {
         boards
     }
 
-    /// The letters after a block was moved.
+    /// The letters after the move of a block.
     fn relettered(&self, letters: &[u8], kind: Kind, from: usize, to: usize) -> Vec<u8> {
         let mut after = letters.to_vec();
         self.cells(kind, from).for_each(|cell| after[cell] = b'.');

@@ -1,4 +1,4 @@
-//! Looks whether it was asked to stop, and then waits where it cannot look.
+//! Looks whether it was asked to stop, but waits where it cannot look.
 
 use crate::{connect, telegram, wait_for};
 use executor::CancelToken;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use std::{process, thread};
 
 // ANCHOR: deaf
-/// How many reads it has begun. The example looks at it, so that every run hangs.
+/// How many reads it has begun. The example looks at this number, so that each run hangs.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
-/// Passes on the telegrams that come in until `token` is cancelled.
+/// Passes on the incoming telegrams until `token` is cancelled.
 fn read(stream: &TcpStream, token: &CancelToken, telegrams: &Sender<String>) -> io::Result<()> {
     while !token.is_cancelled() {
         BEGUN.fetch_add(1, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! A thread that reads from a connection, and three ways to have it stop while the peer says nothing.
+//! A thread that reads from a connection, and three ways to stop it while the peer says nothing.
 //!
 //! ```sh
 //! cargo run --example reader_thread -- deaf

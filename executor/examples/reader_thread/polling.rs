@@ -1,4 +1,4 @@
-//! Wakes up now and then, looks whether it was asked to stop, and forgets what it had read so far.
+//! Wakes up now and then, looks whether it was asked to stop, and forgets what it has read so far.
 
 use crate::{connect, telegram, wait_for};
 use executor::CancelToken;
@@ -14,13 +14,13 @@ use std::time::Duration;
 /// How many reads have come back without a telegram.
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Passes on the telegrams that come in until `token` is cancelled. Each read has a time-out.
+/// Passes on the incoming telegrams until `token` is cancelled. Each read has a time-out.
 fn read(stream: &TcpStream, token: &CancelToken, telegrams: &Sender<String>) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_millis(20)))?;
     while !token.is_cancelled() {
         match telegram(stream) {
             Ok(telegram) => _ = telegrams.send(telegram),
-            // Linux and Windows have different names for it.
+            // Linux and Windows have different names for the time-out.
             Err(error) if matches!(error.kind(), WouldBlock | TimedOut) => {
                 WOKEN.fetch_add(1, Ordering::SeqCst);
             }

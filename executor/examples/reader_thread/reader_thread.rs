@@ -1,4 +1,4 @@
-//! A thread whose `interrupt` reaches it in a read.
+//! A thread whose `interrupt` reaches it inside a read.
 
 use crate::{connect, telegram};
 use executor::{CancelToken, Cancelled};
@@ -9,7 +9,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
 // ANCHOR: reader_thread
-/// A thread that passes on the telegrams that come in until it is interrupted or the connection ends.
+/// A thread that passes on the incoming telegrams until it is interrupted or the connection ends.
 pub struct ReaderThread {
     token: CancelToken,
     thread: JoinHandle<Result<(), Cancelled>>,
@@ -25,7 +25,7 @@ impl ReaderThread {
             while let Ok(telegram) = telegram(&stream) {
                 let _ = telegrams.send(telegram);
             }
-            own.check() // was it the peer who ended the connection, or `interrupt`?
+            own.check() // has the peer ended the connection, or `interrupt`?
         });
         Ok(Self { token, thread })
     }

@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 // ANCHOR: greeter
-/// Greets until its task is cancelled. A new greeting takes a new round.
+/// Greets until its task is cancelled. A new greeting begins a new round.
 pub struct Greeter {
     state: Mutex<State>,
 }
@@ -24,7 +24,7 @@ impl Greeter {
             let greeting = self.begin(&round);
             let cancelled = round.attach(|| greet(greeting, tell));
             if !says_begin_again(&cancelled) {
-                return cancelled; // it was meant for the task
+                return cancelled; // the request was for the task
             }
         }
     }
@@ -37,7 +37,8 @@ impl Greeter {
         round.cancel_because(begin_again());
     }
 
-    /// Says which token is the round's, and takes the greeting: under one lock, so that no restart falls between the two.
+    /// Makes `round` the current round's token and takes the greeting, under one lock. So no restart falls
+    /// between the two.
     pub fn begin(&self, round: &CancelToken) -> &'static str {
         let mut state = self.state();
         state.round = round.clone();

@@ -1,4 +1,4 @@
-//! A greeter that has one token for all its rounds: the second is cancelled before it begins.
+//! A greeter with one token for all its rounds: the second round is cancelled before it begins.
 
 use crate::greet;
 use crate::greeter::Greeter;
@@ -29,5 +29,5 @@ pub fn restart() -> Result<(), Box<dyn Error>> {
     println!("it greets with {:?}", told.recv()?);
     greeter.restart_with("good morning");
     println!("it has begun {} rounds since, and each has ended at once", told.iter().take(1_000).count());
-    process::exit(1); // without this it would go on so
+    process::exit(1); // otherwise it would go on like this
 }

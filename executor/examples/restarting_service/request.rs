@@ -1,4 +1,4 @@
-//! The request that means: begin again. A payload says so.
+//! The request to begin again, marked by a payload.
 
 use executor::{CancelReason, Cancelled};
 

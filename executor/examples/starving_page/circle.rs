@@ -21,7 +21,7 @@ pub fn report() -> Result<(), Box<dyn Error>> {
 }
 // ANCHOR_END: circle
 
-/// What the task returns, or why it never will.
+/// What the task returns, or why it never will return.
 fn wait_for(task: TaskHandle<String>) -> String {
     match task.join() {
         Err(JoinError::Starved(_task, report)) => format!("{report:#}"),

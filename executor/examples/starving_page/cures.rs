@@ -1,4 +1,4 @@
-//! Ways to have the page drawn.
+//! Ways to get the page drawn.
 
 use crate::{page, renderer};
 use executor::{CallerRuns, FutureTask, HandOffQueue, OnStarvation, ThreadPoolBuilder, prelude::*};

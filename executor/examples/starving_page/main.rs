@@ -11,11 +11,11 @@
 
 #![allow(unreachable_pub)] // the modules read like those of a library
 
-mod page; // what is drawn
+mod page; // the page and its parts
 
 mod circle; // a page that waits for a task of another pool
-mod cures; // so that the page can be drawn
-mod said; // what is said of it
+mod cures; // ways to get the page drawn
+mod said; // the report, and its reader
 
 use executor::{ThreadPoolBuilder, ThreadPoolExecutor};
 use std::error::Error;

@@ -21,7 +21,7 @@ fn wait_for(part: TaskHandle<String>) -> Result<String, Starvation> {
 }
 // ANCHOR_END: wait
 
-/// To be made on the page's thread.
+/// A part of the page. The page's thread must make it.
 pub fn part(name: &'static str) -> FutureTask<String> {
     let page = thread::current().id();
     let task = FutureTask::new(move || {

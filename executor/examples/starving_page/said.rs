@@ -1,4 +1,4 @@
-//! What is said of a page that can never be drawn, and to whom.
+//! The report of a page that can never be drawn, and who gets it.
 
 use crate::{page, renderer};
 use executor::panics::PanicReport;

@@ -1,4 +1,4 @@
-//! The same trees on the real pool and in the simulation.
+//! Runs the same trees on the real pool and in the simulation.
 
 use super::measure::{costs, median, nanos, pool};
 use super::pool::simulate;
@@ -9,8 +9,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
 
-/// Of so many turns the quietest third counts: those beside which two threads that share nothing were least in each other's
-/// way.
+/// The number of turns, of which the quietest third counts: those in which two unrelated threads disturbed
+/// each other least.
 const TURNS: usize = 15;
 
 pub fn check() {
@@ -42,7 +42,7 @@ pub fn check() {
 }
 
 /// Work that no compiler leaves out, and that touches no memory.
-#[inline(never)] // the same code for all who call it
+#[inline(never)] // the same code for all callers
 fn work(nanos: u64, steps: u64) {
     let state = (0..nanos * steps / 1_000).fold(nanos, |state, step| black_box(state ^ step).rotate_left(5));
     black_box(state);
@@ -83,7 +83,7 @@ fn in_pool(pool: &ForkJoinPool, tree: &Tree, steps: u64) -> u64 {
     pool.invoke(|| timed(|| joined(tree, 0, steps))).expect("the pool runs")
 }
 
-/// How long the slower of two threads takes that have no more in common than the machine.
+/// The time of the slower of two threads that share nothing but the machine.
 fn side_by_side(tree: &Tree, steps: u64) -> u64 {
     let one = || timed(|| alone(tree, 0, steps));
     thread::scope(|scope| {

@@ -3,30 +3,30 @@
 use std::fmt;
 
 // ANCHOR: costs
-/// In nanoseconds.
+/// The costs, in nanoseconds.
 #[derive(Clone, Copy)]
 pub struct Costs {
     /// A join that offers nothing, because the queue offers enough.
     pub call: u64,
     /// A join that puts its second half into the queue, and takes it back.
     pub offer: u64,
-    /// From the look that finds a piece until the thief runs it.
+    /// From the look that finds a piece until the thief runs the piece.
     pub steal: u64,
     /// A look at all queues, or at the awaited half, that finds nothing.
     pub look: u64,
     /// How long a worker looks before it sleeps.
     pub patience: u64,
-    /// What it costs a worker to wake another.
+    /// What a worker pays to wake another worker.
     pub wake: u64,
-    /// How long the one that is woken takes to look.
+    /// The time from the wake-up of a worker until its first look.
     pub wake_up: u64,
     pub gears: Gears,
 }
 
-/// How many gears a queue has.
+/// The number of gears of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gears {
-    /// Every join offers its second half.
+    /// Each join offers its second half.
     One,
     /// While pieces are fine, three in the queue are enough.
     Two,
@@ -41,7 +41,7 @@ impl fmt::Display for Costs {
     }
 }
 
-/// Those of the course's tables: round numbers, near to what `check` measures.
+/// The costs in the course's tables: round numbers, near to what `check` measures.
 pub const ROUND: Costs = Costs {
     call: 1,
     offer: 100,

@@ -1,4 +1,4 @@
-//! The curve of granularity for more workers than a desk has.
+//! The curve of granularity for more workers than a desktop computer has.
 
 use super::costs::{Costs, Gears, ROUND};
 use super::plot;

@@ -1,4 +1,4 @@
-//! Whether the pieces of late were fine: as in `executor/src/fork_join/seat.rs`.
+//! Whether the recent pieces were fine: as in `executor/src/fork_join/seat.rs`.
 
 use super::costs::Gears;
 
@@ -9,7 +9,7 @@ const COARSE: u64 = 50_000;
 
 #[derive(Clone, Copy, Default)]
 pub struct Gear {
-    /// How many pieces in the queue are enough. Coarse: no number.
+    /// How many pieces in the queue are enough. In the coarse gear no number is.
     pub enough: Option<usize>,
     pieces: u32,
     since: Option<u64>,

@@ -4,11 +4,12 @@ use super::log::What;
 use super::pool::Pool;
 use super::seat::Frame;
 
-/// So many stolen halves lie on top of a worker's waits at most.
+/// At most this many stolen halves lie on top of a worker's waits.
 const DEPTH: usize = 32;
 
 impl Pool<'_> {
-    /// The next step of a worker, and how long it takes. None: it sleeps, or waits, and is told when to go on.
+    /// Makes the next step of a worker, and returns how long it takes. None: the worker sleeps or waits until
+    /// another one wakes it.
     pub fn step(&mut self, worker: usize) -> Option<u64> {
         let Some(frame) = self.seats[worker].frames.pop() else { return self.search(worker) };
         match frame {
@@ -35,7 +36,7 @@ impl Pool<'_> {
         self.costs.offer
     }
 
-    /// The first half is done: takes the second back, or waits until its thief has ended it.
+    /// The first half is done: takes the second half back, or waits until its thief has ended it.
     fn settle(&mut self, worker: usize, half: usize) -> Option<u64> {
         if self.seats[worker].queue.back() == Some(&half) {
             self.seats[worker].queue.pop_back();

@@ -7,7 +7,7 @@ use super::tree::Tree;
 use super::trees;
 use std::fmt::Write;
 
-/// Larger than real ones, next to the pieces, so that they can be seen.
+/// Larger than real costs, relative to the pieces, so that they can be seen.
 const LARGE: Costs = Costs {
     call: 0,
     offer: 1_000,

@@ -8,31 +8,31 @@ pub struct Event {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// It works on this node for so long.
+    /// The worker works on this node for this long.
     Works(usize, u64),
-    /// It puts this half into its queue.
+    /// The worker puts this half into its queue.
     Offers(usize),
-    /// It takes this half out of its own queue.
+    /// The worker takes this half out of its own queue.
     TakesBack(usize),
-    /// It takes this half out of the queue of that worker.
+    /// The worker steals this half from the queue of that worker.
     Steals(usize, usize),
-    /// The same, while it waits for the half that comes last here.
+    /// The worker steals this half from that worker, while it waits for the third half.
     Helps(usize, usize, usize),
-    /// It waits for this half, which was stolen.
+    /// The worker waits for this half, which was stolen.
     Waits(usize),
-    /// The half for which it waited has ended.
+    /// The half for which the worker waited has ended.
     GoesOn(usize),
-    /// It has ended this half, which it had stolen.
+    /// The worker has ended this half, which it had stolen.
     Ends(usize),
     Sleeps,
-    /// It is woken, and looks when the time that it takes to wake up is over.
+    /// The worker is woken, and looks when the time for waking up is over.
     IsWoken,
 }
 
-/// What came out of a simulation.
+/// The result of a simulation.
 #[derive(Default)]
 pub struct Run {
-    /// When the whole was done.
+    /// When the whole tree was done.
     pub time: u64,
     /// How much time went into the work itself.
     pub worked: u64,
@@ -40,6 +40,6 @@ pub struct Run {
     pub stolen: u64,
     /// How many workers were woken to look for a piece.
     pub wake_ups: u64,
-    /// In the order of their times.
+    /// The events in the order of their times.
     pub log: Vec<Event>,
 }

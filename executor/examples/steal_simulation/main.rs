@@ -1,4 +1,5 @@
-//! A simulation of the pool that steals: what more workers than this machine has would do, and a picture of the queues.
+//! A simulation of the pool that steals: the effect of more workers than this machine has, and a picture of
+//! the queues.
 //!
 //! ```sh
 //! cargo run --release --example steal_simulation -- check
@@ -10,15 +11,15 @@
 #![allow(unreachable_pub)] // the modules read like those of a library
 
 mod tree; // the work
-mod costs; // what the pool costs apart from it
-mod log; // what happened
+mod costs; // what the pool costs apart from the work
+mod log; // the events
 mod gear; // whether pieces are fine
-mod seat; // a worker, as others see it
-mod pool; // the clock, and who sleeps
+mod seat; // a worker, as other workers see it
+mod pool; // the clock, and which workers sleep
 mod joins; // what a worker does
-mod thieves; // who takes what from whom
+mod thieves; // which worker takes which piece
 
-mod trees; // some work
+mod trees; // trees to simulate
 mod measure; // what the real pool costs here
 mod check; // real pool and simulation, side by side
 mod scale; // on more and more workers
@@ -26,7 +27,7 @@ mod scale; // on more and more workers
 mod plot; // curves as SVG
 mod curve; // thresholds on more and more workers
 mod lanes; // a small run, event by event
-mod picture; // the same, as SVG
+mod picture; // the small run, as SVG
 
 use std::{env, error::Error, fs};
 

@@ -21,7 +21,7 @@ pub fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("it takes seconds")
 }
 
-/// Of many turns the lower quartile: whatever else the machine does can only make a turn longer.
+/// Measures many turns and takes the lower quartile: other programs can only make a turn longer.
 pub fn costs() -> Costs {
     let (one, two) = (pool(1), pool(2));
     let turns =
@@ -47,16 +47,17 @@ pub fn costs() -> Costs {
     Costs { call, offer, steal, look, patience: 10 * look, wake, wake_up, gears: Gears::Two }
 }
 
-/// So few that the queue has not changed its gear.
+/// So few offers that the queue does not change its gear.
 const OFFERS: u64 = 60;
 
-/// When the halves of a join began, from the call of `join` on.
+/// When the halves of a join began, counted from the call of `join`.
 struct Met {
     first: u64,
     second: u64,
 }
 
-/// Two joins, one right after the other: at the first the other worker sleeps, at the second it looks for work.
+/// Two joins, one right after the other: at the first the other worker sleeps, and at the second it looks for
+/// work.
 fn met(pool: &ForkJoinPool) -> Option<[Met; 2]> {
     let meet = || {
         let (began, met) = (Instant::now(), OnceLock::new());

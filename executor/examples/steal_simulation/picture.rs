@@ -1,4 +1,5 @@
-//! The same run as a picture, in the colours of the book's figures: for each worker what it runs, and its queue below.
+//! The small run as a picture, in the colours of the book's figures: what each worker runs, and its queue
+//! below.
 
 use super::lanes::{name, small_run};
 use super::log::{Event, What};
@@ -8,7 +9,7 @@ use std::fmt::Write;
 const LEFT: u64 = 70;
 const WIDTH: u64 = 620;
 const ROW: u64 = 20;
-/// One for what it runs, and one for each size of halves.
+/// One row for what the worker runs, and one for each size of halves.
 const ROWS: u64 = 5;
 
 struct Drawing {
@@ -54,7 +55,7 @@ impl Drawing {
         let fill = match class {
             "busy" => "#2f6fb3",
             "wait" => "#c98a1b",
-            _ => "#ddd", // for whoever looks at the file by itself
+            _ => "#ddd", // for viewers of the file by itself
         };
         writeln!(
             self.svg,
@@ -71,7 +72,7 @@ impl Drawing {
         .expect("a string has room");
     }
 
-    /// A worker that waits, or sleeps: until it goes on, or takes something.
+    /// Draws a worker that waits or sleeps, until it goes on or takes a piece.
     fn waits(&mut self, log: &[Event]) {
         for (number, event) in log.iter().enumerate() {
             let ends = |what| matches!(what, What::GoesOn(_) | What::Helps(..) | What::Steals(..));
@@ -109,7 +110,7 @@ impl Drawing {
         }
     }
 
-    /// Each half, from the time when it is offered until a worker takes it, and an arrow to the thief.
+    /// Draws each half from its offer until a worker takes it, with an arrow to the thief.
     fn queues(&mut self, log: &[Event], workers: usize) {
         for event in log {
             let What::Offers(half) = event.what else { continue };

@@ -1,4 +1,4 @@
-//! A simulated pool: its clock, who sleeps, and who is woken.
+//! A simulated pool: its clock, which workers sleep, and which one is woken.
 
 use super::costs::Costs;
 use super::log::{Event, Run, What};
@@ -12,22 +12,23 @@ pub struct Pool<'a> {
     pub costs: Costs,
     pub seats: Vec<Seat>,
     pub now: u64,
-    /// When which worker does its next step. What comes first in the program comes first at the same time.
+    /// The time, number and worker of each next step. Of steps at the same time, the one that the program
+    /// planned first comes first.
     agenda: BinaryHeap<Reverse<(u64, u64, usize)>>,
     turns: u64,
     pub asleep: Vec<usize>,
     pub searching: usize,
-    /// Who has each half put into its queue, and who has stolen it.
+    /// Which worker has put each half into its queue, and which one has stolen it.
     pub owner: Vec<usize>,
     pub thief: Vec<usize>,
     pub done: Vec<bool>,
-    /// What the worker whose step this is has to pay for waking others.
+    /// What the worker whose step this is must pay for waking others.
     pub owed: u64,
     pub run: Run,
     pub keeps_log: bool,
 }
 
-/// Runs a tree of joins on so many workers, of which all but the first sleep at the beginning.
+/// Runs a tree of joins on `workers` workers. At the beginning, all but the first of them sleep.
 pub fn simulate(tree: &Tree, workers: usize, costs: Costs, seed: u64, keeps_log: bool) -> Run {
     let mut pool = Pool::new(tree, workers, costs, seed, keeps_log);
     pool.seats[0].frames = vec![Frame::End(0), Frame::Call(0)];
@@ -96,7 +97,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Something has changed for a worker that waits for a half.
+    /// The state of a half has changed for the worker that waits for it.
     pub fn look_again(&mut self, worker: usize) {
         if let Some(since) = self.seats[worker].parked.take() {
             let sleeps = self.now - since > self.costs.patience;

@@ -1,19 +1,19 @@
-//! A worker, as far as others see it: its queue, what it runs, and what it waits for.
+//! A worker, as other workers see it: its queue, what it runs, and what it waits for.
 
 use super::gear::Gear;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What lies on a worker's stack.
+/// An entry of a worker's stack.
 #[derive(Clone, Copy)]
 pub enum Frame {
-    /// To call this node.
+    /// This node must be called.
     Call(usize),
-    /// What comes before its join is done.
+    /// The work before this node's join is done.
     Join(usize),
-    /// Its first half is done.
+    /// This node's first half is done.
     Settle(usize),
-    /// Both are done.
+    /// Both halves of this node are done.
     After(usize),
     /// This stolen half is done.
     End(usize),
@@ -25,15 +25,15 @@ pub struct Seat {
     /// The second halves that thieves may take, the oldest first.
     pub queue: VecDeque<usize>,
     pub gear: Gear,
-    /// The stolen halves that it is in the middle of: their nodes, and the gear below each.
+    /// The stolen halves that the worker has begun: their nodes, and the gear below each.
     pub running: Vec<(Range<usize>, Gear)>,
-    /// The halves that it waits for, the innermost last.
+    /// The halves that the worker waits for, the innermost last.
     pub waits: Vec<usize>,
-    /// Workers that wait for a piece of what it runs.
+    /// Workers that wait for a piece of what this worker runs.
     pub followers: Vec<usize>,
-    /// Since when it looks for a piece.
+    /// Since when the worker looks for a piece.
     pub searches: Option<u64>,
-    /// Since when it waits for a half, if it does nothing meanwhile.
+    /// Since when the worker waits for a half and does nothing meanwhile.
     pub parked: Option<u64>,
     pub random: u64,
 }
@@ -46,7 +46,7 @@ impl Seat {
         oldest.and_then(|oldest| self.queue.get(oldest)).is_some_and(is_piece)
     }
 
-    /// Xorshift, as the pool's workers.
+    /// Xorshift, as the pool's workers use it.
     pub fn next_random(&mut self) -> usize {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

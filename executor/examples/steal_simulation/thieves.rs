@@ -1,4 +1,4 @@
-//! Who takes what from whom: as in `executor/src/fork_join/{seat,worker}.rs`.
+//! Which worker takes which piece: as in `executor/src/fork_join/{seat,worker}.rs`.
 
 use super::log::What;
 use super::pool::Pool;
@@ -17,7 +17,8 @@ impl Pool<'_> {
         self.announce();
     }
 
-    /// A worker with an empty stack takes the oldest half of another. Whom it asks first is left to chance.
+    /// A worker with an empty stack takes the oldest half of another worker. Chance decides which worker it
+    /// asks first.
     pub fn search(&mut self, worker: usize) -> Option<u64> {
         let workers = self.seats.len();
         let first = self.seats[worker].next_random() % workers;
@@ -51,8 +52,8 @@ impl Pool<'_> {
     }
 
     // ANCHOR: follow
-    /// A piece of the half for which the worker waits: out of the queue of its thief, or of the thief of what that one
-    /// waits for.
+    /// A piece of the half for which the worker waits: from the queue of the half's thief, or from the thief
+    /// of the half that this thief waits for.
     pub fn follow(&mut self, worker: usize, awaited: usize) -> Option<usize> {
         let mut half = awaited;
         for _ in 0..self.seats.len() {
@@ -95,7 +96,7 @@ impl Pool<'_> {
         0
     }
 
-    /// The worker begins to wait for a half, unless it waits for it already.
+    /// The worker begins to wait for a half, unless it already waits for it.
     pub fn wait(&mut self, worker: usize, half: usize) {
         if self.seats[worker].waits.last() != Some(&half) {
             self.seats[worker].waits.push(half);

@@ -1,10 +1,11 @@
-//! The work that is simulated: a tree of joins, whose leaves are plain work. All times are nanoseconds.
+//! The simulated work: a tree of joins, whose leaves are plain work. All times are nanoseconds.
 
-/// Numbered depth first: the first half of node `n` is `n + 1`, and its pieces are all nodes up to its `end`.
+/// A node, numbered depth first: the first half of node `n` is `n + 1`, and its pieces are all nodes up to
+/// its `end`.
 pub struct Node {
-    /// All of a leaf's work; of a join, what comes before it.
+    /// The work before a join; for a leaf, all its work.
     pub before: u64,
-    /// What comes after a join, such as a merge.
+    /// The work after a join, such as a merge.
     pub after: u64,
     /// The second half of a join.
     pub second: Option<usize>,
@@ -41,7 +42,7 @@ impl Tree {
         self.0[own].end = self.0.len();
     }
 
-    /// The same tree with other times: all in proportion, so that the work is this.
+    /// A tree of this shape, with all times scaled so that its work is `work`.
     pub fn scaled(&self, work: u64) -> Self {
         let (from, to) = (u128::from(self.work()), u128::from(work));
         let scaled =
@@ -50,12 +51,12 @@ impl Tree {
         Self(self.0.iter().map(node).collect())
     }
 
-    /// The time of one worker that does nothing else: T1.
+    /// T1: the time of one worker that does nothing else.
     pub fn work(&self) -> u64 {
         self.0.iter().map(|node| node.before + node.after).sum()
     }
 
-    /// The time of as many workers as there is work for: T∞, the longest way through the tree.
+    /// T∞: the longest way through the tree, which is the time with any number of workers.
     pub fn span(&self) -> u64 {
         let mut spans = vec![0; self.0.len()];
         for (number, node) in self.0.iter().enumerate().rev() {

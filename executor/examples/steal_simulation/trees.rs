@@ -4,7 +4,7 @@ use super::tree::{Piece, Tree};
 
 const MICROS: u64 = 1_000;
 
-/// A name, and the tree.
+/// Each tree with its name.
 pub fn all() -> [(&'static str, Tree); 4] {
     [
         ("coarse: 1,024 leaves of 100 µs", balanced(10, 100 * MICROS)),
@@ -14,8 +14,8 @@ pub fn all() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// A tenth of a second of work each. The system may put a woken worker on a core that is busy, and takes some milliseconds to move
-/// it, which no simulation of a pool can tell.
+/// Trees of a tenth of a second of work each. The system may put a woken worker on a busy core and take some
+/// milliseconds to move it, which a simulation of a pool cannot show.
 pub fn to_check() -> [(&'static str, Tree); 4] {
     [
         ("256 leaves of 400 µs", balanced(8, 400 * MICROS)),
@@ -25,7 +25,7 @@ pub fn to_check() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// Halves of halves, `depth` times.
+/// Halves of halves, to the depth `depth`.
 pub fn balanced(depth: u32, leaf: u64) -> Tree {
     Tree::grow(depth, &|depth| match depth {
         0 => Piece::Leaf(leaf),
@@ -33,7 +33,7 @@ pub fn balanced(depth: u32, leaf: u64) -> Tree {
     })
 }
 
-/// A first half that is larger than the second.
+/// The first half is larger than the second.
 fn fibonacci(n: u64) -> Tree {
     Tree::grow(n, &|n| match n {
         0 | 1 => Piece::Leaf(10 * MICROS),

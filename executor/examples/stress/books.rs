@@ -1,10 +1,10 @@
-//! Books of tasks: each must have been run once, or dropped once.
+//! The books of the tasks: each task must run once, or be dropped once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// What became of the tasks.
+/// What happened to the tasks.
 #[derive(Default)]
 pub(crate) struct Books {
     pub(crate) made: AtomicU64,
@@ -13,7 +13,7 @@ pub(crate) struct Books {
     pub(crate) dropped_unrun: AtomicU64,
 }
 
-/// Is in every task: notices being run and being dropped.
+/// Each task has one: it records that the task runs and that it is dropped.
 pub(crate) struct Entry {
     books: Arc<Books>,
     ran: bool,
@@ -50,8 +50,8 @@ impl Drop for Entry {
 }
 
 impl Books {
-    /// How many tasks there were. Each has run, or was dropped. A task that was cancelled by its time limit is dropped by the
-    /// thread of the timer, which no executor waits for.
+    /// Asserts that each task has run or was dropped, and returns their number. The timer's thread drops a
+    /// task that its time limit has cancelled, and no executor waits for that.
     pub(crate) fn close(&self, seed: u64) -> u64 {
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {

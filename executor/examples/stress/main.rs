@@ -1,8 +1,8 @@
-//! Does to executors, from many threads at once, whatever can be done to them, and keeps books: at the end of each life every
-//! task must have been run once, or dropped once, and all counts must agree.
+//! Many threads at once do to executors all that users can do, and the example keeps books: at the end of
+//! each life every task must have been run once, or dropped once, and all counts must agree.
 //!
-//! Pools are tried alone, with every setting, and with all kinds of executors together, whose tasks fork, spawn, plan and wait
-//! for each other.
+//! It tries pools alone, with every setting. And it tries all kinds of executors together, whose tasks fork,
+//! spawn, plan and wait for each other.
 //!
 //! ```sh
 //! cargo run --release --example stress -- 60 # seconds
@@ -14,7 +14,7 @@ mod together;
 
 use std::time::{Duration, Instant};
 
-/// A generator of numbers that look random (xorshift): the same seed, the same decisions.
+/// A generator of numbers that look random (xorshift): the same seed gives the same decisions.
 pub(crate) struct Random(u64);
 
 impl Random {

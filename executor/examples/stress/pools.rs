@@ -1,4 +1,4 @@
-//! A pool with some settings, which are changed while tasks are submitted, cancelled, removed and waited for.
+//! A pool whose settings change while threads submit, cancel, remove and await tasks.
 
 use executor::prelude::*;
 use executor::{
@@ -15,7 +15,7 @@ use crate::books::{Books, Entry};
 const SUBMITTERS: u64 = 4;
 const STEPS: u64 = 400;
 
-/// The life of one pool. Returns how many tasks it was given.
+/// The life of one pool. Returns the number of its tasks.
 pub(crate) fn one_life(seed: u64) -> u64 {
     let mut random = Random::of(seed);
     let books = Arc::new(Books::default());
@@ -42,7 +42,7 @@ pub(crate) fn one_life(seed: u64) -> u64 {
     let (made, stats) = (books.close(seed), pool.stats());
     assert_eq!((stats.queued, stats.active, stats.threads), (0, 0, 0), "seed {seed}: {stats}");
     let by_pool = books.ran_by_pool.load(SeqCst);
-    // A task that is cancelled between being taken and being begun counts as taken and never ran.
+    // A task that is cancelled after a worker took it and before it begins counts as taken and never ran.
     assert!(stats.completed >= by_pool, "seed {seed}: ran {by_pool}, {stats}");
     made
 }
@@ -125,7 +125,7 @@ fn submit_things(pool: &ThreadPoolExecutor, books: &Arc<Books>, mut random: Rand
             _ => {}
         }
     }
-    // Those left are joined only after the end, which must let every one of them go.
+    // The remaining tasks are joined only after the end, which must release each of their waiters.
     for handle in handles {
         check(Some(handle));
     }
@@ -137,6 +137,6 @@ fn check(handle: Option<TaskHandle<u64>>) {
         Ok(what) => assert!(what % 16 != 0, "this one panics"),
         Err(JoinError::Panicked(panic)) => assert_eq!(panic.message(), "on purpose"),
         Err(JoinError::Cancelled) => {}
-        Err(other) => panic!("nobody cancels the submitters: {other:?}"),
+        Err(other) => panic!("the submitters are not cancelled: {other:?}"),
     }
 }

@@ -1,4 +1,5 @@
-//! All kinds of executors at once. Their tasks fork, spawn, plan, submit to each other, wait for each other, and are cancelled.
+//! All kinds of executors at once. Their tasks fork, spawn, plan, submit to each other, wait for each other,
+//! and are cancelled.
 
 use executor::fork_join::{ForkJoinPool, fork, join};
 use executor::prelude::*;
@@ -14,10 +15,10 @@ use crate::books::{Books, Entry};
 
 const SUBMITTERS: u64 = 3;
 const STEPS: u64 = 60;
-/// So many tasks submit another one before they end.
+/// A task submits a chain of at most this many further tasks.
 const DEPTH: u32 = 4;
 
-/// What every task can reach.
+/// What each task can reach.
 struct World {
     threads: Arc<ThreadPoolExecutor>,
     forks: Arc<ForkJoinPool>,
@@ -45,7 +46,8 @@ impl World {
         }
     }
 
-    /// The ends come in some order, and beside the submitters. The wrappers wait for nobody, so they come first.
+    /// The executors end in some order, beside the submitters. The wrappers wait for no other executor, so
+    /// they end first.
     fn end(&self, random: &mut Random) {
         let all: [&dyn ExecutorService; 6] =
             [&self.stripes, &self.serial, &self.bounded, &self.threads, &self.forks, &self.scheduler];
@@ -64,7 +66,7 @@ impl World {
     }
 }
 
-/// The life of such a world. Returns how many tasks there were.
+/// The life of such a world. Returns the number of its tasks.
 pub(crate) fn one_life(seed: u64) -> u64 {
     let mut random = Random::of(seed);
     let world = Arc::new(World::of(&mut random));
@@ -119,7 +121,7 @@ fn submit(world: &Arc<World>, random: &mut Random, depth: u32) -> Option<TaskHan
     submitted.ok()
 }
 
-/// What a task does before it ends: something with other tasks.
+/// What a task does with other tasks before it ends.
 fn act(world: &Arc<World>, random: &mut Random, depth: u32) {
     if depth == 0 {
         return;
@@ -177,7 +179,7 @@ fn leaf_of_any(world: &World) -> impl FnOnce() -> Result<u64, ()> + Send + 'stat
     move || Ok(entry.run(2))
 }
 
-/// Waits for a task. However that ends, it ends.
+/// Waits for a task. The wait ends in one way or another.
 fn end_of(handle: TaskHandle<u64>) {
     match handle.join() {
         Ok(_) | Err(JoinError::Cancelled) => {}

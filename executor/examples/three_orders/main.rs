@@ -1,4 +1,4 @@
-//! The same tasks on the same pool: as it likes, in one line, and in a line for each name.
+//! Six tasks on one pool: in any order, in one line, and in a line for each name.
 //!
 //! ```sh
 //! cargo run --example three_orders
@@ -8,7 +8,7 @@
 
 #![allow(unreachable_pub)] // the module reads like one of a library
 
-mod tasks; // of Ada's and of Grace's
+mod tasks; // tasks of Ada and of Grace
 
 use executor::{RejectedExecution, SerialExecutor, StripedExecutor, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;

@@ -23,7 +23,7 @@ pub fn show(executor: &str, execute: impl Fn(&'static str, Task) -> Accepted) ->
         }
     }
     // ANCHOR_END: show
-    all.wait().expect("nobody cancels main");
+    all.wait().expect("main is not cancelled");
     let board = board.lock().unwrap();
     println!("{executor}: {} at once at most", board.at_once);
     for (name, _) in others {
@@ -34,7 +34,8 @@ pub fn show(executor: &str, execute: impl Fn(&'static str, Task) -> Accepted) ->
 }
 
 // ANCHOR: task
-/// The first task of each name is slow: it ends when the other two of its name have overtaken it, or after a second.
+/// The first task of each name is slow: it ends when the other two of its name have overtaken it, or after a
+/// second.
 fn task(me: (&'static str, u32), others: &Arc<Latch>, board: &Arc<Mutex<Board>>, all: &Arc<Latch>) -> Task {
     let (others, board, all) = (Arc::clone(others), Arc::clone(board), Arc::clone(all));
     Task::new(move || {

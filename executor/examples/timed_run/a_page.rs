@@ -7,7 +7,7 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-/// It waits until it is told to stop, so that every run is the same, and then takes no notice.
+/// Waits until it is told to stop, so that all runs are the same, and then ignores that.
 fn stubborn_weather() -> &'static str {
     let token = CancelToken::current();
     while !token.is_cancelled() {

@@ -14,16 +14,16 @@ mod on_an_executor;
 mod on_its_own_thread;
 mod on_the_callers_thread;
 
-mod a_page; // what shows each of them
+mod a_page; // uses of each of them
 mod flights;
 mod three_tasks;
 
 use std::error::Error;
 use std::time::Duration;
 
-/// For what does not end in time.
+/// For tasks that do not end in time.
 const LIMIT: Duration = Duration::from_millis(10);
-/// For what ends long before its time is up.
+/// For tasks that end long before their time is up.
 const A_MINUTE: Duration = Duration::from_mins(1);
 
 fn main() -> Result<(), Box<dyn Error>> {

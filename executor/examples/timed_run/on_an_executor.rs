@@ -4,7 +4,7 @@ use executor::{Executor, JoinError, Panic, RejectReason, prelude::*};
 use std::time::Duration;
 
 // ANCHOR: classic
-/// As the classic listing has it. Wrong: a time-out looks like success.
+/// The classic listing. Wrong: a time-out looks like success.
 pub fn hides_the_time_out(executor: &dyn Executor, limit: Duration, task: impl FnOnce() + Send + 'static) {
     let Ok(handle) = executor.submit(task) else { return };
     let canceller = handle.canceller();
@@ -22,12 +22,12 @@ pub enum NoResult {
     TimedOut,
     /// The caller was told to stop. So was the task.
     Interrupted,
-    /// The task was called off by somebody else.
+    /// Another party cancelled the task.
     Cancelled,
     Refused(RejectReason),
 }
 
-/// Runs a task on an executor, for `limit` at most. A panic of the task goes on in the caller.
+/// Runs a task on an executor, for `limit` at most. A panic of the task continues in the caller.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     limit: Duration,

@@ -7,7 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: silent
-/// Runs a task on a new thread, and waits for that thread, for `limit` at most. Wrong: it does not say why it came back.
+/// Runs a task on a new thread, and waits for that thread, for `limit` at most. Wrong: it does not say why it
+/// came back.
 pub fn silent_join(limit: Duration, task: impl FnOnce() + Send + 'static) {
     let (runs, has_ended) = mpsc::channel::<()>();
     thread::spawn(move || {
@@ -22,7 +23,7 @@ pub fn silent_join(limit: Duration, task: impl FnOnce() + Send + 'static) {
 #[derive(Debug)]
 pub struct TimedOut;
 
-/// The same, but what it waits for says how the task has ended. At the time-out the task is told to stop.
+/// Runs a task on a new thread, and learns how it ended. At the time-out the task is told to stop.
 pub fn timed_run<T: Send + 'static>(
     limit: Duration,
     task: impl FnOnce() -> T + Send + 'static,

@@ -5,7 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: late
-/// Runs a task here, and cancels the caller when the time is up. Wrong: the cancel comes even if the task has ended.
+/// Runs a task here, and cancels the caller when the time is up. Wrong: the cancel comes even if the task has
+/// ended.
 pub fn late_cancel<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     let caller = CancelToken::current();
     thread::spawn(move || {
@@ -17,7 +18,7 @@ pub fn late_cancel<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
 // ANCHOR_END: late
 
 // ANCHOR: taken_back
-/// The same, and the cancel is taken back when the task has ended. Still wrong: it may have come just before.
+/// Takes the late cancel back when the task has ended. Still wrong: the cancel may have come just before.
 pub fn taken_back<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     let caller = CancelToken::current();
     let alarm = CancelToken::new().with_timeout(limit);
@@ -29,7 +30,8 @@ pub fn taken_back<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
 // ANCHOR_END: taken_back
 
 // ANCHOR: child
-/// Runs a task here, under a token of its own, which is cancelled when the time is up. Nobody else looks at that one.
+/// Runs a task here, under a token of its own, which is cancelled when the time is up. No other code looks at
+/// that token.
 pub fn timed_run<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     CancelToken::current().with_timeout(limit).attach(task)
 }

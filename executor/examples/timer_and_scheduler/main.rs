@@ -1,4 +1,4 @@
-//! The same program on a timer with one thread and on a scheduled pool: a long task, and one that panics.
+//! One program on a timer with one thread and on a scheduled pool: a long task, and a task that panics.
 //!
 //! ```sh
 //! cargo run --example timer_and_scheduler
@@ -29,7 +29,7 @@ fn main() {
 }
 
 // ANCHOR: long
-/// The long task goes on until the short one has run, or it is out of patience.
+/// The long task goes on until the short one has run, or until its patience ends.
 fn long_task(who: &str, after: After<'_>, patience: Duration) {
     let (tell, told) = mpsc::channel();
     let (end, ended) = mpsc::channel();
@@ -41,7 +41,8 @@ fn long_task(who: &str, after: After<'_>, patience: Duration) {
 // ANCHOR_END: long
 
 // ANCHOR: panicking
-/// Another task is planned already when one panics, and a third is planned after that. What is dropped unrun drops its sender.
+/// When one task panics, another is planned already, and a third is planned afterwards. A task that is
+/// dropped unrun drops its sender.
 fn panicking_task(who: &str, after: After<'_>) {
     let [(tell, second), (tell_too, third)] = [mpsc::channel(), mpsc::channel()];
     after(Duration::from_millis(200), Box::new(move || _ = tell.send(())));

@@ -1,4 +1,5 @@
-//! A timer with one thread, which watches the time and runs what is due. That it does both is its fault.
+//! A timer with one thread, which watches the time and runs what is due. Its fault is that one thread does
+//! both.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -18,7 +19,7 @@ impl Timer {
         Self { new }
     }
 
-    /// Has a job run when `delay` has passed. False if the timer is dead.
+    /// Plans a job for when `delay` has passed. False if the timer is dead.
     pub(crate) fn after(&self, delay: Duration, job: impl FnOnce() + Send + 'static) -> bool {
         self.new.send((Instant::now() + delay, Box::new(job))).is_ok()
     }
@@ -33,10 +34,10 @@ fn run(new: &Receiver<(Instant, Job)>) {
             Some(((at, _), _)) => new.recv_timeout(Instant::saturating_duration_since(at, Instant::now())),
         };
         match received {
-            Ok((at, job)) => _ = planned.insert((at, number), job), // the number keeps the order of equal times
+            Ok((at, job)) => _ = planned.insert((at, number), job), // the number keeps equal times in order
             Err(RecvTimeoutError::Timeout) => {
                 let (_, job): (_, Job) = planned.pop_first().expect("its time has come");
-                job(); // here: nothing else is run meanwhile, and a panic ends the thread
+                job(); // on this thread: nothing else runs meanwhile, and a panic ends the thread
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }

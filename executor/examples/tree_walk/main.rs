@@ -1,4 +1,4 @@
-//! A tree that is walked in parallel: results as they come, and a latch that opens when all are there.
+//! A parallel walk through a tree: results as they come, and a latch that opens when all are there.
 //!
 //! ```sh
 //! cargo run --example tree_walk

@@ -4,7 +4,7 @@ use executor::{Executor, Latch, prelude::*};
 use std::sync::{Arc, mpsc};
 
 // ANCHOR: tree
-/// Folder `n` has the folders `2n` and `2n + 1`, until there are seven.
+/// Folder `n` has the folders `2n` and `2n + 1`, until there are seven folders.
 fn folders_in(folder: u32) -> impl Iterator<Item = u32> {
     [2 * folder, 2 * folder + 1].into_iter().filter(|folder| *folder <= 7)
 }
@@ -22,7 +22,7 @@ struct Walk {
     all_done: Arc<Latch>,
 }
 
-/// Each task of the walk has a part in it. It is dropped with the last of them.
+/// Each task of the walk owns a share of it, so the walk is dropped with the last task.
 impl Drop for Walk {
     fn drop(&mut self) {
         self.all_done.count_down();
@@ -32,7 +32,7 @@ impl Drop for Walk {
 fn visit(walk: Arc<Walk>, folder: u32) {
     let executor = Arc::clone(&walk.executor);
     let task = move || {
-        let _ = walk.results.send(folder); // fails if nobody wants it any more
+        let _ = walk.results.send(folder); // fails if the caller has gone
         folders_in(folder).for_each(|folder| visit(Arc::clone(&walk), folder));
     };
     executor.execute(task).expect("the executor accepts tasks");

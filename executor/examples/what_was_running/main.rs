@@ -9,7 +9,7 @@
 
 #![allow(unreachable_pub)] // the modules read like those of a library
 
-mod classic; // looks at the request to stop, when a task has ended
+mod classic; // a task that has ended looks at the request to stop
 mod pages; // three pages, one of which is done just in time
 
 use executor::{CutOffHow, ThreadPoolExecutor, TrackingExecutor, prelude::*};

@@ -17,16 +17,16 @@ impl Default for Pages {
 
 impl Pages {
     // ANCHOR: pages
-    /// Is fetched. Before its task can return, the request to stop comes.
+    /// This page is fetched completely. Before its task can return, the request to stop comes.
     pub fn done(&self) -> impl FnOnce(&CancelToken) -> Result<(), Cancelled> + Send + use<> {
         let (two_run, stopped) = (Arc::clone(&self.two_run), Arc::clone(&self.stopped));
         move |_token| {
-            two_run.count_down(); // and with it the last byte has come
+            two_run.count_down(); // its last byte has come
             masked(|| stopped.wait())
         }
     }
 
-    /// Gives up when it is asked to stop.
+    /// This page gives up when it is asked to stop.
     pub fn half(&self) -> impl FnOnce(&CancelToken) -> Result<(), Cancelled> + Send + use<> {
         let two_run = Arc::clone(&self.two_run);
         move |token| {
@@ -35,17 +35,17 @@ impl Pages {
         }
     }
 
-    /// Waits in the queue.
+    /// This page waits in the queue.
     pub fn later(token: &CancelToken) -> Result<(), Cancelled> {
         token.check()
     }
     // ANCHOR_END: pages
 
     pub fn wait_until_two_run(&self) {
-        self.two_run.wait().expect("nobody cancels main");
+        self.two_run.wait().expect("main is not cancelled");
     }
 
-    /// The request to stop has been made.
+    /// Lets the fetched page's task return. The caller has made the request to stop before.
     pub fn go_on(&self) {
         self.stopped.count_down();
     }
