@@ -1,6 +1,8 @@
-//! Channels under a model: what `sync.rs` uses of crossbeam-channel, whose own locks and threads no model sees.
+//! Channels under a model: the part of crossbeam-channel that `sync.rs` uses. No model sees crossbeam's own
+//! locks and threads.
 //!
-//! They differ from the real ones in one point: at a channel without capacity only two threads meet that both block.
+//! They differ from the real ones in one point: at a channel without capacity, two threads meet only if both
+//! block.
 #![allow(missing_docs)] // crossbeam has the documentation
 
 use std::collections::VecDeque;
@@ -24,9 +26,10 @@ struct State<T> {
     items: VecDeque<T>,
     senders: usize,
     receivers: usize,
-    /// Receivers that wait for an item. At a channel without capacity there is room for as many items.
+    /// The number of receivers that wait for an item. A channel without capacity has room for that many
+    /// items.
     takers: usize,
-    /// Those that have to look again when something changes.
+    /// The threads that must look again when something changes.
     watchers: Vec<Arc<Watcher>>,
 }
 
@@ -81,13 +84,14 @@ impl<T> Channel<T> {
         self.state.lock().expect("not poisoned")
     }
 
-    /// Changes the state and has everybody look again who watches it.
+    /// Changes the state and has all watchers look again.
     fn change<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
         let Ok(result) = self.try_change(|state| Ok::<R, Infallible>(change(state)));
         result
     }
 
-    /// The same for a change that may fail. Then there is nothing to look at, and those who do would keep each other awake.
+    /// Makes a change that may fail. After a failure no watcher looks again: there is nothing new, and two
+    /// watchers would keep each other awake.
     fn try_change<R, E>(&self, change: impl FnOnce(&mut State<T>) -> Result<R, E>) -> Result<R, E> {
         let mut state = self.lock();
         let result = change(&mut state)?;
@@ -183,7 +187,7 @@ impl<T> Drop for Receiver<T> {
             state.receivers -= 1;
             if state.receivers == 0 { std::mem::take(&mut state.items) } else { VecDeque::new() }
         });
-        drop(items); // without the lock
+        drop(items); // not under the lock
     }
 }
 
@@ -232,13 +236,13 @@ pub(crate) fn recv_unless<T>(
     });
     from.0.change(|state| {
         state.takers -= 1;
-        // At a channel without capacity a sender may have counted on this one.
+        // At a channel without capacity, a sender has perhaps counted on this receiver.
         let is_owed = from.0.capacity == 0 && state.items.len() > state.takers;
         received.flatten().or_else(|| if is_owed { state.items.pop_front() } else { None })
     })
 }
 
-/// Looks until the operation is over. `None` if `stop` or the deadline came first.
+/// Tries the operation until it succeeds. `None` if `stop` or the deadline came first.
 fn until_one_is_ready<T, R>(
     channel: &Channel<T>,
     stop: Option<&Receiver<Infallible>>,

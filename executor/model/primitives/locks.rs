@@ -1,21 +1,24 @@
-//! Locks for shuttle with one scheduling point each, where shuttle's own have one at the unlock and at every notification, too.
+//! Locks for shuttle with one scheduling point each. Shuttle's own locks also have one at each unlock and
+//! each notification.
 //!
-//! A thread of the model runs alone from one of its scheduling points to the next. If there is one before each operation
-//! that other threads can notice, then every order of these operations is some schedule. An unlock needs none (Lipton's
-//! *reduction*, 1975, calls it a left mover). Say that others did something at a point before it. They did not take this
-//! lock, and whoever asked for it just began to wait. So all they did they could do in the same way right after the unlock.
-//! There they can: at the next point of the thread that has unlocked, or at its end. The exceptions are up to the user:
+//! A thread of the model runs alone from one of its scheduling points to the next. If there is a point before
+//! each operation that other threads can notice, then every order of these operations is some schedule. An
+//! unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover): suppose that other threads did
+//! something at a point before it. They did not take this lock, and a thread that asked for it just began to
+//! wait. So they could have done the same right after the unlock. There they can: at the next point of the
+//! thread that has unlocked, or at its end. The user must mind the exceptions:
 //!
-//! * `try_lock` tells whether the lock is held. For a program that has it, the holder needs a point while it holds the lock.
-//! * Some operations are none for the model, such as the drop of an `Arc`. If one that follows an unlock matters, there
-//!   has to be a point between.
+//! * `try_lock` tells whether the lock is held. In a program that uses it, the holder needs a point while it
+//!   holds the lock.
+//! * Some operations are invisible to the model, such as the drop of an `Arc`. If such an operation follows
+//!   an unlock and its order matters, there must be a point between.
 //!
-//! A wait lets go of the lock and falls asleep in one step. A notification needs no point if what it announces was
-//! changed under the lock that the waits are under: who begins to wait after the change has seen it. For any other use of a
-//! condition variable there has to be a point before the wait and before the notification.
+//! A wait releases the lock and falls asleep in one step. A notification needs no point if its news was
+//! written under the lock of the waits: a thread that begins to wait after the change has seen it. For any
+//! other use of a condition variable there must be a point before the wait and before the notification.
 //!
-//! Nothing here is poisoned, since the panic of one thread of the model looks to std like a panic of all. What is not generic
-//! is compiled once: the exercises have hundreds of crates that lock.
+//! No lock here is poisoned, because std takes the panic of one of the model's threads for a panic of all.
+//! Functions that are not generic are compiled once: the exercises have hundreds of crates that lock.
 #![expect(clippy::unnecessary_wraps, reason = "std's locks can be poisoned, and these stand for them")]
 
 use std::future::poll_fn;
@@ -31,17 +34,17 @@ use shuttle::thread;
 
 use super::pick;
 
-/// A scheduling point: others may run before the calling thread goes on.
+/// A scheduling point: other threads may run before the calling thread goes on.
 pub(crate) fn others_may_come_first() {
-    thread::sleep(Duration::ZERO); // shuttle takes no time for it
+    thread::sleep(Duration::ZERO); // takes no time under shuttle
 }
 
-/// Threads that sleep until they are woken. Shuttle's `park` would end by itself again and again.
+/// A set of sleeping threads that other threads wake. Shuttle's `park` would end by itself again and again.
 #[derive(Debug, Default)]
-pub(crate) struct Sleepers(sync::Mutex<Vec<(TaskId, Waker)>>); // never contended: only one thread runs at a time
+pub(crate) struct Sleepers(sync::Mutex<Vec<(TaskId, Waker)>>); // never contended: one thread runs at a time
 
 impl Sleepers {
-    /// Sleeps. Nobody runs between the call and the sleep.
+    /// Sleeps. No other thread runs between the call and the sleep.
     pub(crate) fn sleep(&self) {
         let me = current::me();
         let mut begun = false;
@@ -55,7 +58,7 @@ impl Sleepers {
         }));
     }
 
-    /// Wakes one of them, whom chance decides, and says whom.
+    /// Wakes one of the sleepers, chosen by chance, and returns it.
     pub(crate) fn wake_one(&self) -> Option<TaskId> {
         let (task, waker) = {
             let mut sleepers = self.sleepers();
@@ -70,7 +73,7 @@ impl Sleepers {
         Some(task)
     }
 
-    /// Wakes all of them, and says whom.
+    /// Wakes all sleepers, and returns them.
     pub(crate) fn wake_all(&self) -> Vec<TaskId> {
         let sleepers = std::mem::take(&mut *self.sleepers());
         let wake = |(task, waker): (TaskId, Waker)| {
@@ -97,12 +100,12 @@ struct Held<'a>(&'a Lock);
 impl Lock {
     fn lock(&self) -> Held<'_> {
         if !self.taken.load(Relaxed) {
-            others_may_come_first(); // and if it is taken, they do anyway
+            others_may_come_first(); // if the lock is taken, they run anyway
         }
         self.lock_next()
     }
 
-    /// Takes it, for a thread that was just chosen to go on.
+    /// Takes the lock for a thread that was just chosen to go on.
     fn lock_next(&self) -> Held<'_> {
         while self.taken.swap(true, Relaxed) {
             self.wanted.sleep();
@@ -112,28 +115,29 @@ impl Lock {
 
     fn try_lock(&self) -> Option<Held<'_>> {
         others_may_come_first();
-        (!self.taken.swap(true, Relaxed)).then(|| Held(self)) // not made unless it is had: its drop unlocks
+        // Made only if the lock is free: its drop unlocks.
+        (!self.taken.swap(true, Relaxed)).then(|| Held(self))
     }
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.0.taken.store(false, Relaxed);
-        self.0.wanted.wake_one(); // somebody else may be faster; then it sleeps again
+        self.0.wanted.wake_one(); // another thread may be faster; then this one sleeps again
     }
 }
 
-/// As [`std::sync::Mutex`].
+/// Replaces [`std::sync::Mutex`].
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T> {
     lock: Lock,
-    value: sync::Mutex<T>, // always free: who reaches for it has the lock
+    value: sync::Mutex<T>, // always free: only the holder of the lock reaches it
 }
 
-/// As [`std::sync::MutexGuard`].
+/// Replaces [`std::sync::MutexGuard`].
 #[derive(Debug)]
 pub(crate) struct MutexGuard<'a, T> {
-    value: sync::MutexGuard<'a, T>, // goes first
+    value: sync::MutexGuard<'a, T>, // is dropped first
     held: Held<'a>,
     mutex: &'a Mutex<T>,
 }
@@ -147,7 +151,7 @@ impl<T> Mutex<T> {
         Ok(self.guard(self.lock.lock()))
     }
 
-    /// The same for a thread that was just chosen to go on.
+    /// Takes the lock for a thread that was just chosen to go on.
     pub(crate) fn lock_next(&self) -> LockResult<MutexGuard<'_, T>> {
         Ok(self.guard(self.lock.lock_next()))
     }
@@ -184,7 +188,7 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// As [`std::sync::Condvar`], for what is changed under the lock of those that wait.
+/// Replaces [`std::sync::Condvar`], for changes under the lock of the waiters.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(Sleepers);
 

@@ -1,19 +1,19 @@
-//! What `sync.rs` hands out when the crate is compiled for loom.
+//! What `sync.rs` exports when the crate is compiled for loom.
 
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use loom::{lazy_static, thread, thread_local};
 
-/// See `sync.rs`. None: it would be one more schedule for each of the others.
+/// See `sync.rs`. None: a spin would multiply the schedules.
 pub(crate) const PATIENCE: u32 = 0;
 
-/// See `sync.rs`. What a spinning thread sees is what one about to sleep sees.
+/// See `sync.rs`. A thread that spins sees what it would see before it sleeps.
 pub(crate) fn spinning_helps() -> bool {
     false
 }
 
-/// The only owner became that when the others let go of their `Arc`, which loom does not see. They have let go of the lock
-/// before, so to take it shows what they have done.
+/// The caller became the only owner when the others dropped their `Arc`, which loom does not see. They had
+/// released the lock before, so taking it makes their changes visible.
 pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
     drop(mutex.lock());
     mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -26,11 +26,12 @@ pub(crate) use virtual_time::{Instant, wait_until};
 #[path = "channel.rs"]
 pub(crate) mod channel;
 
-/// Does nothing. Under loom a thread that has yielded goes on only when no other can, so a deadline would always come
-/// last; taking the lock again is a point at which every order is tried.
+/// Does nothing. Under loom a thread that has yielded goes on only when no other thread can, so a deadline
+/// would always come last. Taking the lock again is a point at which loom tries every order.
 fn give_way() {}
 
-/// Which of two that are ready comes first. Here always the same: it would be two schedules for each of the others.
+/// Which of two ready sources comes first. Here it is always the same one: a choice would double the
+/// schedules.
 fn toss() -> bool {
     false
 }

@@ -1,29 +1,32 @@
-//! What the models of *programs* are made of: stand-ins in the shape of `std::sync`, `std::thread` and `std::time`.
+//! The parts of the models of *programs*: stand-ins in the shape of `std::sync`, `std::thread` and
+//! `std::time`.
 //!
-//! A program that is built on this crate has protocols of its own, and a model can check those as it checks the library's.
-//! The files of such a protocol name neither std nor a model, but a module beside them. In the program that is
+//! A program that is built on this crate has protocols of its own, and a model can check them as it checks
+//! the library's. The files of such a protocol name neither std nor a model, but a module beside them. In the
+//! program, this module is
 //!
 //! ```ignore
 //! mod door { pub(crate) use std::{sync, thread, time}; }
 //! ```
 //!
-//! and in the package of its models, which compiles the same files by `#[path]`,
+//! In the package of its models, which compiles the same files by `#[path]`, it is
 //!
 //! ```ignore
 //! extern crate executor_model as executor;
 //! mod door { pub(crate) use executor_model::program::{sync, thread, time}; }
 //! ```
 //!
-//! Channels, latches and pools are those of this crate under their usual names. Here is what protocols need of std; what is
-//! missing is added when a program asks for it. Time is the virtual one, which the library uses, too.
-#![allow(missing_docs)] // what differs from std has a comment, the rest has std's documentation
+//! This crate has its channels, latches and pools under their usual names. Here is the part of std that
+//! protocols need; a missing item is added when a program asks for it. Time is the virtual time that the
+//! library uses, too.
+#![allow(missing_docs)] // what differs from std has a comment; for the rest std's documentation counts
 
 #[cfg(feature = "loom")]
 use loom as tool;
 #[cfg(not(feature = "loom"))]
 use shuttle as tool;
 
-/// Locks in the shape of `std::sync`. They can be poisoned as those can.
+/// Locks in the shape of `std::sync`. They can be poisoned like std's.
 pub mod sync {
     use std::ops::{Deref, DerefMut};
     pub use std::sync::{Arc, LockResult, PoisonError, Weak};
@@ -36,7 +39,7 @@ pub mod sync {
     #[derive(Debug, Default)]
     pub struct Mutex<T>(primitives::Mutex<T>);
 
-    /// Unlike the tools' own it knows its lock, which a timed wait has to let go of.
+    /// Unlike the tools' own guards, it knows its lock, which a timed wait must release.
     #[derive(Debug)]
     pub struct MutexGuard<'a, T> {
         guard: primitives::MutexGuard<'a, T>,
@@ -108,8 +111,8 @@ pub mod sync {
             Ok(guard)
         }
 
-        /// Ends when the schedule says so, with the lock and with the clock at its deadline; never before it for a
-        /// notification, which would be one more schedule of those that [`wait`](Self::wait) has.
+        /// Ends when the schedule says so, with the lock, and with the clock at its deadline. It never ends
+        /// earlier by a notification, because that would only repeat schedules of [`wait`](Self::wait).
         pub fn wait_timeout<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,
@@ -167,7 +170,7 @@ pub mod sync {
     }
 }
 
-/// Threads as the tool has them.
+/// The tool's threads.
 pub mod thread {
     use std::time::Duration;
 

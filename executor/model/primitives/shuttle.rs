@@ -1,4 +1,4 @@
-//! What `sync.rs` hands out when the crate is compiled for shuttle.
+//! What `sync.rs` exports when the crate is compiled for shuttle.
 
 use shuttle::rand::Rng;
 pub(crate) use shuttle::sync::atomic;
@@ -6,15 +6,15 @@ pub(crate) use shuttle::sync::atomic;
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use shuttle::{lazy_static, thread_local};
 
-/// See `sync.rs`. Once shows what there is to be seen.
+/// See `sync.rs`. One look shows all that there is to see.
 pub(crate) const PATIENCE: u32 = 1;
 
-/// See `sync.rs`. What a spinning thread sees is what one about to sleep sees.
+/// See `sync.rs`. A thread that spins sees what it would see before it sleeps.
 pub(crate) fn spinning_helps() -> bool {
     false
 }
 
-/// See `sync.rs`. An access is no point at which shuttle changes threads; loom watches these.
+/// See `sync.rs`. Shuttle does not change threads at an access; loom watches these accesses.
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
@@ -31,14 +31,14 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// An exercise is about the learner's code; whether the library's own locks are taken right is not in doubt there.
+/// An exercise is about the learner's code; the library's own locking is not in doubt there.
 #[cfg(feature = "exercises")]
 #[path = "locks.rs"]
 mod locks;
 #[cfg(feature = "exercises")]
 pub(crate) use locks::{Condvar, Mutex, MutexGuard};
 
-/// Who of so many that sleep is woken.
+/// Which of the sleepers is woken.
 #[cfg(feature = "exercises")]
 fn pick(sleepers: usize) -> usize {
     use shuttle::rand::RngCore;
@@ -57,12 +57,12 @@ pub(crate) use virtual_time::{Instant, wait_until};
 #[path = "channel.rs"]
 pub(crate) mod channel;
 
-/// Lets the others go on first, for as long as the schedule likes.
+/// Lets other threads go on first, for as long as the schedule likes.
 fn give_way() {
     thread::yield_now();
 }
 
-/// Which of two that are ready comes first.
+/// Which of two ready sources comes first.
 fn toss() -> bool {
     shuttle::rand::thread_rng().gen_bool(0.5)
 }
@@ -73,8 +73,9 @@ pub(crate) mod thread {
     use shuttle::current;
     pub(crate) use shuttle::thread::*;
 
-    /// Starts threads, or fails to: a test that labels a thread with an [`io::ErrorKind`] has it fail with that error.
-    /// (The label's type is one of std's because the test and this crate have no other in common.)
+    /// Starts threads, or fails to: a test labels a thread with an [`io::ErrorKind`] to have its starts fail
+    /// with that error. (The label has a type of std's because the test and this crate have no other type in
+    /// common.)
     pub(crate) struct Builder(shuttle::thread::Builder);
 
     impl Builder {
@@ -90,7 +91,8 @@ pub(crate) mod thread {
             Self(self.0.stack_size(bytes))
         }
 
-        /// In a box, since all of shuttle's `spawn` is compiled anew for every type of `body`.
+        /// The body is in a box, because the compiler would compile all of shuttle's `spawn` for each type of
+        /// body.
         pub(crate) fn spawn<T: Send + 'static>(
             self,
             body: impl FnOnce() -> T + Send + 'static,

@@ -1,10 +1,10 @@
-//! Time under a model: a clock that moves only when somebody waits for it.
+//! Time under a model: a clock that moves only when a thread waits for it.
 //!
-//! Neither loom nor shuttle lets a timed wait end, so a thread in one counts as blocked for ever and a program that
-//! would go on is called deadlocked. Here a timed wait ends when the schedule says so: it lets go of the lock, gives
-//! way to the others for as long as the schedule likes, moves the clock to its deadline and takes the lock again. The
-//! caller looks at its condition before it believes the clock, so both ends of the race are explored.
-//! Only a deadline a hundred years away never comes.
+//! Neither loom nor shuttle lets a timed wait end. So a thread in such a wait counts as permanently blocked,
+//! and the tool reports a deadlock in a program that would go on. Here a timed wait ends when the schedule
+//! says so: it releases the lock, lets other threads run for as long as the schedule likes, moves the clock
+//! to its deadline and takes the lock again. The caller looks at its condition before it believes the clock,
+//! so the model explores both ends of the race. Only a deadline a hundred years away never comes.
 
 use std::cell::Cell;
 use std::ops::{Add, Sub};
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use super::{Condvar, Mutex, MutexGuard, give_way};
 
-// A plain thread-local: all threads of one execution are coroutines on one thread, and executions that run side by
-// side on others must not see each other's time.
+// A plain thread-local: all threads of one execution are coroutines on one thread. Executions that run on
+// other threads at the same time must not see each other's time.
 std::thread_local! {
     static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
@@ -51,8 +51,8 @@ impl Add<Duration> for Instant {
     }
 }
 
-/// A deadline as far away as that does not come: who waits for it waits to be notified, as on a real machine. So a model
-/// sees that a notification is missing, which a wait that ends anyway would hide.
+/// A deadline this far away never comes: a thread that waits for it waits for a notification, as on a real
+/// machine. So a model finds a missing notification, which a wait that ends anyway would hide.
 const OUT_OF_REACH: Duration = Duration::from_hours(24 * 365 * 100);
 
 pub(crate) fn wait_until<'a, T>(

@@ -1,6 +1,6 @@
-//! Which mutants were caught with which sources: `proven.toml` has a hash for each patched file with its patches, for each
-//! tool's tests, and for this program, the compiler and the model checkers. The hashes are computed in each run; a line that
-//! is not the computed one proves nothing, and its mutants are tried again.
+//! Records which mutants were caught with which sources. `proven.toml` has a hash for each patched file with
+//! its patches, for each tool's tests, and for this program, the compiler and the model checkers. Each run
+//! computes the hashes anew. A line with another hash proves nothing, and its mutants are tried again.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -20,7 +20,7 @@ const HEADER: &str = "# Written by `bash .ci/mutants` when every mutant that it 
 const MACHINERY: &str = "machinery";
 
 pub(crate) struct Ledger {
-    /// By their keys, the lines as they are to be.
+    /// The lines that the file must have, by their keys.
     lines: BTreeMap<String, String>,
     stale: BTreeSet<String>,
 }
@@ -48,13 +48,13 @@ impl Ledger {
         Ok(Self { lines, stale })
     }
 
-    /// Whether a mutant was caught with what it depends on now.
+    /// Whether the mutant was caught with the sources that it has now.
     pub(crate) fn has_proven(&self, patch: &Patch) -> bool {
         let files = patch.files.iter().map(|change| change.path.clone());
         !files.chain([MACHINERY.to_owned(), key_of(patch)]).any(|key| self.stale.contains(&key))
     }
 
-    /// To be called when every mutant that was not proven has been caught.
+    /// Writes the file. The caller must have caught each mutant that was not proven.
     pub(crate) fn write(&self, root: &Path) -> Result<()> {
         let lines: Vec<&str> = self.lines.values().map(String::as_str).collect();
         Ok(fs::write(root.join(FILE), format!("{HEADER}{}\n", lines.join("\n")))?)
@@ -64,20 +64,21 @@ impl Ledger {
 type Sources = Vec<(PathBuf, Vec<u8>)>;
 
 fn line(root: &Path, key: &str, input: &Sources) -> String {
-    let mut hasher = DefaultHasher::new(); // may be another one in another compiler: then so is the version hashed
+    // Another compiler may have another hasher, but its version is hashed, too.
+    let mut hasher = DefaultHasher::new();
     for (path, text) in input {
         (path.strip_prefix(root).unwrap_or(path), text).hash(&mut hasher);
     }
     format!("{key:?} = \"{:016x}\"", hasher.finish())
 }
 
-/// For a large test program, each module counts by itself.
+/// In a large test program, each module counts by itself.
 fn key_of(patch: &Patch) -> String {
     let module = if tool::has_modules(&patch.tool) { patch.module() } else { "" };
     format!("{} {module}", patch.tool).trim_end().to_owned()
 }
 
-/// What all verdicts depend on.
+/// The files on which all verdicts depend.
 fn machinery(root: &Path) -> Result<Sources> {
     let mut files = vec![("rustc".into(), lines_of(Command::new("rustc").arg("-V"))?.concat().into())];
     let lock = fs::read_to_string(root.join("Cargo.lock"))?;

@@ -1,10 +1,12 @@
-//! Breaks the library and the programs in each of the ways in the folders `model/mutants`, and requires the test that the
-//! patch names to fail. All mutants that change only bodies of functions are in one build for each model checker, and the
-//! environment variable `MUTANT` says which of them a process is. `bash .ci/mutants NAME` builds a patched tree instead: it does
-//! so for the others, and is what the verdicts of the one build are compared with.
+//! Breaks the library and the programs as each patch in the folders `model/mutants` says, and requires the
+//! test that the patch names to fail. All mutants that change only function bodies are in one build for each
+//! model checker; in each process the environment variable `MUTANT` chooses one of them. `bash .ci/mutants
+//! NAME` builds a patched tree instead. It does so for the other mutants, and for comparison with the
+//! verdicts of the one build.
 //!
-//! Without arguments all are tried, and a tenth of them apart, too. With `--changed TURN` those are tried whose sources have
-//! changed since they were caught last (see [`ledger`]), and the tenth whose turn it is.
+//! Without arguments this program tries all mutants, and a tenth of them apart, too. With `--changed TURN` it
+//! tries those whose sources have changed since they were caught last (see [`ledger`]), and the tenth number
+//! TURN.
 
 mod ledger;
 mod merge;
@@ -26,7 +28,7 @@ use ledger::Ledger;
 use patch::Patch;
 use together::{put_together, try_together};
 
-/// A patch, and where its mutant is.
+/// A patch, and the place of its mutant.
 struct Mutant {
     patch: Patch,
     number: u32,
@@ -42,7 +44,8 @@ enum Place {
     Nowhere(String),
 }
 
-/// By their names, the mutants that were tried: if one is not caught, why. And whether the unbroken library passes.
+/// For each mutant that was tried, by name: if it was not caught, the reason. The unbroken library has an
+/// entry, too.
 type Verdicts = BTreeMap<String, Result<(), String>>;
 
 fn main() -> ExitCode {
@@ -69,7 +72,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         None => tree::lines_of(Command::new("git").current_dir(&root).args(["rev-list", "--count", "HEAD"]))?
             .concat(),
     };
-    let turn: usize = turn.parse().context("TURN is to be a number")?;
+    let turn: usize = turn.parse().context("TURN must be a number")?;
 
     let patches = patch::all(&root)?;
     let ledger = Ledger::new(&root, &patches)?;
@@ -114,7 +117,7 @@ fn run(arguments: &[String]) -> Result<bool> {
     Ok(all_is_well)
 }
 
-/// Prints one verdict and keeps it. `good` is the word for a good one.
+/// Prints one verdict and keeps it. `good` is the word for a verdict as it should be.
 fn conclude(good: &str, name: &str, begin: Instant, result: Result<(), String>, verdicts: &mut Verdicts) {
     let seconds = begin.elapsed().as_secs();
     match &result {
@@ -124,7 +127,8 @@ fn conclude(good: &str, name: &str, begin: Instant, result: Result<(), String>, 
     verdicts.insert(name.to_owned(), result);
 }
 
-/// The tenth whose turn it is. Those of a tool and of a module stand together, so that it takes few builds.
+/// The tenth whose turn it is. Mutants of one tool and module are next to each other in it, so it needs few
+/// builds.
 fn tenth(mutants: &[Mutant], turn: usize) -> BTreeSet<u32> {
     let mut order: Vec<&Mutant> = mutants.iter().collect();
     order.sort_by_key(|mutant| {
@@ -134,7 +138,7 @@ fn tenth(mutants: &[Mutant], turn: usize) -> BTreeSet<u32> {
     order[turn * count / 10..(turn + 1) * count / 10].iter().map(|mutant| mutant.number).collect()
 }
 
-/// Has a tree of its own built for each. What they have in common with those that are together has to come out the same.
+/// Builds a tree for each mutant. Mutants that are also in the one build must get the same verdict there.
 fn try_apart(root: &Path, mutants: &[&Mutant], verdicts: &mut Verdicts) -> Result<()> {
     if mutants.is_empty() {
         return Ok(());
@@ -144,7 +148,7 @@ fn try_apart(root: &Path, mutants: &[&Mutant], verdicts: &mut Verdicts) -> Resul
     let output = Command::new("bash").current_dir(root).arg(".ci/mutants").args(names).output()?;
     let said = String::from_utf8_lossy(&output.stdout);
     for line in said.lines().filter(|line| !line.contains(" mutants caught, ")) {
-        println!("{line}"); // the numbers of both ways are added up at the end
+        println!("{line}"); // the numbers of both ways are summed at the end
     }
     for mutant in mutants {
         let line = |word: &str| {

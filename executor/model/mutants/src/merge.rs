@@ -1,4 +1,4 @@
-//! One text with all variants of a file: `fn f() { match crate::mutant() { 17 => {…} _ => {…} } }`.
+//! Makes one text with all variants of a file: `fn f() { match crate::mutant() { 17 => {…} _ => {…} } }`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::source::{Source, is_word, name_of, tokens_of};
 const SWITCH: &str = "{ match crate::mutant() {";
 const IMPORTS: &str = "\n// What the mutants import.\n";
 
-/// To be at the root of each crate that compiles a merged file.
+/// Text for the root of each crate that compiles a merged file.
 pub(crate) const WHICH: &str = "
 /// Which mutant this process is.
 #[allow(dead_code)]
@@ -25,7 +25,7 @@ pub(crate) fn mutant() -> u32 {
 pub(crate) struct Merged<'a> {
     text: &'a str,
     source: Source<'a>,
-    /// For each body that has some: the variants, each with the mutants that have it.
+    /// For each body with variants: the variants, and the mutants that have each.
     variants: BTreeMap<usize, Vec<(String, Vec<u32>)>>,
     imports: BTreeSet<String>,
 }
@@ -35,7 +35,7 @@ impl<'a> Merged<'a> {
         Ok(Self { text, source: Source::of(text)?, variants: BTreeMap::new(), imports: BTreeSet::new() })
     }
 
-    /// Why a patched file cannot be one of the variants, if it cannot.
+    /// The reason why a patched file cannot be a variant, if there is one.
     pub(crate) fn objection(&self, patched: &str) -> Result<Option<&'static str>> {
         let patched = Source::of(patched)?;
         if !patched.has_the_frame_of(&self.source) {
@@ -53,7 +53,7 @@ impl<'a> Merged<'a> {
         Ok(clash.map(|_| "it imports another thing of the same name"))
     }
 
-    /// Adds a patched file to which there is no objection.
+    /// Adds a patched file that has no objection.
     pub(crate) fn add(&mut self, mutant: u32, patched: &str) -> Result<()> {
         let patched = Source::of(patched)?;
         self.imports.extend(patched.uses.difference(&self.source.uses).cloned());
@@ -94,8 +94,8 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Checks that a mutant of a merged file is the patched file: to the letter, or, if the patch changes imports, with the
-/// same bodies and at least its imports. Works from what is written, not from what was to be written.
+/// Checks that a mutant of a merged file equals the patched file: to the letter, or, if the patch changes
+/// imports, with the same bodies and at least its imports. It reads the merged text, not the plan for it.
 pub(crate) fn check(merged: &str, mutant: u32, patched: &str) -> Result<()> {
     let (put_back, imports) = put_back(merged, mutant)?;
     if put_back == patched {
@@ -109,7 +109,7 @@ pub(crate) fn check(merged: &str, mutant: u32, patched: &str) -> Result<()> {
     Ok(())
 }
 
-/// The text that one mutant stands for, and what is imported besides.
+/// The text of one mutant, and its additional imports.
 pub(crate) fn put_back(merged: &str, mutant: u32) -> Result<(String, BTreeSet<String>)> {
     let (merged, imports) = merged.split_once(IMPORTS).unwrap_or((merged, ""));
     let (mut out, mut done) = (String::new(), 0);
@@ -124,7 +124,7 @@ pub(crate) fn put_back(merged: &str, mutant: u32) -> Result<(String, BTreeSet<St
     Ok((out, imports.into_iter().map(|import| import.replace("{self}", "self")).collect()))
 }
 
-/// The body that one mutant has.
+/// The body of one mutant.
 fn arm(switch: &str, mutant: u32) -> Result<&str> {
     let tokens = tokens_of(switch)?;
     let Some(TokenTree::Group(braces)) = tokens.first() else { anyhow::bail!("no body") };

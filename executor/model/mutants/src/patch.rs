@@ -1,11 +1,11 @@
-//! The patches: what they break, which test has to notice, and the text of their files with the change.
+//! The patches: what each breaks, which test must notice it, and the changed text of its files.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Where the patches are. No two folders have one of the same name.
+/// The folders of the patches. Patches in different folders have different names.
 pub(crate) const FOLDERS: [&str; 3] =
     ["executor/model/mutants", "logservice/model/mutants", "crawler/model/mutants"];
 
@@ -19,20 +19,20 @@ pub(crate) struct Patch {
     pub files: Vec<Change>,
 }
 
-/// What a patch does to one file.
+/// The changes of a patch to one file.
 pub(crate) struct Change {
     pub path: String,
     hunks: Vec<Hunk>,
 }
 
-/// Lines, and what stands there instead.
+/// Old lines, and the new lines that replace them.
 struct Hunk {
     begin: usize,
     old: Vec<String>,
     new: Vec<String>,
 }
 
-/// All of them, by name. One that cannot be read is an error: it would be in no build.
+/// Reads all patches, by name. A patch that cannot be read is an error, because no build would have it.
 pub(crate) fn all(root: &Path) -> Result<Vec<Patch>> {
     let mut patches = Vec::new();
     for folder in FOLDERS {
@@ -92,7 +92,7 @@ impl Change {
             return Ok(());
         }
         let hunk = self.hunks.last_mut().context("a line before the first hunk")?;
-        let line = if line == "\n" { " \n" } else { line }; // an editor has taken the space away
+        let line = if line == "\n" { " \n" } else { line }; // an editor has removed the space
         match line.split_at(1) {
             ("-", old) => hunk.old.push(old.to_owned()),
             ("+", new) => hunk.new.push(new.to_owned()),
@@ -105,8 +105,9 @@ impl Change {
         Ok(())
     }
 
-    /// The text with the change. The old lines have to be there to the letter, though they may have moved: with other
-    /// surroundings the patch may break something else than it says. The place nearest to the old one is taken, as `patch` does.
+    /// The text with the change. The old lines must be there to the letter, though perhaps at another place:
+    /// with other lines around it the patch could break something else than it says. Of several places the
+    /// nearest to the old one counts, as in `patch`.
     pub(crate) fn apply(&self, text: &str) -> Option<String> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let (mut out, mut done, mut moved) = (String::new(), 0, 0);

@@ -1,6 +1,6 @@
-//! A source file, cut into the bodies of its functions and what stands around them.
+//! A source file, cut into the bodies of its functions and the text around them.
 //!
-//! The text is cut into tokens as the compiler does it, so braces in strings and comments do not count.
+//! The file is cut into tokens as the compiler does it, so braces in strings and comments do not count.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,13 +10,14 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 #[derive(PartialEq, Eq)]
 pub(crate) struct Source<'a> {
-    /// What stands before, between and after the bodies. Without the `use` declarations of the file itself: those of
-    /// modules in it stay.
+    /// The text before, between and after the bodies. It does not have the `use` declarations of the file
+    /// itself, but those of modules in it.
     pub frame: Vec<String>,
-    /// The braces of functions, with what is in them. Not those of a `const fn`, which cannot ask which mutant it is in,
-    /// nor of one that returns `impl Trait`, whose variants would be of different types. These are part of the frame.
+    /// The bodies of functions with their braces. A `const fn` cannot ask which mutant it is in, and the
+    /// variants of a function that returns `impl Trait` would have different types. So the frame has their
+    /// bodies.
     pub bodies: Vec<&'a str>,
-    /// The names that are imported, written out: `use a::{b, c as d};` is `a::b` and `a::c as d`.
+    /// The imported names in full: `use a::{b, c as d};` is `a::b` and `a::c as d`.
     pub uses: BTreeSet<String>,
 }
 
@@ -37,7 +38,8 @@ impl<'a> Source<'a> {
         Ok(Self { frame, bodies, uses: reader.uses })
     }
 
-    /// Whether the two differ in bodies and `use` declarations only. An import that comes or goes leaves an empty line.
+    /// Whether the files differ only in bodies and `use` declarations. An import that comes or goes leaves an
+    /// empty line.
     pub(crate) fn has_the_frame_of(&self, other: &Self) -> bool {
         self.frame.len() == other.frame.len()
             && self.frame.iter().zip(&other.frame).all(|(a, b)| a.split_whitespace().eq(b.split_whitespace()))
@@ -51,7 +53,7 @@ pub(crate) fn tokens_of(text: &str) -> Result<Vec<TokenTree>> {
 
 #[derive(Default)]
 struct Reader {
-    /// In their order; whether it is a body, or else a `use` declaration.
+    /// The places to cut, in order; true for a body, false for a `use` declaration.
     cuts: Vec<(Range<usize>, bool)>,
     uses: BTreeSet<String>,
 }
@@ -73,7 +75,7 @@ impl Reader {
                     }
                     next = end;
                 }
-                // Not the `use<'a>` of a type.
+                // Excludes the `use<'a>` of a type.
                 TokenTree::Ident(word)
                     if word == "use" && of_the_file && !is_punct(tokens.get(next + 1), '<') =>
                 {
@@ -95,7 +97,7 @@ impl Reader {
     }
 }
 
-/// Where the body is of the function whose `fn` is at `begin`, or the semicolon of one without a body.
+/// The place of the body of the function whose `fn` is at `begin`, or of the semicolon if it has no body.
 fn end_of_function(tokens: &[TokenTree], begin: usize) -> usize {
     let ends = |token: &TokenTree| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
@@ -105,7 +107,7 @@ fn end_of_function(tokens: &[TokenTree], begin: usize) -> usize {
     (begin..tokens.len()).find(|&at| ends(&tokens[at])).unwrap_or(tokens.len())
 }
 
-/// Whether `const` stands before a function, `before` being what stands before its `fn`.
+/// Whether `const` stands before a function; `before` is the text before its `fn`.
 fn is_const(before: &[TokenTree]) -> bool {
     let qualifiers = before.iter().rev().take_while(|token| {
         ["const", "async", "unsafe", "extern"].iter().any(|word| is_word(token, word))
@@ -122,7 +124,7 @@ fn is_punct(token: Option<&TokenTree>, punct: char) -> bool {
     matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == punct)
 }
 
-/// Adds what a `use` imports. `prefix` is what stands before the braces.
+/// Adds the imports of a `use`. `prefix` is the path before the braces.
 fn write_out(prefix: &str, tokens: &[TokenTree], uses: &mut BTreeSet<String>) {
     for tree in tokens.split(|token| is_punct(Some(token), ',')) {
         let mut path = prefix.to_owned();
@@ -141,7 +143,7 @@ fn write_out(prefix: &str, tokens: &[TokenTree], uses: &mut BTreeSet<String>) {
     }
 }
 
-/// The name that an import brings into the file, if it is one.
+/// The name that an import brings into the file, if it brings one.
 pub(crate) fn name_of(import: &str) -> Option<&str> {
     let name = match import.split_once(" as ") {
         Some((_, name)) => name,

@@ -1,4 +1,4 @@
-//! The tools that catch mutants: which test program each stands for, how it is built and what its answer means.
+//! The tools that catch mutants: the test program of each, how it is built, and what its answer means.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,16 +7,16 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// What is built by one call of Cargo, since it has the same features.
+/// The features of a build. One call of Cargo builds all tests with the same features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Build {
     Shuttle,
     Loom,
-    /// The library itself, on real threads. With all features, so that it is built once.
+    /// The library itself, on real threads. All features are on, so that it is built once.
     Threads,
 }
 
-/// Seconds for the run of one test. All take a few.
+/// The time limit for one test, in seconds. All tests take a few.
 const DEADLINE: &str = "300";
 
 pub(crate) fn build_of(tool: &str) -> Build {
@@ -44,19 +44,19 @@ pub(crate) fn main_file(root: &Path, tool: &str) -> String {
     }
 }
 
-/// The folder of the package, and the main file in it.
+/// The package's folder, and the main file inside it.
 fn package(main_file: &str) -> (&str, &str) {
     let at = main_file.find("/tests/").or_else(|| main_file.find("/src/")).unwrap_or_default();
     (&main_file[..at], &main_file[at + 1..])
 }
 
-/// Whether the modules of a program are subjects of their own, of which most are left out: they are most of what it takes
-/// to build it.
+/// Whether the modules of a test program are independent, so that most of them can be left out: they take
+/// most of the build's time.
 pub(crate) fn has_modules(tool: &str) -> bool {
     matches!(tool, "shuttle" | "loom" | "executor")
 }
 
-/// The main file of a large test program without the modules that are not wanted. What they share stays.
+/// The main file of a large test program with only the wanted modules. What the modules share stays.
 pub(crate) fn with_modules(text: &str, wanted: &BTreeSet<&str>) -> String {
     let is_left_out = |line: &&str| {
         let module = line.strip_prefix("mod ").and_then(|rest| rest.split_once(';'));
@@ -67,7 +67,7 @@ pub(crate) fn with_modules(text: &str, wanted: &BTreeSet<&str>) -> String {
     text.split_inclusive('\n').filter(|line| !is_left_out(line)).collect()
 }
 
-/// Builds the test programs of these tools in `tree`, and gives each one's path.
+/// Builds the test programs of these tools in `tree`, and returns the path of each.
 pub(crate) fn build(
     tree: &Path,
     target: &Path,
@@ -77,7 +77,8 @@ pub(crate) fn build(
     let mut cargo = Command::new("cargo");
     cargo.current_dir(tree).env("CARGO_TARGET_DIR", target);
     cargo.env("EXECUTOR_TESTS_IMPATIENT", "1"); // a mutant that hangs is caught by a test's deadline
-    // Not optimised, as it is for the exercises, and without line tables: what counts is how soon it is built.
+    // Without optimisation, which is on for the exercises, and without line tables: only the time of the
+    // build counts.
     cargo.args(["test", "--no-run", "--config", "profile.dev.package.executor-model.opt-level=0"]);
     cargo.args(["--config", "profile.dev.debug=false"]);
     match build {
@@ -109,27 +110,29 @@ pub(crate) fn build(
     mains.iter().map(program).collect()
 }
 
-/// Tests that are to be run.
+/// A test to run.
 pub(crate) struct Trial<'a> {
-    /// That of the mutant, or the tool's, for the unbroken library.
+    /// The name of the mutant; for the unbroken library, of the tool.
     pub name: String,
-    /// 0 is the unbroken library.
+    /// The mutant's number; 0 for the unbroken library.
     pub mutant: u32,
     pub tests: Vec<&'a str>,
-    /// Of which package, and of which program.
+    /// The main file of the test program.
     pub main_file: String,
     pub program: PathBuf,
 }
 
 impl Trial<'_> {
-    /// Succeeds if the test notices the mutant; or if the unbroken library passes, since tests that it fails would catch anything.
+    /// Succeeds if the test notices the mutant. For the unbroken library it succeeds if the test passes,
+    /// since a test that fails there would catch anything.
     pub(crate) fn run(&self, tree: &Path) -> Result<(), String> {
         let mut command = Command::new("timeout");
         command.arg(DEADLINE).arg(&self.program).arg("--exact").args(&self.tests).stdin(Stdio::null());
         command.env("MUTANT", self.mutant.to_string()).env("RUST_BACKTRACE", "0");
         command.current_dir(tree.join(package(&self.main_file).0));
         if self.mutant == 0 {
-            // What this can find is a test that fails in this build whatever it tests. The model checks try all schedules.
+            // This can only find a test that fails in this build whatever it tests. The model checks try all
+            // schedules.
             command.env("MODEL_SCHEDULES", "50").env("LOOM_MAX_PREEMPTIONS", "2");
         }
         let output = command.output().map_err(|error| error.to_string())?;
@@ -147,8 +150,8 @@ impl Trial<'_> {
     }
 }
 
-/// What the end of a test says of a mutant. It is caught by a check that says what it expected, or by a stack that overflows in
-/// a test of that, and by nothing else.
+/// What the end of a test says about a mutant. It is caught only by a check that names what it expected, or
+/// by a stack overflow in a test of that.
 fn verdict(status: Option<i32>, said: &str) -> Result<(), &'static str> {
     match status {
         _ if said.lines().any(|line| line.starts_with("running 0 tests")) => Err("there is no such test"),
@@ -159,7 +162,7 @@ fn verdict(status: Option<i32>, said: &str) -> Result<(), &'static str> {
     }
 }
 
-/// What decides about the verdicts of a tool, or of a module of it: files and their texts.
+/// The files that decide the verdicts of a tool or of one of its modules, with their texts.
 pub(crate) fn sources(root: &Path, tool: &str, module: &str) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let main = main_file(root, tool);
     let (folder, file) = package(&main);
@@ -175,7 +178,7 @@ pub(crate) fn sources(root: &Path, tool: &str, module: &str) -> Result<Vec<(Path
     } else if file.ends_with("/main.rs") {
         add_files(&root.join(&main).with_file_name(""), &mut files)?;
     } else if tool != "unit" {
-        add_files(&root.join(&main), &mut files)?; // those of `unit` are in the patched files
+        add_files(&root.join(&main), &mut files)?; // for `unit` the patched files contain them
     }
     for of_a_model in ["Cargo.toml", "primitives", "src"] {
         for model in [folder, "executor/model"] {
@@ -187,7 +190,7 @@ pub(crate) fn sources(root: &Path, tool: &str, module: &str) -> Result<Vec<(Path
     Ok(files)
 }
 
-/// Adds a file, or all of a folder, in the order of their names; nothing if it does not exist.
+/// Adds a file, or all files of a folder in the order of their names; nothing if it does not exist.
 pub(crate) fn add_files(path: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) -> Result<()> {
     if path.is_file() {
         files.push((path.to_owned(), fs::read(path)?));

@@ -1,5 +1,5 @@
-//! The copy of the project in which the mutants are built. A file that has not changed is not written, so Cargo builds only
-//! what depends on one that has.
+//! The copy of the project in which the mutants are built. An unchanged file is not written, so Cargo builds
+//! only what depends on changed files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// What the tests of the mutants compile.
+/// The parts of the project that the mutants' tests compile.
 const PARTS: [&str; 8] = [
     "executor",
     "logservice/src",
@@ -27,7 +27,7 @@ pub(crate) fn lines_of(command: &mut Command) -> Result<Vec<String>> {
     Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
 }
 
-/// Writes the tree. `changed` has the files that are not as they are in the project.
+/// Writes the tree. `changed` has the files that differ from the project's.
 pub(crate) fn write(root: &Path, tree: &Path, changed: &BTreeMap<String, String>) -> Result<()> {
     let listed = ["ls-files", "--cached", "--others", "--exclude-standard"];
     let mut files = lines_of(Command::new("git").current_dir(root).args(listed).args(PARTS))?;
@@ -49,7 +49,7 @@ pub(crate) fn write(root: &Path, tree: &Path, changed: &BTreeMap<String, String>
     remove_others(tree, &wanted)
 }
 
-/// The workspace without the packages that no mutant is in.
+/// The workspace without the packages that have no mutants.
 fn manifest(text: &str) -> Result<String> {
     let rest = text.find("[workspace.package]").context("Cargo.toml without [workspace.package]")?;
     Ok(format!("[workspace]\nresolver = \"3\"\nmembers = {MEMBERS:?}\n\n{}", &text[rest..]))

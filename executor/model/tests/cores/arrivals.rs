@@ -1,7 +1,7 @@
-//! Handles come out as their tasks end: each once, and nobody waits for what will not come.
+//! Handles come out as their tasks end, each once, and no taker waits for a handle that will not come.
 //!
-//! The queue of what has arrived is reached through the completion service. Its executor only hands the tasks on, so the
-//! threads of a model are those of the test.
+//! The test reaches the queue of arrived handles through the completion service. The service's executor only
+//! stores the tasks, so the model has only the test's threads.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,7 +15,8 @@ use loom::thread;
 
 use crate::{model, model_bounded};
 
-/// Keeps the tasks for the test to run. Used before the threads of the model are there, so its lock is no part of it.
+/// Stores the tasks for the test to run. It is used before the model's threads start, so its lock is no part
+/// of the model.
 #[derive(Default)]
 struct Keeps(Mutex<Vec<Task>>);
 
@@ -28,7 +29,7 @@ impl Executor for Keeps {
 
 type Service<T> = ExecutorCompletionService<Keeps, T>;
 
-/// A service to which the bodies were submitted, and their tasks.
+/// A service with these bodies submitted, and their tasks.
 fn submitted<T: Send + 'static, const N: usize>(
     bodies: [impl FnOnce() -> T + Send + 'static; N],
 ) -> (Arc<Service<T>>, [Task; N]) {
@@ -40,7 +41,7 @@ fn submitted<T: Send + 'static, const N: usize>(
     (Arc::new(service), tasks.try_into().expect("as many as there are bodies"))
 }
 
-/// The value of a task that has ended. Never blocks.
+/// The value of a task that has ended. It never blocks.
 fn value<T: Send + 'static>(handle: TaskHandle<T>) -> T {
     handle.try_join().expect("only what is finished comes out")
 }
@@ -85,7 +86,8 @@ fn two_tasks_that_end_at_once_serve_two_takers() {
             move || service.take().unwrap().map(value)
         });
         let workers = tasks.map(|task| thread::spawn(move || drop(task.run())));
-        let mut taken = [service.take().unwrap().map(value), other.join().unwrap()]; // or loom reports a deadlock
+        // Or loom reports a deadlock.
+        let mut taken = [service.take().unwrap().map(value), other.join().unwrap()];
         taken.sort_unstable();
         assert_eq!(taken, [Some(1), Some(2)]);
         assert_eq!(service.outstanding(), 0);
@@ -110,8 +112,8 @@ fn a_taker_with_a_time_limit_is_given_what_arrives_or_leaves_it_for_later() {
     });
 }
 
-/// The second task is run by whoever has taken the first. So it is not the last arrival, which wakes everybody, that
-/// helps out if the first one's wake-up is lost.
+/// The taker of the first task runs the second one. Otherwise the last arrival, which wakes all takers, would
+/// hide a lost wake-up of the first.
 #[test]
 fn a_taker_that_is_cancelled_keeps_no_handle_from_the_other() {
     model_bounded(3, || {
@@ -162,7 +164,7 @@ fn a_task_that_is_cancelled_while_it_is_taken_in_arrives_too() {
     });
 }
 
-/// Refuses whatever it is given.
+/// Refuses all tasks.
 struct Refuses;
 
 impl Executor for Refuses {
@@ -193,7 +195,7 @@ fn a_task_that_is_refused_and_cancelled_at_once_comes_back_or_comes_out_and_not_
     });
 }
 
-/// The second task does not end, so that the service's lists stay. Nothing may stay in them.
+/// The second task does not end, so the service's lists stay. No handle may stay in them.
 #[test]
 fn a_result_that_comes_while_the_service_is_dropped_is_dropped_too() {
     model(|| {

@@ -1,8 +1,8 @@
-//! The timer's thread and the threads that register deadlines: nobody's deadline is forgotten, whatever the thread is about
-//! to do.
+//! The timer's thread and the threads that register deadlines: no deadline is forgotten, whatever the timer's
+//! thread is about to do.
 //!
-//! A deadline a hundred years away never comes under a model, so a thread that sleeps until then sleeps until it is
-//! notified.
+//! Under a model a deadline a hundred years away never comes, so a thread that sleeps until then sleeps until
+//! it is notified.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,7 @@ fn two_threads_register_at_once() {
     });
 }
 
-/// Nothing keeps the thread when the last deadline is gone, or loom reports a deadlock at the end.
+/// When the last deadline is gone, the timer's thread must end; otherwise loom reports a deadlock.
 #[test]
 fn the_thread_ends_although_the_deadline_that_it_sleeps_for_is_taken_back() {
     model(|| {
@@ -74,7 +74,7 @@ fn of_cancel_and_deadline_one_wins_and_the_callback_runs_once() {
     });
 }
 
-/// As in `token`, but it is the timer that cancels.
+/// The counterpart of the test in `token`: here the timer cancels.
 #[test]
 fn once_its_registration_is_dropped_the_deadline_does_not_call() {
     model_bounded(2, || {

@@ -1,4 +1,4 @@
-//! The outcome of a task is decided once, and everybody who waits for it hears of it.
+//! The outcome of a task is decided once, and all its waiters learn it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::{block_on, model, model_bounded};
 #[test]
 fn what_the_submitter_did_reaches_the_body_and_what_the_body_did_reaches_the_joiner() {
     model(|| {
-        // Loom reports an access to the cell that is not ordered after the one before it.
+        // Loom reports an access to the cell that is not ordered after the access before it.
         let payload = UnsafeCell::new(0);
         payload.with_mut(|_written_by_the_submitter| ());
         let FutureTask { task, handle } = FutureTask::new(move || {
@@ -277,7 +277,8 @@ fn a_body_is_run_or_dropped_and_never_both() {
     });
 }
 
-/// A callback that waits for the thread that joins; called before that is let go, it waits for ever.
+/// The callback waits for the thread that joins. If it were called before the joiner is released, it would
+/// never return.
 #[test]
 fn a_cancel_lets_the_joiner_go_before_the_callbacks_of_the_running_body() {
     model_bounded(2, || {
@@ -328,7 +329,8 @@ fn a_cancel_lets_the_joiner_go_before_it_drops_what_the_task_captured() {
     });
 }
 
-/// The waker that a join replaces is a user's. If its drop waits for something, that is a wait inside the join's.
+/// A join replaces a waker of the user's. If the waker's drop waits for something, that wait is inside the
+/// join.
 #[test]
 fn a_wait_inside_a_join_leaves_it_its_wake_up() {
     struct WaitsWhenDropped(Arc<Latch>, thread::ThreadId);
@@ -353,7 +355,7 @@ fn a_wait_inside_a_join_leaves_it_its_wake_up() {
             task.run();
             after_the_task.count_down();
         });
-        // The task ends while this thread waits for the latch, or before.
+        // The task ends before or while this thread waits for the latch.
         assert_eq!(handle.join().unwrap(), 7); // or loom reports a deadlock
         worker.join().unwrap();
     });

@@ -1,7 +1,7 @@
-//! Work that one thread lends from its stack to another: each closure is run or dropped once, and the lender's frame stays
-//! until then.
+//! One thread lends work from its stack to another: each closure is run or dropped once, and the lender's
+//! frame stays until then.
 //!
-//! The file of the library is compiled into this program, since what is public needs a whole pool.
+//! This program compiles the library's file itself, because the public interface needs a whole pool.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{model, model_bounded};
 mod library;
 use library::{Borrowed, Loans, Unwinding, lend};
 
-/// Where a half waits for a thief.
+/// The place where a half waits for a thief.
 #[derive(Clone)]
 struct Queue(loom::sync::Arc<Mutex<Option<Borrowed>>>);
 
@@ -35,7 +35,7 @@ impl Queue {
         self.0.lock().take()
     }
 
-    /// A thread that takes what it finds, once.
+    /// Starts a thread that takes a half once, if there is one.
     fn thief(&self, with: impl Fn(Borrowed) + 'static) -> JoinHandle<()> {
         let queue = self.clone();
         thread::spawn(move || {
@@ -45,7 +45,7 @@ impl Queue {
         })
     }
 
-    /// What a lender does that cannot wait: takes its half back, or looks again.
+    /// How a lender that cannot sleep settles: it takes its half back, or looks again.
     fn settle(&self, Unwinding(unwinding): Unwinding) {
         match self.take() {
             Some(half) if unwinding => drop(half),
@@ -115,7 +115,7 @@ impl Wake for Bell {
     }
 }
 
-/// Waits for what was lent, as a thread does that sleeps.
+/// Waits for the lent closures, as a thread does that sleeps.
 fn sleep_until_settled(loans: &Loans<'_>) {
     let bell = Arc::new(Bell(loom::sync::Notify::new()));
     let waker = Waker::from(Arc::clone(&bell));

@@ -1,4 +1,4 @@
-//! A latch lets everybody go who waits, and shows them what was done before it opened.
+//! A latch releases all its waiters, and shows them what was done before it opened.
 
 use std::sync::Arc;
 use std::time::Duration;

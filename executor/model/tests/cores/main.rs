@@ -1,16 +1,16 @@
-//! The small cores under loom: every schedule, every value a relaxed load may see.
+//! The small cores under loom: every schedule, and every value that a relaxed load may see.
 //!
-//! Whatever a task asserts is caught with the task's other panics, so the assertions stand in the model's main thread;
-//! a wait that never ends is found by loom itself, as a deadlock. Memory that has to be published by the operation
-//! under test is written and read with `Relaxed`: loom then gives the reader the old value too, wherever nothing else
-//! orders the two.
+//! A task's panic is caught, even that of an assertion, so the assertions are in the model's main thread.
+//! Loom itself finds a wait that never ends, as a deadlock. If the tested operation must publish some memory,
+//! the test writes and reads that memory with `Relaxed`: loom then also gives the reader the old value,
+//! unless something orders the two accesses.
 #![cfg(feature = "loom")]
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use loom::model; // tries every schedule there is
+use loom::model; // tries all schedules
 
 mod arrivals;
 mod deadline;
@@ -27,9 +27,9 @@ mod shared;
 mod starvation;
 mod token;
 
-/// What the library's own files find under these names, for one that is compiled into this program.
+/// The names that the library's own files use, for the files that this program compiles.
 mod sync {
-    pub(crate) use loom::sync::Arc; // unlike std's, it shows loom who still has a part in what
+    pub(crate) use loom::sync::Arc; // unlike std's, it shows loom which threads still share a value
 
     pub(crate) mod atomic {
         pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -58,7 +58,7 @@ mod task {
 
     use crate::ids::TaskId;
 
-    /// Stands for what a seat notes of a task, which no model looks at.
+    /// Stands for a seat's record of its task, which no model looks at.
     #[derive(Clone)]
     pub(crate) struct TaskLabel(TaskId);
 
@@ -87,7 +87,7 @@ mod panics {
     use std::any::Any;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-    /// Stands for a panic that a handler would hear of.
+    /// Stands for a panic that a handler would get.
     pub(crate) struct Panic(Box<dyn Any + Send>);
 
     impl Panic {
@@ -109,7 +109,8 @@ mod panics {
 mod ids {
     use std::thread::ThreadId;
 
-    /// Each of loom's threads runs on a stack of its own, and all of them on one thread of the system: a model looks at none.
+    /// Each of loom's threads has a stack of its own, but all run on one thread of the system; no model looks
+    /// at a thread's identity.
     #[derive(Clone, Copy, PartialEq)]
     pub(crate) struct ThreadKey(ThreadId);
 
@@ -144,8 +145,8 @@ mod worker_context {
     }
 }
 
-/// Runs `body` under every schedule with at most `preemptions` preemptions, or `LOOM_MAX_PREEMPTIONS`: for what would
-/// take minutes otherwise.
+/// Runs `body` under every schedule with at most `preemptions` preemptions, or `LOOM_MAX_PREEMPTIONS`. It is
+/// for models that would otherwise take minutes.
 fn model_bounded(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     let mut builder = model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);

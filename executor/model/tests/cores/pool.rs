@@ -1,4 +1,5 @@
-//! The smallest pools: how threads are counted in and out, and how a sleeping one is found. Whole pools are shuttle's.
+//! The smallest pools: how threads are counted in and out, and how a sleeping thread is found. Shuttle checks
+//! whole pools.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -64,7 +65,8 @@ fn a_task_submitted_during_a_shutdown_is_run_or_comes_back() {
     });
 }
 
-/// Both sleep, both tasks come in one go, and neither ends without the other: two must wake.
+/// Both workers sleep, both tasks come together, and neither task ends without the other: two workers must
+/// wake.
 #[test]
 fn two_tasks_that_wait_for_each_other_wake_two_threads() {
     model_bounded(2, || {
@@ -84,8 +86,8 @@ fn two_tasks_that_wait_for_each_other_wake_two_threads() {
     });
 }
 
-/// What orders the two tasks is the pool alone, also if the worker that ran the first has left and another runs the second.
-/// The cell and the note of the threads order nothing.
+/// Only the pool orders the two tasks, even if the worker that ran the first has left and another one runs
+/// the second. The cell and the record of the threads order nothing.
 #[test]
 fn a_task_sees_what_the_one_before_has_done_also_from_a_worker_that_has_left() {
     static REPLACED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];

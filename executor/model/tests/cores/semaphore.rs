@@ -1,4 +1,4 @@
-//! Permits are never given twice, and a wake-up that one waiter has no use for goes to the next.
+//! A permit is never given twice, and a wake-up that one waiter cannot use goes to the next.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,8 @@ fn one_permit_excludes_and_orders_its_holders() {
     model_bounded(4, || {
         let semaphore = Arc::new(Semaphore::new(1));
         let count = Arc::new(AtomicUsize::new(0));
-        // Two steps and `Relaxed`: right only if the permit excludes the others and shows what they did.
+        // Two steps with `Relaxed`: the sum is right only if the permit excludes the other threads and shows
+        // what they did.
         let add_one = {
             let (semaphore, count) = (Arc::clone(&semaphore), Arc::clone(&count));
             move || {
@@ -85,7 +86,7 @@ fn a_waiter_that_wants_too_much_gives_way_when_its_time_is_up() {
             let semaphore = Arc::clone(&semaphore);
             move || semaphore.acquire_many_timeout(2, Duration::from_secs(1)).err()
         });
-        let modest = semaphore.acquire().unwrap(); // behind the greedy one or before it
+        let modest = semaphore.acquire().unwrap(); // behind the greedy waiter or before it
         drop(modest);
         assert_eq!(greedy.join().unwrap(), Some(WaitError::TimedOut));
         assert_eq!((semaphore.available_permits(), semaphore.waiting()), (1, 0));

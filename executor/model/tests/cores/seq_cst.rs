@@ -1,10 +1,11 @@
-//! Atomics whose `SeqCst` accesses are in one order, as the language says.
+//! Atomics whose `SeqCst` accesses have one total order, as the language says.
 //!
-//! loom lets a `SeqCst` load see the last `SeqCst` store only if it knows which one that is. It does not count the value
-//! that an atomic is made with among them, and it does not order two stores of threads that know nothing of each other.
-//! So a protocol that rests on the one order (each side writes its own word and then reads the other's) looks broken.
-//! Here the first value is stored once more and each such store is a swap, which loom puts behind all stores before it. A
-//! swap acquires, too, which a store does not: let nothing but these words rest on it.
+//! Loom lets a `SeqCst` load see the last `SeqCst` store only if it knows which store that is. It does not
+//! count an atomic's initial value among them, and it does not order two stores of unrelated threads. So a
+//! protocol that needs the total order (each side writes its own word and then reads the other's) looks
+//! broken.
+//! Here the initial value is stored once more, and each store is a swap, which loom puts behind all stores
+//! before it. A swap acquires, too, which a store does not: nothing but these words may rely on that.
 
 use loom::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! Everybody who waits at a shared handle hears of the outcome, whoever else comes and goes.
+//! All waiters at a shared handle learn the outcome, whichever other waiters come and go.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -101,7 +101,7 @@ fn each_callback_is_called_once_also_one_that_comes_with_the_outcome() {
         register('b');
         completer.join().unwrap();
         let mut calls = calls.lock().unwrap();
-        calls.sort_unstable(); // one that comes with the outcome may overtake
+        calls.sort_unstable(); // a callback that comes with the outcome may overtake others
         assert_eq!(*calls, [('a', 7), ('b', 7)]);
     });
 }

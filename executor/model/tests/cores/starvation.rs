@@ -1,4 +1,5 @@
-//! Two threads that wait for each other: entered, woken and looked at in every order. What they wait for in pools is shuttle's.
+//! Two threads that wait for each other are entered, woken and looked at in every order. Shuttle checks such
+//! waits in pools.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +9,7 @@ use loom::thread;
 
 use crate::model_bounded;
 
-/// Joins what is in the place. True if that starves.
+/// Joins the task in the slot. True if that starves.
 fn starves(awaited: &Mutex<Option<TaskHandle<bool>>>) -> bool {
     let handle = awaited.lock().unwrap().take().expect("it was put there before the thread began");
     match handle.join() {
@@ -20,7 +21,7 @@ fn starves(awaited: &Mutex<Option<TaskHandle<bool>>>) -> bool {
     }
 }
 
-/// Whoever enters last finds the other one asleep or about to sleep, and not woken.
+/// The thread that enters last finds the other one asleep or about to sleep, and not woken.
 #[test]
 fn of_two_tasks_that_wait_for_each_other_one_is_told() {
     model_bounded(3, || {
@@ -43,7 +44,7 @@ fn of_two_tasks_that_wait_for_each_other_one_is_told() {
     });
 }
 
-/// The first waits for what the main thread brings about, and the second for the first.
+/// The main thread ends the first thread's wait. The second thread waits for the first.
 #[test]
 fn who_was_woken_is_not_taken_for_one_that_waits() {
     model_bounded(3, || {
@@ -60,7 +61,8 @@ fn who_was_woken_is_not_taken_for_one_that_waits() {
     });
 }
 
-/// Each has a permit that the other one wants. One is told, and gives its own back, which wakes the other.
+/// Each thread has a permit that the other one wants. One gets the report and gives its own permit back,
+/// which wakes the other.
 #[test]
 fn of_two_that_want_each_others_permit_one_is_told() {
     model_bounded(3, || {

@@ -1,4 +1,4 @@
-//! A request to stop reaches everything registered before it and everything registered after it.
+//! A cancel reaches everything that was registered before it or is registered after it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use loom::thread;
 
 use crate::model;
 
-/// Counts how often it was called, and whether it is being called.
+/// Counts its calls, and the calls that are under way.
 #[derive(Clone)]
 struct Callback {
     begun: Arc<AtomicUsize>,
@@ -168,8 +168,8 @@ fn who_sees_the_request_sees_what_led_to_it() {
         let parent = CancelToken::new();
         let child = parent.child();
         let reason = Arc::new(AtomicUsize::new(0));
-        // The reader is the one that is spawned: loom remembers only the last access to an atomic, so the canceller's
-        // own look at the flag, coming second, would hide the race from it.
+        // The reader must be the spawned thread. Loom remembers only the last access to an atomic, so the
+        // canceller's own look at the flag, if it came second, would hide the race.
         let reader = thread::spawn({
             let (parent, reason) = (parent.clone(), Arc::clone(&reason));
             move || [child, parent].map(|token| token.is_cancelled().then(|| reason.load(Relaxed)))

@@ -1,4 +1,5 @@
-//! Every task that a completion service has accepted comes out once, and no taker waits for what will not come.
+//! Each task that a completion service has accepted comes out once, and no taker waits for a task that will
+//! not come.
 
 use std::sync::Arc;
 
@@ -18,9 +19,9 @@ fn service(threads: usize) -> (Arc<ThreadPoolExecutor>, Arc<Service>) {
     (pool, service)
 }
 
-/// Takes until there is nothing to wait for.
+/// Takes handles until none is outstanding.
 fn take_all(service: &Service) -> Vec<TaskHandle<usize>> {
-    let take = || service.take().expect("nobody cancels this thread");
+    let take = || service.take().expect("this thread is not cancelled");
     std::iter::from_fn(take).inspect(|handle| assert!(handle.is_finished())).collect()
 }
 
@@ -81,7 +82,8 @@ fn when_the_last_task_has_ended_every_taker_learns_that_there_is_no_more() {
     });
 }
 
-/// Each task waits until the one before it was taken. So if a taker sleeps through an arrival, everybody sleeps.
+/// Each task waits until the task before it was taken. So a taker that misses an arrival hangs the whole
+/// model.
 #[test]
 fn a_taker_that_gives_up_leaves_its_wake_up_to_another() {
     check(|| {

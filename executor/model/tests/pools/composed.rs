@@ -1,4 +1,5 @@
-//! Executors over another one: a line of tasks beside one that refuses, and a bound beside every way in which a task ends.
+//! Executors over another one: a line over an executor that refuses tasks, and a bound over each way in which
+//! a task ends.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Notes who has run, and that nobody else did meanwhile.
+/// Records the tasks that have run, and that they did not overlap.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<AtomicBool>,
@@ -37,7 +38,7 @@ impl Log {
     }
 }
 
-/// Each submits two tasks to the line. The handles of those that were accepted.
+/// Each submitter submits two tasks to the line. Returns the handles of the accepted tasks.
 fn submitters<E: Executor + 'static>(line: &Arc<SerialExecutor<E>>, log: &Log) -> Vec<TaskHandle<()>> {
     let submitters: Vec<_> = (0..2)
         .map(|submitter| {
@@ -69,7 +70,7 @@ fn a_line_runs_one_task_at_a_time_and_leaves_none() {
     });
 }
 
-/// Refuses some, and drops some that it has accepted.
+/// Refuses some tasks, and drops some that it has accepted.
 struct Doubtful;
 
 impl Executor for Doubtful {

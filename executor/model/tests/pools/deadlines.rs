@@ -1,5 +1,5 @@
-//! Deadlines meet completions, cancels and the end of pools; each time one side wins, and no thread of the timer is left
-//! behind or forgets a deadline.
+//! Deadlines meet completions, cancels and the end of pools. Each time one side wins, and no thread of the
+//! timer stays behind or forgets a deadline.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use crate::{check, thread, without_new_threads};
 
 const MS: Duration = Duration::from_millis(1);
-/// It never comes under a model.
+/// A deadline this far away never comes under a model.
 const FAR: Duration = Duration::from_hours(200 * 365 * 24);
 
 fn kind(token: &CancelToken) -> Option<CancelKind> {
@@ -81,7 +81,7 @@ fn deadlines_that_several_threads_register_all_come_and_each_callback_runs_once(
         for thread in threads {
             thread.join().unwrap();
         }
-        // A waiter is let go before the callbacks of its token run.
+        // A waiter is released before the callbacks of its token run.
         while called.load(SeqCst) < 3 {
             thread::yield_now();
         }
@@ -105,14 +105,14 @@ fn tokens_that_are_taken_back_while_others_come_leave_nothing_behind() {
     });
 }
 
-/// A callback that waits for a later deadline gets it, from another thread or from the same one.
+/// A callback that waits for a later deadline sees it, whichever thread of the timer keeps it.
 #[test]
 fn callbacks_that_wait_for_later_deadlines_get_them() {
     check(|| {
         let last = CancelToken::new().with_timeout(4 * MS);
         let tokens = [1, 2, 3].map(|limit| {
             let (token, last) = (CancelToken::new().with_timeout(limit * MS), last.clone());
-            // That of the first is short, so its thread is a spare when the next is due.
+            // The first callback is short, so its thread is a spare thread when the next deadline comes.
             token.on_cancel(move || assert!(limit == 1 || last.sleep(Duration::MAX).is_err())).keep();
             token
         });

@@ -1,6 +1,6 @@
-//! Random numbers for scenarios that are drawn.
+//! Random numbers for random scenarios.
 
-/// A small generator of random numbers (SplitMix64): all that is asked of it is that the same seed gives the same.
+/// A small generator of random numbers (SplitMix64). It must only give the same numbers for the same seed.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

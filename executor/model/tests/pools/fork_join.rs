@@ -1,4 +1,4 @@
-//! Fork/join pools: halves that are stolen, workers that sleep, and an end that comes in the middle of it.
+//! Fork/join pools: stolen halves, sleeping workers, and an end in the middle of the work.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -150,7 +150,8 @@ fn whoever_waits_for_quiescence_is_woken_by_the_last_task() {
     });
 }
 
-/// A worker waits for quiet in a task that it runs while it waits for quiet, beside another worker that takes forks from it.
+/// A worker that waits for quiescence runs a task that waits for quiescence, too, beside another worker that
+/// steals its forks.
 #[test]
 fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
     check(|| {
@@ -165,7 +166,7 @@ fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
                 }));
             }
             let is_quiet = own.await_quiescence(std::time::Duration::MAX);
-            // One that waits itself need not have gone on.
+            // A fork that waits itself has perhaps not gone on.
             assert!(is_quiet && ran.load(Ordering::SeqCst) >= 2, "a fork has not run");
         });
         end.unwrap().join().unwrap();
@@ -174,7 +175,7 @@ fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
     });
 }
 
-/// One who waits outside, while a task waits for the same.
+/// A thread outside waits for quiescence, and so does a task.
 #[test]
 fn from_outside_all_is_quiet_when_no_task_is_left() {
     check(|| {
@@ -218,7 +219,7 @@ fn two_guests_and_a_worker_share_two_places_and_what_is_left_is_run() {
     });
 }
 
-/// The last worker that searches has another one woken, if there is more than it has found.
+/// The last worker that searches has another one woken, if there is more than the task that it found.
 #[test]
 fn two_submissions_that_wait_for_each_other_are_run_by_two_workers() {
     check(|| {
@@ -270,7 +271,8 @@ fn a_fork_is_taken_back_or_stolen_and_runs_once_if_at_all() {
     });
 }
 
-/// A worker that has nothing to take follows the thief of its half, and that one's thief: each has to wake it.
+/// A worker without a task follows the thief of its half, and the thief of that thief: each of them must wake
+/// it.
 #[test]
 fn a_chain_of_thieves_ends_with_every_half_called_once() {
     check(|| {
@@ -325,7 +327,7 @@ fn a_scope_that_is_cancelled_has_run_or_dropped_each_task_and_counts_right() {
     });
 }
 
-/// The seat that had been meant for it is there for the next.
+/// The seat that was meant for the missing thread is free for the next one.
 #[test]
 fn without_a_thread_a_submission_is_refused_and_the_next_one_tries_again() {
     check(|| {
@@ -339,19 +341,19 @@ fn without_a_thread_a_submission_is_refused_and_the_next_one_tries_again() {
     });
 }
 
-/// One comes as the worker falls asleep, and the next when it sleeps.
+/// One task comes as the worker falls asleep, and the next when it sleeps.
 #[test]
 fn tasks_that_come_one_by_one_find_a_worker_that_searches_sleeps_or_is_about_to() {
     check(|| {
         let pool = pool(1);
         for _ in 0..3 {
-            // Nothing is queued, and nobody else searches or could be woken.
+            // The queue is empty, and no other worker searches or could be woken.
             assert_eq!(pool.submit(surplus).unwrap().join().unwrap(), 0);
         }
     });
 }
 
-/// The stand-in is one too many when it has ended its task, or just not any more.
+/// When the stand-in ends its task, it is one too many, or just not any more.
 #[test]
 fn a_worker_that_blocks_twice_has_a_stand_in_that_rests_and_comes_back() {
     check(|| {

@@ -1,4 +1,5 @@
-//! Threads come and go, by the size of the pool, by the keep-alive time, by the grace of the factory: no task misses them.
+//! Threads come and go by the pool's size, by the keep-alive time and by the factory's grace: no task misses
+//! them.
 
 use std::io;
 use std::sync::Arc;
@@ -89,7 +90,8 @@ fn tasks_submitted_while_the_sizes_change_run_once_each() {
     });
 }
 
-/// The thread that is woken for a task may be the one that is too many: then another must take it.
+/// The thread that is woken for a task is perhaps the one that is too many: then another thread must take the
+/// task.
 #[test]
 fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
     check(|| {
@@ -145,14 +147,14 @@ fn a_higher_core_size_starts_threads_for_tasks_that_wait_for_each_other() {
     });
 }
 
-/// What the factory does with its calls, one after the other; after the last, threads are started.
+/// What the factory does in its first calls, one after the other; afterwards it starts threads.
 struct Script(AtomicUsize, &'static [Call]);
 
 #[derive(Clone, Copy)]
 enum Call {
     Starts,
     Fails,
-    /// Says that it has started a thread; the worker is dropped on another one, some time later.
+    /// Reports a started thread; another thread drops the worker some time later.
     DropsLater,
 }
 
@@ -167,8 +169,8 @@ impl ThreadFactory for Script {
     }
 }
 
-/// Two submitters, two tasks each, and a factory that follows the script: every task is refused, or run once, or its
-/// handle says that it was cancelled because nobody came; and the pool ends.
+/// Two submitters, two tasks each, and a factory that follows the script: each task is refused, runs once, or
+/// its handle reports a cancel because no thread came. And the pool ends.
 fn nothing_is_left_over(script: &'static [Call]) {
     check(move || {
         let factory = Script(AtomicUsize::new(0), script);
@@ -215,7 +217,7 @@ fn nothing_is_left_over_by_a_factory_that_fails() {
 #[test]
 fn nothing_is_left_over_by_a_factory_that_drops_its_workers_later() {
     nothing_is_left_over(&[Call::DropsLater, Call::DropsLater]);
-    nothing_is_left_over(&[Call::DropsLater; 4]); // all of them
+    nothing_is_left_over(&[Call::DropsLater; 4]); // of all threads
 }
 
 #[test]

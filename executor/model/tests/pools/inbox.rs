@@ -1,4 +1,4 @@
-//! Tasks that come the short way are found, run once, kept in order and within the bound.
+//! Tasks that come through the inbox are found, run once, kept in order and within the bound.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn a_task_that_comes_while_the_worker_looks_for_the_last_time_is_found() {
     });
 }
 
-/// The one that searches finds a task; from then on somebody has to be woken for the next.
+/// The searching worker finds a task; from then on another worker must be woken for the next task.
 #[test]
 fn tasks_of_several_submitters_that_wait_for_each_other_all_get_a_worker() {
     check(|| {
@@ -60,7 +60,8 @@ fn a_bound_is_a_bound_for_several_submitters() {
         });
         started.wait().unwrap();
         for waiting in 1..=2 {
-            pool.execute(|| ()).unwrap(); // the first comes the long way and opens the inbox, the second goes there
+            // The first opens the inbox under the lock, and the second goes through the inbox.
+            pool.execute(|| ()).unwrap();
             assert_eq!(pool.queued(), waiting);
         }
         let submit = {
@@ -86,7 +87,8 @@ fn a_bound_is_a_bound_for_several_submitters() {
     });
 }
 
-/// One submitter finds room on the long way and opens the inbox while another is on the long way, too.
+/// One submitter finds room under the lock and opens the inbox while another one is on its way to the lock,
+/// too.
 #[test]
 fn the_room_that_cancelled_tasks_leave_is_given_out_once() {
     check(|| {
@@ -162,7 +164,7 @@ fn a_higher_core_size_counts_for_the_next_task() {
         };
         let first = pool.submit(meet()).unwrap();
         begun.wait().unwrap();
-        let waiting = pool.submit(|| ()).unwrap(); // comes the long way and opens the inbox
+        let waiting = pool.submit(|| ()).unwrap(); // goes under the lock and opens the inbox
         drop(pool.remove(waiting.id()));
         pool.set_core_threads(2).unwrap();
         pool.submit(meet()).unwrap().join().unwrap(); // or shuttle reports a deadlock
@@ -182,7 +184,7 @@ fn a_shutdown_counts_for_the_next_task() {
             held.wait()
         });
         begun.wait().unwrap();
-        pool.execute(|| ()).unwrap(); // comes the long way and opens the inbox
+        pool.execute(|| ()).unwrap(); // goes under the lock and opens the inbox
         pool.shutdown();
         let refused = pool.execute(|| ()).unwrap_err();
         assert!(matches!(refused.reason, RejectReason::Shutdown), "{refused}");

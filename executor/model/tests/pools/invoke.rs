@@ -1,4 +1,4 @@
-//! Batches and races against everything that can end them: the pool's end, a deadline, the caller's own cancellation.
+//! Batches and races against all that can end them: the pool's end, a deadline, the caller's own cancel.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_millis(1);
 
 type Attempt = Result<usize, &'static str>;
 
-/// A task that only its cancellation ends.
+/// A task that ends only when it is cancelled.
 fn sleeper<T: Send + 'static>() -> FutureTask<T> {
     FutureTask::cancellable(|token| {
         token.sleep(Duration::MAX)?;
@@ -196,7 +196,7 @@ fn a_caller_that_is_cancelled_leaves_nothing_running() {
     });
 }
 
-/// Two batches that share the pool with a plain task keep to themselves.
+/// Two batches share the pool with a plain task, and do not take each other's wake-ups.
 #[test]
 fn batches_on_one_pool_do_not_take_each_others_wake_ups() {
     check(|| {

@@ -1,5 +1,5 @@
-//! How executors over others end: the last task beside the shutdown, submitters that wait for a permit, and which tasks are
-//! said to be cut off.
+//! How executors over others end: the last task during the shutdown, submitters that wait for a permit, and
+//! which tasks are reported as cut off.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use shuttle::thread;
 
 use crate::check;
 
-/// As long as it takes: under a model a wait that is not ended is a deadlock.
+/// A wait of any length: under a model an endless wait is a deadlock.
 const FOR_EVER: Duration = Duration::MAX;
 
 #[test]
@@ -59,7 +59,7 @@ fn a_bound_that_changes_holds_and_strands_no_submitter() {
             }
         }
         assert!(most.load(SeqCst) <= 2);
-        // What was owed is paid: one may be under way, and no second.
+        // The debt of permits is paid: one task may be under way, and no second.
         let end = Arc::new(Latch::new(1));
         let until = Arc::clone(&end);
         bounded.execute(move || until.wait().unwrap()).unwrap();
@@ -71,7 +71,7 @@ fn a_bound_that_changes_holds_and_strands_no_submitter() {
     });
 }
 
-/// The only permit is with a task that ends when a submitter was refused.
+/// The only permit belongs to a task that ends when two submitters were refused.
 #[test]
 fn submitters_that_wait_are_refused_at_the_end() {
     check(|| {
@@ -93,7 +93,7 @@ fn submitters_that_wait_are_refused_at_the_end() {
     });
 }
 
-/// The token of a running task is made while the executor is stopped, or the pool below is.
+/// The token of a running task is made while the executor or the pool below is stopped.
 #[test]
 fn a_task_hears_of_the_end_of_its_executor_and_of_its_pool() {
     check(|| {
@@ -145,7 +145,8 @@ fn no_task_is_lost_between_what_comes_back_and_what_was_cut_off() {
     });
 }
 
-/// The pool is stopped by somebody else, who runs what comes back, or keeps it until the executor above is closed.
+/// Another thread stops the pool. It runs the tasks that come back, or keeps them until the executor above is
+/// closed.
 #[test]
 fn what_another_has_taken_out_is_run_or_kept_and_the_end_comes() {
     check(|| {
@@ -181,7 +182,7 @@ fn a_pending_task_is_run_or_cancelled_and_the_end_comes_after_it() {
         let runs = thread::spawn(move || own.run_all());
         assert!(manual.await_termination(FOR_EVER));
         assert!(handles.iter().all(TaskHandle::is_finished));
-        assert_eq!(last.join().unwrap(), 3, "nobody cancels it");
+        assert_eq!(last.join().unwrap(), 3, "it is not cancelled");
         let cancelled = cancels.join().unwrap();
         assert_eq!(handles.map(|handle| handle.join().is_err()), cancelled);
         runs.join().unwrap();

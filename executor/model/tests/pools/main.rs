@@ -1,9 +1,9 @@
 //! The life of whole pools under shuttle: some thousands of schedules, the same ones each time.
 //!
-//! What a task asserts is caught with the task's other panics, so the model's main thread asserts how tasks ended. A
-//! schedule ends only when all its threads have, so every test also says that no worker is left behind; shuttle
-//! reports one that is as a deadlock. Tasks that are to panic do so by `resume_unwind`, because shuttle's panic hook
-//! takes every call of `panic!` for the end of the test.
+//! A task's panic is caught, even that of an assertion, so the model's main thread asserts how tasks ended. A
+//! schedule ends only when all its threads have ended, so each test also checks that no worker is left
+//! behind; shuttle reports such a worker as a deadlock. Tasks that must panic do so by `resume_unwind`,
+//! because shuttle's panic hook takes each call of `panic!` for the end of the test.
 #![cfg(feature = "shuttle")]
 
 mod cancel;
@@ -37,8 +37,9 @@ use shuttle::current;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
 
-/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one thread run
-/// for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more and for others.
+/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one
+/// thread run for long and switch at few, awkward points. `MODEL_SCHEDULES` asks for more schedules and
+/// `MODEL_SEED` for others.
 fn check(body: impl Fn() + Send + Sync + 'static) {
     let seed = number("MODEL_SEED").unwrap_or(0x5EED);
     let schedules =
@@ -56,7 +57,7 @@ fn without_new_threads<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Of one type, since all of shuttle's runner is compiled anew for every type of body.
+/// One type for all bodies, because the compiler would compile all of shuttle's runner for each type.
 type Body = Arc<dyn Fn() + Send + Sync>;
 
 fn run(scheduler: impl Scheduler + 'static, body: &Body) {
@@ -64,7 +65,8 @@ fn run(scheduler: impl Scheduler + 'static, body: &Body) {
     Runner::new(scheduler, Config::new()).run(move || body());
 }
 
-/// Shuttle's threads. Each body is in a box, since all of shuttle's `spawn` is compiled anew for every type of body.
+/// Shuttle's threads. Each body is in a box, because the compiler would compile all of shuttle's `spawn` for
+/// each type of body.
 mod thread {
     pub(crate) use shuttle::thread::{JoinHandle, yield_now};
 
@@ -76,5 +78,5 @@ mod thread {
 
 fn number(variable: &str) -> Option<u64> {
     let value = std::env::var(variable).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{variable} is to be a number and is {value:?}")))
+    Some(value.parse().unwrap_or_else(|_| panic!("{variable} must be a number, not {value:?}")))
 }

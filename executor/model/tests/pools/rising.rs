@@ -1,4 +1,4 @@
-//! Lines that rise in the queue below while they come into it, leave it, or all of it is stopped.
+//! Lines rise in the queue below while they enter it or leave it, or while all of it is stopped.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{check, thread};
 type Striped = Arc<StripedExecutor<usize, Arc<ThreadPoolExecutor>>>;
 type Log = Arc<Mutex<Vec<&'static str>>>;
 
-/// Of one thread, which is busy at first, so that what comes waits in the queue.
+/// A pool of one thread, which is busy at first, so that submitted tasks wait in the queue.
 fn pool() -> Arc<ThreadPoolExecutor> {
     let pool = ThreadPoolExecutor::builder().threads(1).queue(PriorityQueue::new()).build().unwrap();
     pool.execute(Task::new(|| (0..3).for_each(|_| thread::yield_now())).prioritized(100)).unwrap();
@@ -33,8 +33,9 @@ fn submit(striped: &Striped, log: &Log, tasks: &'static [(&'static str, i32)]) -
     })
 }
 
-/// One thread runs all of it. The plain task comes when the urgent one is in the line. From then on, whatever the line is just
-/// doing, it is before the plain task in the queue until the urgent one has run: its first head, or one that hands over.
+/// One thread runs all tasks. The plain task comes when the urgent one is in the line. From then on the line
+/// is before the plain task in the queue until the urgent task has run: with its first head or with one that
+/// hands over.
 #[test]
 fn whatever_the_line_is_doing_an_urgent_task_goes_before_what_comes_later() {
     check(|| {
@@ -54,7 +55,7 @@ fn whatever_the_line_is_doing_an_urgent_task_goes_before_what_comes_later() {
     });
 }
 
-/// What was accepted comes back, or is in a line that comes back; or has been run.
+/// An accepted task comes back, is in a line that comes back, or has run.
 #[test]
 fn a_line_that_rises_while_the_pool_is_stopped_comes_back() {
     check(|| {
@@ -74,7 +75,7 @@ fn a_line_that_rises_while_the_pool_is_stopped_comes_back() {
             task.run();
         }
         for handle in handles {
-            assert!(handle.join().is_ok(), "it is in no queue, and no one has it");
+            assert!(handle.join().is_ok(), "it is in no queue, and no thread has it");
         }
         striped.close();
         pool.close();

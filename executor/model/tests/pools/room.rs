@@ -1,4 +1,5 @@
-//! Submitters that wait for room: whatever makes room lets one in, and whatever ends their wait gives their task back.
+//! Submitters that wait for room: each way to make room lets one of them in, and each other end of a wait
+//! gives the task back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,8 @@ fn blocking(queue: impl WorkQueue + 'static, block: Block) -> Arc<ThreadPoolExec
     Arc::new(ThreadPoolExecutor::builder().queue(queue).rejection_handler(block).build().unwrap())
 }
 
-/// Lets the other threads go on for a while, long or short: who waits for room has first looked a few times.
+/// Lets the other threads go on for a while, long or short: a submitter looks a few times before it waits for
+/// room.
 fn some_time_passes() {
     for _ in 0..thread_rng().gen_range(0..40) {
         thread::yield_now();
@@ -25,7 +27,7 @@ fn some_time_passes() {
 
 type Submitted = Vec<Result<TaskHandle<()>, RejectedSubmission<()>>>;
 
-/// Submits `tasks` tasks that count their runs from a thread of its own.
+/// Starts a thread that submits `tasks` tasks, which count their runs.
 fn submitter(
     pool: &Arc<ThreadPoolExecutor>,
     tasks: usize,
@@ -120,7 +122,7 @@ fn who_is_cancelled_while_waiting_does_not_keep_the_room_from_the_next() {
     });
 }
 
-/// They need not wait for a task to end, either.
+/// The waiting submitters need not wait for a task to end, either.
 #[test]
 fn a_shutdown_lets_those_who_wait_go_while_all_threads_are_busy() {
     check(|| {
@@ -187,7 +189,7 @@ fn a_thread_that_becomes_idle_takes_what_is_to_be_handed_over() {
     });
 }
 
-/// A queue of one's own that has a place for nobody: each task needs a thread that begins with it.
+/// A user's queue without a place: each task needs a thread that begins with it.
 struct NoPlace;
 
 impl WorkQueue for NoPlace {
@@ -209,7 +211,7 @@ impl WorkQueue for NoPlace {
     }
 }
 
-/// Where the queue refuses although a thread is idle, the end of that thread is what makes room.
+/// If the queue refuses although a thread is idle, only the end of that thread makes room.
 #[test]
 fn a_thread_that_ends_makes_room_for_another() {
     check(|| {

@@ -1,4 +1,4 @@
-//! Tasks that are claimed without a lock are counted, shown and taken back as if there were one.
+//! Tasks that workers claim without a lock are counted, shown and taken back as if there were a lock.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,8 @@ use shuttle::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Two threads submit while a third asks: no answer misses a task that was accepted before, or has one too many.
+/// Two threads submit while a third asks for counts: each answer has all the tasks accepted before, and none
+/// too many.
 #[test]
 fn the_numbers_are_those_of_one_moment() {
     check(|| {
@@ -41,7 +42,7 @@ fn the_numbers_are_those_of_one_moment() {
     });
 }
 
-/// A snapshot shows each task that was accepted and has not ended once, as running or as waiting.
+/// A snapshot shows each accepted and unfinished task once, as running or as waiting.
 #[test]
 fn a_snapshot_shows_each_task_once() {
     check(|| {
@@ -69,7 +70,7 @@ fn a_snapshot_shows_each_task_once() {
     });
 }
 
-/// Two threads claim while another takes tasks out: each task runs or comes back.
+/// Two workers claim tasks while another thread takes tasks out: each task runs or comes back.
 #[test]
 fn a_task_is_run_or_taken_back() {
     check(|| {
@@ -93,7 +94,7 @@ fn a_task_is_run_or_taken_back() {
     });
 }
 
-/// The task that is claimed may take long: the room that it leaves is not to wait for the next one.
+/// The claimed task may take long: a submitter must get the room of that task before the next claim.
 #[test]
 fn a_submitter_that_waits_for_room_hears_of_a_claim() {
     check(|| {
@@ -116,7 +117,7 @@ fn a_submitter_that_waits_for_room_hears_of_a_claim() {
     });
 }
 
-/// What is left of a run when somebody looks at it is still older than what came since.
+/// The rest of a run, when a thread looks at it, is still older than later tasks.
 #[test]
 fn what_is_recalled_keeps_its_place() {
     check(|| {
@@ -134,7 +135,7 @@ fn what_is_recalled_keeps_its_place() {
     });
 }
 
-/// A pool whose worker is held, with room for so many tasks.
+/// A pool whose worker is held, with room for `room` tasks.
 fn held(room: usize) -> (Arc<ThreadPoolExecutor>, Arc<Latch>) {
     let pool = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(room)).build().unwrap();
     let (begun, go) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
@@ -148,7 +149,7 @@ fn held(room: usize) -> (Arc<ThreadPoolExecutor>, Arc<Latch>) {
     (Arc::new(pool), go)
 }
 
-/// Under the model a piece is full with two.
+/// Under the model two tasks fill a piece.
 #[test]
 fn full_pieces_of_the_inbox_count_and_keep_their_order() {
     check(|| {
@@ -166,7 +167,7 @@ fn full_pieces_of_the_inbox_count_and_keep_their_order() {
     });
 }
 
-/// The worker takes the cancelled tasks while another thread asks how many wait.
+/// The worker takes the cancelled tasks while another thread asks for the number of waiting tasks.
 #[test]
 fn a_cancelled_task_never_seems_to_wait() {
     check(|| {
@@ -192,7 +193,7 @@ impl Hooks for TellsOfAnEnd {
     }
 }
 
-/// A worker that claims task after task does not come to the state by itself.
+/// A worker that claims task after task does not look at the state by itself.
 #[test]
 fn a_worker_that_is_one_too_many_claims_no_more() {
     check(|| {
@@ -209,10 +210,10 @@ fn a_worker_that_is_one_too_many_claims_no_more() {
         }
         let (begun, gate): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
         gate[0].count_down();
-        begun[2].wait().unwrap(); // it was claimed from a run, in which the last two are
+        begun[2].wait().unwrap(); // it was claimed from a run that has the last two tasks
         pool.set_threads(1).unwrap();
         gate[2].count_down();
-        ended.wait().unwrap(); // or shuttle reports a deadlock: its worker has claimed the next
+        ended.wait().unwrap(); // or shuttle reports a deadlock: its worker has claimed the next task
         for gate in &gate {
             gate.count_down();
         }

@@ -1,5 +1,6 @@
-//! Scheduled pools: what is planned meets cancels, removals and the end, and a series everything that its owner may do. Each
-//! task runs once, comes back or is dropped; each series has one end; the sleeper neither oversleeps nor stays.
+//! Scheduled pools: planned tasks meet cancels, removals and the end, and a series meets all that its owner
+//! may do. Each task runs once, comes back or is dropped; each series has one end; the sleeper neither
+//! oversleeps nor stays.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -15,12 +16,12 @@ use shuttle::thread;
 use crate::{check, without_new_threads};
 
 const MS: Duration = Duration::from_millis(1);
-/// It never comes under a model.
+/// A time this far away never comes under a model.
 const FAR: Duration = Duration::from_hours(300 * 365 * 24);
-/// As long as it takes.
+/// A wait of any length.
 const FOR_EVER: Duration = Duration::MAX;
 
-/// Schedules tasks that count how often they run.
+/// Schedules tasks that count their runs.
 struct Counted {
     pool: Arc<ScheduledThreadPoolExecutor>,
     runs: [Arc<AtomicUsize>; 3],
@@ -155,7 +156,7 @@ fn shutdown_now_hands_out_each_task_that_was_not_begun() {
     });
 }
 
-/// The last one that the pool waits for is cancelled, or its time comes.
+/// The last task that the pool waits for is cancelled, or its time comes.
 #[test]
 fn the_last_planned_task_ends_a_pool_that_was_shut_down() {
     check(|| {
@@ -182,7 +183,7 @@ fn a_dropped_pool_leaves_no_handle_open_and_no_thread() {
     });
 }
 
-/// Counts runs, and those that overlap another.
+/// Counts runs, and runs that overlap another one.
 #[derive(Clone, Default)]
 struct Overlaps {
     inside: Arc<AtomicUsize>,
@@ -190,7 +191,7 @@ struct Overlaps {
 }
 
 impl Overlaps {
-    /// Runs some times; more would be a schedule without an end.
+    /// Runs a few times; more runs would make an endless schedule.
     fn body(&self) -> impl FnMut(&Series) + Send + 'static {
         let own = self.clone();
         move |series| {
@@ -288,7 +289,7 @@ fn a_shorter_period_and_a_resumed_series_wake_the_sleeper() {
     });
 }
 
-/// Of a pause that comes while a run waits for a thread, and a resume that comes before that run has been left out.
+/// A pause comes while a run waits for a thread, and a resume comes before that run has been left out.
 #[test]
 fn a_run_that_was_left_out_does_not_count_as_another() {
     check(|| {
@@ -299,7 +300,7 @@ fn a_run_that_was_left_out_does_not_count_as_another() {
         series.resume();
         series.pause();
         series.resume();
-        assert_eq!(series.ended(), None, "nobody has ended it");
+        assert_eq!(series.ended(), None, "no call has ended it");
         assert!(series.cancel());
         pool.close();
         overlaps.are_none();
@@ -341,7 +342,8 @@ fn without_a_thread_to_watch_the_time_a_task_is_refused_and_the_next_one_tries_a
     });
 }
 
-/// However the end of the time and the end of the task meet, the handle has one outcome, and the task has run once or not at all.
+/// However the time limit and the task's end meet, the handle has one outcome, and the task has run at most
+/// once.
 #[test]
 fn a_task_with_a_time_limit_has_one_outcome() {
     check(|| {
@@ -358,7 +360,7 @@ fn a_task_with_a_time_limit_has_one_outcome() {
     });
 }
 
-/// The task is cancelled when the time is up, and what it makes of that comes too late.
+/// The task is cancelled when the time is up, and its result comes too late.
 #[test]
 fn a_stand_in_is_there_before_the_task_is_cancelled() {
     check(|| {

@@ -1,4 +1,4 @@
-//! No task is lost by a shutdown, and whoever waits for the end is let go.
+//! A shutdown loses no task, and releases all threads that wait for the end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// What became of a task, from what its submitter and its body saw.
+/// What happened to a task, as its submitter and its body saw it.
 #[derive(Debug, PartialEq, Eq)]
 struct Fate {
     accepted: bool,
     runs: usize,
 }
 
-/// Submits `tasks` tasks one by one from a thread of its own. Refused ones must come back unrun and still good.
+/// Starts a thread that submits `tasks` tasks one by one. A refused task must come back unrun and intact.
 fn submitter(
     pool: &Arc<ThreadPoolExecutor>,
     tasks: usize,
@@ -197,7 +197,7 @@ fn a_pool_dropped_or_closed_by_its_own_worker_does_not_wait_for_itself() {
             let (pool, ended) = (Arc::clone(&pool), Arc::clone(&ended));
             move || {
                 pool.close();
-                drop(pool); // perhaps the last one
+                drop(pool); // perhaps it is the last one
                 ended.count_down();
             }
         };
@@ -231,7 +231,7 @@ fn acquire() -> Result<(), Cancelled> {
 fn join() -> Result<(), Cancelled> {
     let FutureTask { task, handle } = FutureTask::new(|| ());
     let joined = handle.join();
-    drop(task); // not before: that would end the join
+    drop(task); // not earlier: the drop would end the join
     joined.map_err(|error| {
         assert!(matches!(error, JoinError::Interrupted(_)), "{error}");
         Cancelled
@@ -255,7 +255,7 @@ fn close_another_pool() -> Result<(), Cancelled> {
     Err(Cancelled)
 }
 
-/// Whatever a task of this library may be blocked in, it comes back when the pool wants it to.
+/// In whichever wait of this library a task blocks, it comes back when the pool is stopped.
 fn a_shutdown_now_ends(blocked: fn() -> Result<(), Cancelled>) {
     check(move || {
         let pool = ThreadPoolExecutor::fixed(2);

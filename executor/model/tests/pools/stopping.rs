@@ -1,4 +1,4 @@
-//! Pools that are stopped by somebody who does not own them, while others submit, close and drop them.
+//! Threads stop pools that they do not own, while other threads submit, close and drop them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,7 +91,7 @@ fn a_stopper_may_be_used_while_the_pool_is_dropped_and_after_that() {
             assert!(stopper.shutdown_now().is_empty() && stopper.is_terminated());
             back.len()
         });
-        drop(pool); // the task ends by the stopper's doing alone
+        drop(pool); // only the stopper ends the task
         assert!(stops.join().unwrap() <= 1);
         assert!(matches!(task.join(), Err(JoinError::Cancelled)));
     });

@@ -1,4 +1,4 @@
-//! Stripes: the order in each, their coming and going, and their end, beside executors below that do their worst.
+//! Stripes: the order in each, how they come and go, and their end, over executors that do their worst.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::check;
 
 const KEYS: usize = 2;
 
-/// Notes per key who has run, and that nobody else did meanwhile.
+/// Records for each key which tasks have run, and that they did not overlap.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<[AtomicBool; KEYS]>,
@@ -30,7 +30,8 @@ impl Log {
         self.busy[key].store(false, SeqCst);
     }
 
-    /// How many have run. They must have done so one at a time and in the order of their submission.
+    /// Returns how many tasks have run. They must have run one at a time and in the order of their
+    /// submission.
     fn ran_in_order(&self) -> usize {
         assert_eq!(self.overlaps.load(SeqCst), 0, "one at a time");
         let seen = self.seen.lock().unwrap();
@@ -46,7 +47,7 @@ impl Log {
 
 type Striped<E> = Arc<StripedExecutor<usize, E>>;
 
-/// Two threads submit so many tasks each, to all keys in turn. The handles of those that were accepted.
+/// Two threads submit `tasks` tasks each, to all keys in turn. Returns the handles of the accepted tasks.
 fn submitters<E: Executor + 'static>(striped: &Striped<E>, log: &Log, tasks: usize) -> Vec<TaskHandle<()>> {
     let submitters = [0, 1].map(|submitter| {
         let (striped, log) = (Arc::clone(striped), log.clone());
@@ -61,7 +62,7 @@ fn submitters<E: Executor + 'static>(striped: &Striped<E>, log: &Log, tasks: usi
     submitters.into_iter().flat_map(|submitter| submitter.join().unwrap()).collect()
 }
 
-/// How many have run. All have an end.
+/// Returns how many tasks have run. All must have ended.
 fn join(handles: Vec<TaskHandle<()>>) -> usize {
     let ends = handles.into_iter().map(|handle| match handle.join() {
         Ok(()) => 1,
@@ -71,7 +72,7 @@ fn join(handles: Vec<TaskHandle<()>>) -> usize {
     ends.sum()
 }
 
-/// With turns of one task, so that heads hand over; and lines leave and come back while others submit to them.
+/// Each turn is one task, so heads hand over. Lines leave and come back while other threads submit to them.
 #[test]
 fn stripes_keep_their_order_and_strand_no_task() {
     check(|| {
@@ -86,7 +87,8 @@ fn stripes_keep_their_order_and_strand_no_task() {
     });
 }
 
-/// One key, one task at a time: the line is set up by one thread while another takes it down, and is used again.
+/// One key, one task at a time: one thread sets the line up while another takes it down, and it is used
+/// again.
 #[test]
 fn a_stripe_that_comes_and_goes_loses_nothing() {
     check(|| {
@@ -114,7 +116,7 @@ fn a_stripe_that_comes_and_goes_loses_nothing() {
     });
 }
 
-/// Refuses some, drops some that it has accepted, and runs some at once: also when a head hands over.
+/// Refuses some tasks, drops some that it has accepted, and runs some at once, even when a head hands over.
 struct Doubtful;
 
 impl Executor for Doubtful {
@@ -148,7 +150,7 @@ fn what_was_accepted_is_run_or_cancelled_whatever_the_executor_does() {
     });
 }
 
-/// Refuses or drops all but the first of each burst: what is behind the first is run all the same.
+/// Refuses or drops all heads but the first of each burst: the tasks behind the first run all the same.
 struct OnlyFirst(AtomicUsize);
 
 impl Executor for OnlyFirst {
@@ -176,7 +178,8 @@ fn a_head_whose_successor_is_refused_goes_on() {
         line.execute(move || until.wait().unwrap()).unwrap();
         let handles: Vec<_> = (0..3).map(|n| line.submit(move || n).unwrap()).collect();
         gate.count_down();
-        // What is dropped when the call is over takes the rest along; a task is run or cancelled, and order is kept.
+        // A head that is dropped after the call takes the rest along. Each task is run or cancelled, and the
+        // order is kept.
         let ends: Vec<_> = handles.into_iter().map(|handle| handle.join().ok()).collect();
         let ran = ends.iter().take_while(|end| end.is_some()).count();
         assert!(ends[ran..].iter().all(Option::is_none), "{ends:?}");
@@ -184,7 +187,7 @@ fn a_head_whose_successor_is_refused_goes_on() {
     });
 }
 
-/// Each task is run or comes back, once, whether the heads have begun or not; and the end comes.
+/// Each task runs or comes back, once, whether or not the heads have begun; and the end comes.
 #[test]
 fn shut_down_now_each_task_is_run_or_handed_back() {
     check(|| {
@@ -241,7 +244,7 @@ fn a_shutdown_lets_all_stripes_drain_and_is_heard_of() {
     });
 }
 
-/// A pool that is shut down by others hands out heads. They run their stripes, or end them.
+/// Another thread shuts the pool down and gets its heads. They run their stripes, or end them.
 #[test]
 fn a_head_that_is_handed_out_runs_its_stripe_or_ends_it() {
     check(|| {
@@ -282,7 +285,8 @@ fn a_task_of_a_stripe_is_cancelled_taken_out_or_run() {
     });
 }
 
-/// The executor belongs to the wrapper, which may be dropped while a head has borrowed it: dropping it waits for all tasks.
+/// The wrapper owns the executor, and may be dropped while a head has borrowed it: the drop waits for all
+/// tasks.
 #[test]
 fn dropped_it_waits_for_the_pool_that_it_owns() {
     check(|| {
@@ -300,8 +304,8 @@ fn dropped_it_waits_for_the_pool_that_it_owns() {
     });
 }
 
-/// Dropped by a task of the executor below, it does not wait for a head that waits there for room, which only this task's end
-/// would make.
+/// A task of the executor below drops the wrapper. The drop does not wait for a head that waits there for
+/// room, because only this task's end would make room.
 #[test]
 fn dropped_by_a_task_of_a_full_pool_it_has_its_head_come_back() {
     check(|| {

@@ -1,4 +1,4 @@
-//! Every accepted task gets a worker, runs once, and is counted before its result can be seen.
+//! Each accepted task gets a worker, runs once, and is counted before its result can be seen.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -32,7 +32,7 @@ fn tasks_that_wait_for_each_other_all_get_a_worker() {
             pool.submit(body).unwrap()
         });
         for task in tasks {
-            task.join().unwrap().unwrap(); // before the shutdown, which would wake every worker
+            task.join().unwrap().unwrap(); // before the shutdown, which would wake all workers
         }
         pool.close();
         assert_eq!(pool.stats().completed, 6);
@@ -74,7 +74,7 @@ fn a_single_thread_keeps_the_order_even_after_a_panic() {
             .map(|task| {
                 let count = Arc::clone(&count);
                 pool.submit(move || {
-                    let seen = count.load(SeqCst); // in two steps, so that an overlap is seen
+                    let seen = count.load(SeqCst); // in two steps, so that an overlap shows
                     count.store(seen + 1, SeqCst);
                     if task == 1 {
                         resume_unwind(Box::new("task 1"));

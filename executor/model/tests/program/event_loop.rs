@@ -1,5 +1,5 @@
-//! An event loop, the pool that it hands requests to, and the end of both: the mailbox of `servers/src/reactor`, with a
-//! loop that does nothing but hand over and collect.
+//! An event loop, the pool that gets its requests, and the end of both: the mailbox of `servers/src/reactor`,
+//! with a loop that only hands over and collects.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,19 @@ use door::sync::{Arc, Condvar, Mutex};
 use door::thread;
 
 #[path = "../../../../servers/src/reactor/mailbox.rs"]
-#[allow(dead_code)] // a loop has more to look at than its mail
+#[allow(dead_code)] // a real loop also looks at other things than its mail
 mod mailbox;
 
 use mailbox::{Bell, Errand, Load, Mailbox};
 
-/// Schedules that switch threads at any step, and those that let one thread run for long.
+/// Runs `body` under schedules that switch threads at any step, and under schedules that let one thread run
+/// for long.
 fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_random(body.clone(), 1_000);
     shuttle::check_pct(body, 1_000, 3);
 }
 
-/// What the system's waker does: it ends the wait in progress, or else the next one.
+/// Does what the system's waker does: it ends the wait in progress, or else the next one.
 #[derive(Clone, Default)]
 struct Waker(Arc<(Mutex<bool>, Condvar)>);
 
@@ -41,7 +42,7 @@ impl Bell for Waker {
     }
 }
 
-/// A request of a connection, the number it has there, and the status of its answer.
+/// A connection's request, its number there, and the status of its answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Request {
     connection: u64,
@@ -50,7 +51,7 @@ struct Request {
 }
 
 impl Request {
-    /// What a handler does; the first of a connection takes longest.
+    /// What a handler does; the first request of a connection takes longest.
     fn answer(&mut self) {
         (self.number..2).for_each(|_| thread::yield_now());
         self.status = 200;
@@ -63,7 +64,7 @@ impl Load for Request {
     }
 }
 
-/// Hands over so many requests of each of two connections, and collects until each has its answer.
+/// Hands over `each` requests of each of two connections, and collects until each request has its answer.
 fn collect(each: u32, waker: &Waker, hand_over: impl Fn(Errand<Request, Waker>)) -> Vec<Request> {
     let answers = Arc::new(Mailbox::new(waker.clone()));
     let (mut collected, mut taken) = (Vec::new(), Vec::new());
@@ -116,7 +117,7 @@ fn stopped_at_any_moment_the_pool_leaves_no_request_without_an_answer() {
         let answers = collect(2, &Waker::default(), |errand| {
             let connection = errand.load().connection;
             let answer = move || errand.done(Request::answer);
-            // One that is refused is dropped, as in the server.
+            // A refused request is dropped, as in the server.
             let _ = stripes.execute_in(connection, answer);
         });
         assert!(answers.iter().all(|answer| [200, 503].contains(&answer.status)), "{answers:?}");
@@ -124,7 +125,7 @@ fn stopped_at_any_moment_the_pool_leaves_no_request_without_an_answer() {
     });
 }
 
-/// The order is the stripes' doing.
+/// Only the stripes keep the order.
 #[test]
 #[should_panic(expected = "left")]
 fn without_stripes_answers_overtake_each_other() {

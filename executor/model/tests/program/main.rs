@@ -1,5 +1,6 @@
-//! Protocols of programs, compiled against the model: a small one, which shows how a package of models for a program is
-//! made, how the searches of an example end, and how answers come back to the event loop of a server.
+//! Protocols of programs, compiled against the model. A small one shows how to make a package of models for a
+//! program. The others are the end of an example's searches, and the way of answers back to a server's event
+//! loop.
 #![cfg(feature = "shuttle")]
 
 extern crate executor_model as executor;
@@ -39,7 +40,7 @@ fn a_flush_comes_back_when_its_lines_are_written() {
     );
 }
 
-/// The check above can fail.
+/// Shows that the check above can fail.
 #[test]
 #[should_panic(expected = "deadlock")]
 fn a_notification_that_comes_too_early_is_found() {

@@ -1,4 +1,5 @@
-//! How a search that is spread over tasks ends: the files of `executor/examples/puzzle`, on a puzzle of seven positions.
+//! How a search by many tasks ends: the files of `executor/examples/puzzle`, with a puzzle of seven
+//! positions.
 
 use std::collections::HashSet;
 use std::sync::Mutex as StdMutex;
@@ -49,10 +50,10 @@ use unfinished::{Answer, Unfinished};
 
 const SCHEDULES: usize = 1_000;
 
-/// From position `n` to `2n` and `2n + 1`, and from those two to the same ones.
+/// From position `n` a move leads to `2n` and to `2n + 1`, and from these two to the same positions.
 const POSITIONS: u8 = 7;
 
-/// Which positions are solutions, and what has been looked at.
+/// Which positions are solutions, and which were looked at.
 struct Tree {
     solutions: &'static [u64],
     looked_at: StdMutex<HashSet<u64>>,
@@ -88,8 +89,8 @@ impl Puzzle for Tree {
 
 type Way = fn(&Arc<Search<Tree>>, &Arc<dyn Executor>) -> Answer;
 
-/// One of the two searches, on a pool of two threads. `meanwhile` has the pool while it goes on, and the caller's token.
-/// Nothing of it runs when it has returned.
+/// Runs one of the two searches on a pool of two threads. `meanwhile` gets the pool and the caller's token
+/// while the search goes on. When this returns, no part of the search runs any more.
 fn search(
     solutions: &'static [u64],
     way: Way,
@@ -150,7 +151,7 @@ fn it_ends_with_one_of_the_solutions() {
     );
 }
 
-/// A cancel comes at any moment. What is said is true all the same.
+/// A cancel comes at any moment. The answer is true all the same.
 #[test]
 fn a_cancel_ends_it_and_nothing_runs_on() {
     of_each_way(
@@ -177,7 +178,7 @@ fn a_time_limit_ends_it_and_nothing_runs_on() {
     shuttle::check_random(run, SCHEDULES);
 }
 
-/// The pool is stopped at any moment, and the tasks that it hands back are dropped.
+/// The pool is stopped at any moment, and the test drops the tasks that come back.
 #[test]
 fn with_tasks_lost_it_is_not_said_that_there_is_no_solution() {
     of_each_way(

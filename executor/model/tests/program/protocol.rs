@@ -1,7 +1,8 @@
-//! A protocol as a program would have it: lines go through a channel to a thread that writes them, and a flush waits until
-//! all that were put before it are written.
+//! A small protocol of a program: lines go through a channel to a thread that writes them, and a flush waits
+//! until all lines before it are written.
 //!
-//! It names neither std nor a model. `executor/tests/channel.rs` compiles it for real threads, `main.rs` for shuttle.
+//! It names neither std nor a model. `executor/tests/channel.rs` compiles it for real threads, `main.rs` for
+//! shuttle.
 
 use executor::channel::{PutError, ReceiverExt, Sender, SenderExt, bounded};
 
@@ -9,7 +10,7 @@ use super::door::sync::{Arc, Condvar, Mutex};
 use super::door::thread::{self, JoinHandle};
 use super::door::time::{Duration, Instant};
 
-/// Writes lines, one after the other. `CAREFUL` is false in the broken variant, which a model has to reject.
+/// Writes lines, one after the other. `CAREFUL` is false in the broken variant, which a model must reject.
 pub(crate) struct Writer<const CAREFUL: bool = true> {
     lines: Sender<String>,
     progress: Arc<Progress>,
@@ -35,13 +36,14 @@ impl<const CAREFUL: bool> Writer<CAREFUL> {
         self.lines.put(line.to_owned())
     }
 
-    /// Waits until so many lines are written.
+    /// Waits until `lines` lines are written.
     pub(crate) fn flush(&self, lines: usize) {
         let written = self.progress.written.lock().unwrap();
         drop(self.progress.one_more.wait_while(written, |written| written.len() < lines).unwrap());
     }
 
-    /// The same for `timeout` at most. Returns how many are written, and how long that took.
+    /// Waits until `lines` lines are written, for `timeout` at most. Returns how many are written, and how
+    /// long that took.
     pub(crate) fn flush_timeout(&self, lines: usize, timeout: Duration) -> (usize, Duration) {
         let began = Instant::now();
         let written = self.progress.written.lock().unwrap();
@@ -50,7 +52,7 @@ impl<const CAREFUL: bool> Writer<CAREFUL> {
         (written.len(), began.elapsed())
     }
 
-    /// Writes what was put, ends the thread and returns all that was written.
+    /// Writes all waiting lines, ends the thread and returns all lines that were written.
     pub(crate) fn close(self) -> Vec<String> {
         drop(self.lines);
         self.thread.join().unwrap();
@@ -62,7 +64,7 @@ impl<const CAREFUL: bool> Writer<CAREFUL> {
 impl Progress {
     fn write<const CAREFUL: bool>(&self, line: String) {
         if !CAREFUL {
-            self.one_more.notify_all(); // too early: who looks now sees no progress, and waits on
+            self.one_more.notify_all(); // too early: a thread that looks now sees no progress, and waits on
         }
         self.written.lock().unwrap().push(line);
         if CAREFUL {

@@ -1,7 +1,7 @@
-//! The run that workers claim from: each task is given out once, to a worker or back to the queue.
+//! The run that workers claim from: it gives out each task once, to a worker or back to the queue.
 //!
-//! The file of the library is compiled into this program, with the locks and counters of the model, since nothing that
-//! is public gives a hold of a run alone.
+//! This program compiles the library's file with the model's locks and counters, because the public interface
+//! gives no access to a single run.
 
 mod room;
 mod search;
@@ -65,7 +65,8 @@ fn a_task_is_claimed_or_recalled_and_what_is_recalled_is_the_rest_in_order() {
     });
 }
 
-/// What statistics rest on: nothing is claimed in between, all claims before are noted, and none is lost by it.
+/// Statistics rest on this: while the run is frozen no worker claims a task, all earlier claims are noted,
+/// and no claim is lost.
 #[test]
 fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {
     model_bounded(3, || {
@@ -96,7 +97,7 @@ fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {
     });
 }
 
-/// A worker may come late with a claim on a run that is used up. The next run is another one as long as it has it.
+/// A worker may come late with a claim on a used-up run. While it has that run, the next run is another one.
 #[test]
 fn a_late_claim_takes_nothing_from_the_runs_that_follow() {
     model_bounded(3, || {
@@ -122,7 +123,7 @@ fn a_late_claim_takes_nothing_from_the_runs_that_follow() {
     });
 }
 
-/// The memory of a run is used again when no worker refers to it any more, and not before.
+/// A run's memory is used again only when no worker refers to the run any more.
 #[test]
 fn a_run_that_is_filled_again_gives_out_its_new_tasks_and_none_of_the_old() {
     static FILLED_AGAIN: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];

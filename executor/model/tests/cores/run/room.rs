@@ -1,17 +1,18 @@
-//! The flag of the waiting submitters: no submitter sleeps while there is room, and each is woken once for what it looks.
+//! The flag of the waiting submitters: no submitter sleeps while there is room, and each wake-up is worth a
+//! look.
 //!
-//! What the pool does for that lies in several of its files and needs all of the pool. So the steps stand here once more,
-//! in their order, as functions that have the names of those that they stand for; the run is the library's own:
+//! The pool's steps for that are in several of its files and need the whole pool. So this file repeats the
+//! steps in their order, as functions with the names of the originals; the run is the library's own:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
 //! | `claim` | a worker's claim from the run, and its look at the flag |
 //! | `admit` | the long way in: a task gets in if there is room beside what the run has left |
 //! | `look` | what a submitter under [`Block`](executor_model::Block) does each time before it sleeps |
-//! | `queue_submitter`, `unqueue_submitter`, `wake_submitter` | the line of submitters, behind the lock of the state |
+//! | `queue_submitter`, `unqueue_submitter`, `wake_submitter` | the submitters' line, under the lock |
 //!
-//! Nobody really sleeps here. A submitter that would has ended its part, and looks again if it was woken; when all threads
-//! have ended, the test asks whether one of them should not sleep.
+//! No thread really sleeps here. A submitter that would sleep has ended its part, and looks again if it was
+//! woken. When all threads have ended, the test asks whether a submitter sleeps that should not.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,22 +26,22 @@ use super::library::{Run, Runs};
 use crate::seq_cst::AtomicBool;
 use crate::{model, model_bounded, sync};
 
-/// A step that is done wrong.
+/// A step that goes wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
-    /// The submitter looks for room and says that it waits afterwards.
+    /// The submitter first looks for room, and then says that it waits.
     LooksFirst,
-    /// The worker reads the flag and claims afterwards.
+    /// The worker first reads the flag, and then claims.
     ReadsFirst,
-    /// The worker's read of the flag is in no order with its claim.
+    /// The worker's read of the flag has no order relative to its claim.
     ReadsRelaxed,
-    /// Who wakes a submitter leaves the flag as it is.
+    /// The thread that wakes a submitter does not take the flag down.
     FlagStays,
-    /// A submitter that got in tells nobody that there may be more room.
+    /// A submitter that got in does not tell the next one that perhaps there is more room.
     TellsNobody,
 }
 
-/// A pool whose queue is full, and whose workers come to the state only if there is a reason.
+/// A pool with a full queue, whose workers look at the state only if there is a reason.
 struct Pool {
     run: sync::Arc<Run>,
     submitter_waits: AtomicBool,
@@ -56,7 +57,7 @@ struct State {
     next_ticket: u64,
 }
 
-/// Of one submitter.
+/// The wake-ups of one submitter.
 #[derive(Default)]
 struct Parker(Mutex<WakeUps>);
 
@@ -158,7 +159,7 @@ impl Pool {
     }
 }
 
-/// As many tasks are claimed as submitters wait for room.
+/// The workers claim as many tasks as submitters wait for room.
 fn play(submitters: usize, broken: Option<Broken>) {
     let pool = Arc::new(Pool::full(submitters, broken));
     let submitters: Vec<_> = (0..submitters)
@@ -215,7 +216,8 @@ fn a_submitter_that_tells_nobody_leaves_the_next_asleep() {
     model_bounded(3, || play(2, Some(Broken::TellsNobody)));
 }
 
-/// Two places come free while one submitter waits. It comes back when both are: the second claim finds the flag down.
+/// Two places come free while one submitter waits. Because of the second claim, which finds the flag down,
+/// the submitter comes back when both places are free.
 fn play_two_claims(broken: Option<Broken>) {
     let pool = Arc::new(Pool::full(2, broken));
     let claimer = {

@@ -1,16 +1,17 @@
-//! Search and sleep: a task that comes while a worker gives up searching is taken, or wakes it.
+//! Search and sleep: a task that comes while a worker gives up its search is taken, or wakes the worker.
 //!
-//! What the pool does for that lies in several of its files and needs all of the pool. So the steps stand here once more,
-//! in their order, as functions that have the names of those that they stand for; the run is the library's own:
+//! The pool's steps for that are in several of its files and need the whole pool. So this file repeats the
+//! steps in their order, as functions with the names of the originals; the run is the library's own:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
 //! | `submit` | the way in: by the inbox if it is open, otherwise under the lock of the state |
 //! | `close_inbox`, `open_inbox`, `wake_one` | the functions of the same name |
-//! | `next_task` | a worker's claim, and its look for more: it searches, lingers once as the one that searches, sleeps |
+//! | `next_task` | a worker's claim, and its look for more: it searches, lingers once, sleeps |
 //!
-//! Each worker takes one task and ends, as if that task waited for the others. Nobody really sleeps: a worker that would has
-//! ended its part, and goes on if it was woken; when all threads have ended, each task has to have its worker.
+//! Each worker takes one task and ends, as if that task waited for the others. No thread really sleeps: a
+//! worker that would sleep has ended its part, and goes on if it was woken. When all threads have ended, each
+//! task must have its worker.
 
 use std::sync::Arc;
 
@@ -21,18 +22,18 @@ use loom::thread;
 use super::library::{Run, Runs, Slot};
 use crate::{model, model_bounded, sync};
 
-/// A step that is done wrong.
+/// A step that goes wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     /// A worker goes to sleep and leaves the inbox open.
     SleepsBesideOpenInbox,
-    /// A worker goes to sleep without having looked again at what came before it closed the inbox.
+    /// A worker goes to sleep without another look at the tasks that came before it closed the inbox.
     SleepsWithoutLook,
-    /// The one that searched has found a task and leaves the inbox open.
+    /// The searching worker has found a task and leaves the inbox open.
     FindsBesideOpenInbox,
-    /// A worker that has found several tasks wakes nobody.
+    /// A worker that has found several tasks wakes no other worker.
     WakesNobodyElse,
-    /// A woken worker leaves the mark that one is searching.
+    /// A woken worker does not remove the mark of a search.
     SearchingStays,
 }
 
@@ -45,10 +46,10 @@ struct Pool {
 #[derive(Default)]
 struct State {
     runs: Runs,
-    /// Workers that sleep or are about to be woken.
+    /// Workers that sleep or will soon be woken.
     idle: usize,
     searching: bool,
-    /// Wake-ups that no worker has heard yet.
+    /// Wake-ups that no worker has received yet.
     notified: usize,
 }
 
@@ -88,7 +89,7 @@ impl Pool {
         self.open_inbox(&state);
     }
 
-    /// True if something waits.
+    /// Returns true if a task waits.
     fn close_inbox(&self, state: &State) -> bool {
         let mut inbox = self.inbox.lock().unwrap();
         inbox.open = false;
@@ -114,7 +115,7 @@ impl Pool {
         }
     }
 
-    /// Sees to it that there is a run to claim from, if anything waits.
+    /// Makes sure that there is a run to claim from, if a task waits.
     fn refill(&self, state: &mut State) -> Option<sync::Arc<Run>> {
         if state.runs.remaining() == 0 {
             let mut inbox = self.inbox.lock().unwrap();
@@ -125,7 +126,7 @@ impl Pool {
         state.runs.current().cloned()
     }
 
-    /// `None` if the worker sleeps. Called again, it is woken.
+    /// The worker's next task; `None` if the worker sleeps. The next call wakes it.
     fn next_task(&self, worker: &mut Worker) -> Option<Task> {
         if let Some(task) = worker.run.take().and_then(|run| run.claim()) {
             return Some(task);
@@ -145,7 +146,7 @@ impl Pool {
                 if let Some(task) = run.claim() {
                     return Some(task);
                 }
-                state = self.state.lock().unwrap(); // the others were quicker
+                state = self.state.lock().unwrap(); // the other workers were quicker
                 continue;
             }
             if !lingered && !state.searching {
@@ -170,7 +171,7 @@ impl Pool {
         }
     }
 
-    /// Lets the others go on, as the one that searches.
+    /// Lets other threads go on while this worker counts as searching.
     fn linger<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         if self.close_inbox(&state) {
             return state;
@@ -183,7 +184,7 @@ impl Pool {
         state
     }
 
-    /// Whether a sleeping worker hears a wake-up.
+    /// Whether a sleeping worker receives a wake-up.
     fn is_woken(&self) -> bool {
         let mut state = self.state.lock().unwrap();
         let woken = state.notified > 0;
@@ -192,7 +193,7 @@ impl Pool {
     }
 }
 
-/// As many tasks come, from one submitter, as there are workers.
+/// One submitter submits as many tasks as there are workers.
 fn play(workers: usize, broken: Option<Broken>) {
     let pool = Arc::new(Pool::new(broken));
     let workers: Vec<_> = (0..workers)
@@ -205,7 +206,7 @@ fn play(workers: usize, broken: Option<Broken>) {
                         return Some(worker);
                     }
                 }
-                None // it has its task
+                None // the worker has its task
             })
         })
         .collect();

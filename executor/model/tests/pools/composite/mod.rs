@@ -1,17 +1,20 @@
-//! A pool's whole life, drawn at random: every way a worker can leave against every way a task can come or go.
+//! A pool's whole random life: each way in which a worker can leave, against each way in which a task can
+//! come or go.
 //!
-//! A scenario is data ([`scenario`]): the pool's settings, what two or three threads do with it, and how it ends. It is
-//! played and judged ([`world`]) by what holds for all of them:
+//! A scenario is data ([`scenario`]): the pool's settings, what two or three threads do with it, and how it
+//! ends. The module [`world`] plays it and judges it by four rules:
 //!
-//! * An accepted task runs, comes back or is cancelled: one of them, once. A refused one comes back.
-//! * Each handle says which it was.
-//! * While the pool lives, a task that a thread could run is run. This is asked when all threads are through with their
-//!   steps and running tasks wait at a gate: a join that then does not end is a deadlock, which shuttle reports.
-//! * The books are exact: what waits whenever nothing moves, and all of it at the end.
+//! * An accepted task runs, comes back or is cancelled: exactly one of them, once. A refused task comes back.
+//! * Each handle reports which of them it was.
+//! * While the pool lives, it runs each task for which it could have a thread. The test asks this when all
+//!   threads are through with their steps and running tasks wait at a gate. A join that does not end then is
+//!   a deadlock, which shuttle reports.
+//! * The counts are exact: those of waiting tasks whenever nothing moves, and all counts at the end.
 //!
-//! Each seed draws a scenario and plays it under some schedules of both kinds. `COMPOSITE_SCHEDULES=1000000` asks for
-//! more of them. A failure prints its scenario and seed; `COMPOSITE_SEED=SEED COMPOSITE_SCHEDULES=1` plays that again,
-//! and no other. So a long run can be split over several processes: each begins at a seed of its own.
+//! Each seed chooses a scenario and plays it under some schedules of both kinds.
+//! `COMPOSITE_SCHEDULES=1000000` asks for more of them. A failure prints its scenario and seed;
+//! `COMPOSITE_SEED=SEED COMPOSITE_SCHEDULES=1` plays only that one again. So several processes can share a
+//! long run, each with a first seed of its own.
 
 mod scenario;
 mod world;
@@ -23,7 +26,7 @@ use crate::{check, number};
 use scenario::{Body, Call, Queue, Scenario, Step, Which};
 use world::{play, told};
 
-/// Schedules of each of the two kinds for each scenario.
+/// The number of schedules of each kind for each scenario.
 const SCHEDULES_EACH: usize = 5;
 
 #[test]
@@ -41,11 +44,12 @@ fn play_under(scheduler: impl Scheduler + 'static, seed: u64) {
     let scenario = Scenario::draw(seed);
     let again = format!("COMPOSITE_SEED={seed} COMPOSITE_SCHEDULES=1 plays this again:\n{scenario}");
     let mut config = Config::new();
-    config.stack_size = 0x2_0000; // a script's frames are larger than those of the other models, above all unoptimised
+    // A script's frames are larger than those of the other models, above all in unoptimised code.
+    config.stack_size = 0x2_0000;
     told(move || again, || _ = Runner::new(scheduler, config).run(move || play(&scenario)));
 }
 
-/// A scenario with a name: a defect that there was, or the fault of a mutant, in its smallest form.
+/// Plays a scenario with a name: a former defect or a mutant's fault, in its smallest form.
 fn check_scenario(scenario: Scenario) {
     let again = scenario.to_string();
     told(move || again, || check(move || play(&scenario)));
@@ -53,12 +57,13 @@ fn check_scenario(scenario: Scenario) {
 
 // ----- a thread leaves, and a task comes -----
 
-/// The task that the last thread was woken for is gone again when its keep-alive time is up, and another comes.
+/// The last thread is woken for a task that is gone again when the keep-alive time is up, and another task
+/// comes.
 #[test]
 fn a_task_that_follows_a_removed_one_does_not_miss_the_last_thread() {
     let script = vec![
         Step::Submit(Body::Quick),
-        Step::Join, // or its thread would come for the next one anyway
+        Step::Join, // otherwise its thread would come for the next one anyway
         Step::Submit(Body::Quick),
         Step::Remove(Which::Newest),
         Step::Submit(Body::Quick),
@@ -74,7 +79,8 @@ fn a_task_that_follows_a_cancelled_one_does_not_miss_the_last_thread() {
     check_scenario(Scenario { core: 0, scripts, ..Scenario::plain() });
 }
 
-/// An idle thread is given a task and is one too many: it has to run it, since all others may be busy for long.
+/// An idle thread gets a task and is one too many: it must run the task, because all others may be busy for
+/// long.
 #[test]
 fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     let script = vec![
@@ -96,7 +102,8 @@ fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts, ..Scenario::plain() });
 }
 
-/// A hand-off queue gives a task to an idle thread. That one may not take a task instead that was put aside for another.
+/// A hand-off queue gives a task to an idle thread. The thread must not take a task instead that was put
+/// aside for another thread.
 #[test]
 fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
     let (queue, core, maximum, core_timeout) = (Queue::HandOff, 1, 2, true);
@@ -110,7 +117,7 @@ fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
 
 // ----- counts -----
 
-/// A queue of the user's drops a task that was cancelled in it: it is not to be missing from the count of the others.
+/// A user's queue drops a task that was cancelled in it. The count of the other tasks must not suffer.
 #[test]
 fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     let script = vec![
@@ -122,16 +129,16 @@ fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     check_scenario(Scenario { queue: Queue::Ring(1), scripts: vec![script], ..Scenario::plain() });
 }
 
-/// A task may be cancelled before the pool has it: what comes into the queue then is a tombstone already.
+/// A task may be cancelled before the pool has it, so its queue entry is a tombstone from the beginning.
 fn a_task_cancelled_on_arrival_is_counted_nowhere(queue: Queue) {
-    let quick = Step::Submit(Body::Quick); // the first of them opens the inbox, if there is one, for the second
+    let quick = Step::Submit(Body::Quick); // the first task opens the inbox, if there is one, for the second
     let scripts = vec![vec![Step::Cancel(Which::Newest)], vec![Step::Submit(Body::Gate), quick, quick]];
     check_scenario(Scenario { queue, scripts, ..Scenario::plain() });
 }
 
 #[test]
 fn a_task_cancelled_on_its_way_into_the_queue_is_counted_nowhere() {
-    a_task_cancelled_on_arrival_is_counted_nowhere(Queue::Lifo); // which has no inbox
+    a_task_cancelled_on_arrival_is_counted_nowhere(Queue::Lifo); // this queue has no inbox
 }
 
 #[test]
@@ -141,7 +148,7 @@ fn a_task_cancelled_on_its_way_into_the_inbox_is_counted_nowhere() {
 
 // ----- threads that do not come -----
 
-/// Two submitters get no thread at the same time: each has its own task back.
+/// Two submitters get no thread at the same time: each gets its own task back.
 #[test]
 fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     let scripts = vec![vec![Step::Submit(Body::Quick)]; 2];
@@ -149,7 +156,8 @@ fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     check_scenario(Scenario { core: 2, maximum: 2, factory, scripts, ..Scenario::plain() });
 }
 
-/// Of two submitters one gets no thread, and the thread of the other begins: with the task that it was started for.
+/// One of two submitters gets no thread, and the thread of the other begins with the task that it was started
+/// for.
 #[test]
 fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
     let scripts = vec![vec![Step::Submit(Body::Gate)]; 2];
@@ -157,7 +165,7 @@ fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
     check_scenario(Scenario { queue, core, maximum, factory, scripts, ..Scenario::plain() });
 }
 
-/// A thread is one too many because another is being started. That one may not come.
+/// A thread is one too many because another one is being started. Perhaps the other one never comes.
 #[test]
 fn the_last_thread_that_is_there_stays_although_it_is_one_too_many() {
     let tasks = vec![Step::Submit(Body::Quick); 3];
@@ -175,7 +183,8 @@ fn the_last_thread_that_is_there_stays_although_it_is_one_too_many() {
     });
 }
 
-/// A submitter is about to take its task back because no thread comes for it: the pool is not at its end before it has.
+/// A submitter is about to take its task back because no thread comes for it. The pool has not ended before
+/// that.
 #[test]
 fn a_pool_is_not_at_its_end_while_a_task_is_put_aside() {
     let scripts = vec![vec![Step::Submit(Body::Quick)], vec![Step::Close]];

@@ -1,4 +1,4 @@
-//! What happens to a pool in one life: its settings, what each thread does with it, and how it ends.
+//! The events of one pool's life: its settings, what each thread does with it, and how it ends.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ pub(super) struct Scenario {
     pub(super) core_timeout: bool,
     pub(super) threads_first: bool,
     pub(super) policy: Policy,
-    /// What the factory does with its first calls; after those it starts threads.
+    /// What the factory does in its first calls; afterwards it starts threads.
     pub(super) factory: Vec<Call>,
-    /// Every hook panics when it has done its work.
+    /// Each hook panics at its end.
     pub(super) hooks_panic: bool,
-    /// What each thread does, one step after the other. The last of them is the test's main thread.
+    /// The steps of each thread. The last of these threads is the test's main thread.
     pub(super) scripts: Vec<Vec<Step>>,
     /// Whether the main thread waits until all tasks have ended before it ends the pool.
     pub(super) patient: bool,
@@ -32,11 +32,11 @@ pub(super) enum Queue {
     HandOff,
     Priority,
     PriorityBounded(usize),
-    /// A priority queue with a comparator of the user's.
+    /// A priority queue with a user's comparator.
     Compared,
     Lifo,
     LifoBounded(usize),
-    /// A user's own, which drops its oldest task when it is full.
+    /// A user's queue, which drops its oldest task when it is full.
     Ring(usize),
 }
 
@@ -50,15 +50,15 @@ pub(super) enum Policy {
     DiscardOldest,
 }
 
-/// What a thread factory does when it is asked for a thread.
+/// What a thread factory does in one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Starts,
     Fails,
     Panics,
-    /// Drops the worker and says that it has started it.
+    /// Drops the worker, and reports a started thread.
     Drops,
-    /// Says that it has started the worker, which is dropped on another thread, some time later.
+    /// Reports a started thread; another thread drops the worker some time later.
     DropsLater,
 }
 
@@ -75,14 +75,14 @@ pub(super) enum Body {
     /// Waits until the main thread opens the gate, or until it is cancelled.
     Gate,
     Panics,
-    /// Submits a quick one to its own pool.
+    /// Submits a quick task to its own pool.
     Submits,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Submit(Body),
-    /// The same without a handle.
+    /// Submits a task without a handle.
     Execute(Body),
     /// Drops the handle of the newest task.
     Forget,
@@ -90,7 +90,7 @@ pub(super) enum Step {
     Remove(Which),
     RemoveByHandle(Which),
     Purge,
-    /// Looks at the counts.
+    /// Checks the counts.
     Look,
     Maximum(usize),
     Core(usize),
@@ -101,11 +101,11 @@ pub(super) enum Step {
     Join,
     Shutdown,
     ShutdownNow,
-    /// Shuts it down and waits for its end.
+    /// Shuts the pool down and waits for its end.
     Close,
 }
 
-/// Of all tasks of all threads.
+/// Chooses among all tasks of all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Oldest,
@@ -122,7 +122,8 @@ pub(super) enum End {
 }
 
 impl Scenario {
-    /// A pool of one thread with an unbounded queue, where nothing happens: what the tests with a name start from.
+    /// A pool of one thread with an unbounded queue, and no steps: the starting point of the tests with a
+    /// name.
     pub(super) fn plain() -> Self {
         Self {
             queue: Queue::Unbounded,
@@ -139,7 +140,7 @@ impl Scenario {
         }
     }
 
-    /// Draws one of the family. The same seed draws the same.
+    /// Draws a random scenario. The same seed gives the same scenario.
     pub(super) fn draw(seed: u64) -> Self {
         let dice = &mut Dice(seed);
         let queue = match dice.up_to(11) {
@@ -235,19 +236,20 @@ impl Scenario {
             0..=2 => Body::Quick,
             3 | 4 => Body::Gate,
             5 => Body::Panics,
-            // A task that waits for room in its own pool keeps the thread that could make room: a deadlock, but its own.
+            // A task that waits for room in its own pool keeps the thread that could make room: that deadlock
+            // is the task's own fault.
             _ if self.policy == Policy::Block => Body::Quick,
             _ => Body::Submits,
         }
     }
 
-    /// Whether the gate is opened while the threads still go through their steps. It has to be where a submitter may
-    /// wait for what is behind it.
+    /// Whether the gate opens while the threads still make their steps. It must, if a submitter may wait for
+    /// a task behind the gate.
     pub(super) fn opens_early(&self) -> bool {
         matches!(self.policy, Policy::Block | Policy::BlockAWhile | Policy::CallerRuns)
     }
 
-    /// Whether some task is to submit another.
+    /// Whether some task submits another one.
     pub(super) fn has_children(&self) -> bool {
         let submits =
             |step: &Step| matches!(step, Step::Submit(Body::Submits) | Step::Execute(Body::Submits));
@@ -279,7 +281,7 @@ impl Queue {
         }
     }
 
-    /// Whether it says that it may refuse a task.
+    /// Whether the policy may refuse a task.
     fn refuses(self) -> bool {
         self == Self::HandOff || self.capacity().is_some()
     }

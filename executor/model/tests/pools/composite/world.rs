@@ -1,4 +1,4 @@
-//! Plays a scenario and judges what came of it.
+//! Plays a scenario and judges the result.
 
 use std::cmp::Ordering as Order;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ use shuttle::sync::{Condvar, Mutex};
 use super::scenario::{Body, Call, End, Policy, Queue, Scenario, Step, Which};
 use crate::thread;
 
-/// Plays the scenario once, under the schedule of the moment, and panics if anything is not as it should be.
+/// Plays the scenario once, under the current schedule, and panics if anything is wrong.
 pub(super) fn play(scenario: &Scenario) {
     let world = Arc::new(World::new(scenario.clone()));
     let pool = Arc::new(world.build_pool());
@@ -47,7 +47,7 @@ pub(super) fn play(scenario: &Scenario) {
     world.judge();
 }
 
-// ----- what is known of each task -----
+// ----- the record of each task -----
 
 struct Record {
     number: usize,
@@ -55,17 +55,17 @@ struct Record {
     id: TaskId,
     canceller: OnceLock<Canceller>,
     handle: Plain<Option<TaskHandle<usize>>>,
-    /// Whether the submitter was told that it is accepted, once it was told.
+    /// Whether the task was accepted, once its submitter knows.
     accepted: OnceLock<bool>,
-    /// How often its body was run, taken by a worker, and handed back.
+    /// How often its body has run, a worker has taken it, and the pool has handed it back.
     runs: AtomicUsize,
     taken: AtomicUsize,
     came_back: AtomicUsize,
-    /// A `cancel` has said that it was the one to decide.
+    /// A `cancel` of the task has returned true.
     cancelled: AtomicBool,
-    /// Open when the body has begun, or will not.
+    /// Opens when the body begins, or never will begin.
     begun: Latch,
-    /// Open when the body is gone, run or not.
+    /// Opens when the body is gone, whether it ran or not.
     over: Latch,
 }
 
@@ -74,13 +74,13 @@ impl Record {
         self.over.count() == 0
     }
 
-    /// Whether the pool owes it an end: it was accepted and nobody took it out.
+    /// Whether the pool owes the task an end: it was accepted and not taken out.
     fn is_the_pools(&self) -> bool {
         self.accepted.get() == Some(&true) && self.came_back.load(SeqCst) == 0
     }
 }
 
-/// Part of each body: says when that is gone.
+/// Part of each body: records the body's drop.
 struct Gone(Arc<OnceLock<Arc<Record>>>);
 
 impl Drop for Gone {
@@ -95,9 +95,9 @@ impl Drop for Gone {
 
 struct World {
     scenario: Scenario,
-    // Not the model's mutex: nothing that is done under it is a step of a schedule.
+    // A plain mutex, not the model's: no operation under it is a step of a schedule.
     records: Plain<Vec<Arc<Record>>>,
-    /// What tasks that submit others submit to.
+    /// The pool for tasks that submit others.
     pool: OnceLock<Weak<ThreadPoolExecutor>>,
     gate: Latch,
     at_the_gate: Mutex<usize>,
@@ -161,7 +161,7 @@ impl World {
         plain(&self.records).clone()
     }
 
-    /// All tasks, and those that are submitted while one waits for those before them.
+    /// All tasks, including those that are submitted while the caller waits for earlier ones.
     fn all(&self) -> impl Iterator<Item = Arc<Record>> {
         (0..).map_while(|number| plain(&self.records).get(number).cloned())
     }
@@ -213,7 +213,7 @@ impl World {
             }
             Step::Purge => pool.purge(),
             Step::Look => self.look(pool),
-            // Some contradict the other settings and are refused: also something that may happen to a pool.
+            // Some contradict the other settings, and the pool refuses them: that is a step, too.
             Step::Maximum(threads) => drop(pool.set_maximum_threads(threads)),
             Step::Core(threads) => drop(pool.set_core_threads(threads)),
             Step::Threads(threads) => drop(pool.set_threads(threads)),
@@ -271,13 +271,14 @@ impl World {
             });
             _ = slot.set(Arc::clone(&record));
             if let Some(handle) = &handle {
-                _ = record.canceller.set(handle.canceller()); // so a task may be cancelled while it is submitted
+                // So another thread may cancel the task while it is submitted.
+                _ = record.canceller.set(handle.canceller());
             }
             *plain(&record.handle) = handle;
             records.push(Arc::clone(&record));
             record
         };
-        // Some of higher priority than others, where that means anything.
+        // Some tasks have a higher priority, which some queues use.
         let task = task.prioritized(i32::try_from(record.number % 2).expect("0 or 1"));
         let result = pool.execute(task);
         record.accepted.set(result.is_ok()).expect("submitted once");
@@ -319,7 +320,7 @@ impl World {
                 *self.at_the_gate.lock().unwrap() -= 1;
             }
             Body::Panics => {
-                drop(gone); // here, as shuttle takes no step while a thread unwinds
+                drop(gone); // dropped here, because shuttle takes no step while a thread unwinds
                 resume_unwind(Box::new("on purpose"));
             }
             Body::Submits => {
@@ -331,18 +332,18 @@ impl World {
         record.number
     }
 
-    /// A task that the pool has given back is dropped or run here.
+    /// Drops or runs a task that the pool has given back.
     fn comes_back(&self, task: Task) {
         let record = self.records().into_iter().find(|record| record.id == task.id());
         let record = record.expect("one of ours");
         record.came_back.fetch_add(1, SeqCst);
-        // One at the gate would keep the thread that opens it.
+        // A task at the gate would hold the thread that opens the gate.
         if record.number.is_multiple_of(2) && record.body != Body::Gate {
             task.run();
         }
     }
 
-    /// What holds at any time.
+    /// Checks what holds at any time.
     fn look(&self, pool: &ThreadPoolExecutor) {
         let stats = pool.stats();
         assert!(stats.peak_threads <= self.scenario.highest_maximum(), "{stats}");
@@ -351,12 +352,12 @@ impl World {
 
     // ----- the judgement -----
 
-    /// All threads are through with their steps. Where the gate is still shut, this is a moment at which it is known
-    /// what each task waits for: nothing but the gate. It is not where a thread may not come or a task may be thrown out
-    /// that was counted on: then there is nothing to be said.
+    /// Checks the pool when all threads are through with their steps. While the gate is shut, each task then
+    /// waits only for the gate. If a thread perhaps never comes, or the pool perhaps throws out a task that
+    /// it counted on, nothing certain can be said.
     fn look_at_the_quiet_pool(&self, pool: &ThreadPoolExecutor) {
         self.look(pool);
-        let snapshot = pool.snapshot(); // no cancelling is under way, so what counts as waiting is what waits
+        let snapshot = pool.snapshot(); // no cancel is under way, so the count of waiting tasks is exact
         assert_eq!(snapshot.queued.len(), snapshot.stats.queued, "queued: {snapshot}");
         let Scenario { queue, ref factory, .. } = self.scenario;
         if self.gate.count() == 0
@@ -367,17 +368,17 @@ impl World {
             return;
         }
         let owed = || self.all().filter(|record| record.is_the_pools());
-        // Cancelled ones leave the gate.
+        // Cancelled tasks leave the gate.
         owed().filter(|record| record.cancelled.load(SeqCst)).for_each(|record| record.over.wait().unwrap());
         if queue == Queue::HandOff {
-            // What was handed over runs at once, whatever the others wait for.
+            // A task that was handed over runs at once, whatever the others wait for.
             owed().for_each(|record| record.begun.wait().unwrap()); // or shuttle reports a deadlock
         }
         loop {
             let stats = pool.stats();
             let gates = owed().filter(|record| record.body == Body::Gate && !record.is_over());
             if gates.count() < stats.threads.min(stats.maximum_threads) {
-                // There is a thread for the others.
+                // The other tasks have a thread.
                 for record in owed() {
                     let end = if record.body == Body::Gate { &record.begun } else { &record.over };
                     end.wait().unwrap(); // or shuttle reports a deadlock
@@ -386,7 +387,7 @@ impl World {
                 return;
             }
             if stats.threads > stats.maximum_threads {
-                return; // how many go is not known
+                return; // the number of leaving threads is unknown
             }
             let mut there = self.at_the_gate.lock().unwrap();
             while *there < stats.threads {
@@ -403,7 +404,7 @@ impl World {
         }
     }
 
-    /// Ends the pool in its way, and checks what holds then.
+    /// Ends the pool as the scenario says, and checks what holds then.
     fn end(&self, pool: Arc<ThreadPoolExecutor>) {
         let Scenario { end, patient, .. } = self.scenario;
         if patient || !matches!(end, End::ShutdownNow | End::DropCancelling) {
@@ -428,7 +429,8 @@ impl World {
             }
             End::Drop | End::DropCancelling | End::DropDetached => {
                 drop(pool);
-                // Who lets go of a pool last waits for its end: the main thread, unless one of its tasks has it, too.
+                // The last owner that drops a pool waits for its end: the main thread, unless one of the
+                // pool's tasks owns it, too.
                 if end == End::DropDetached || self.scenario.has_children() {
                     self.terminated.wait().unwrap();
                 }
@@ -450,7 +452,7 @@ impl World {
         stats
     }
 
-    /// The pool is at its end: each task has had one fate, and its handle says which.
+    /// The pool has ended: each task has had one fate, and its handle reports which.
     fn judge(&self) {
         assert_eq!(self.terminations.load(SeqCst), 1);
         let records = self.records();
@@ -485,7 +487,7 @@ impl World {
         }
     }
 
-    /// Whether a task that was accepted may be dropped although nobody has cancelled it.
+    /// Whether the pool may drop an accepted task that was not cancelled.
     fn may_be_discarded(&self) -> bool {
         let Scenario { queue, policy, end, .. } = self.scenario;
         matches!(queue, Queue::Ring(_))
@@ -497,14 +499,14 @@ impl World {
 }
 
 impl Record {
-    /// Waits for the outcome, which has to fit what became of the task.
+    /// Waits for the outcome, which must fit the record of the task.
     fn check_outcome(&self, handle: TaskHandle<usize>) {
         let outcome = handle.join(); // or shuttle reports a deadlock
         let (ran, cancelled) = (self.runs.load(SeqCst) == 1, self.cancelled.load(SeqCst));
         match outcome {
             Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
             Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
-            // Who has cancelled it may not have got round to saying so.
+            // The canceller has perhaps not yet recorded its cancel.
             Err(JoinError::Cancelled) => {
                 assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
             }
@@ -513,7 +515,7 @@ impl Record {
     }
 }
 
-// ----- what the pool is given -----
+// ----- the parts of the pool -----
 
 fn with_queue(builder: ThreadPoolBuilder, queue: Queue) -> ThreadPoolBuilder {
     match queue {
@@ -572,7 +574,7 @@ impl ThreadFactory for Script {
             None | Some(Call::Starts) => drop(thread::spawn(move || worker.run())),
             Some(Call::Fails) => return Err(io::ErrorKind::WouldBlock.into()),
             Some(Call::Panics) => {
-                drop(worker); // here, as shuttle takes no step while a thread unwinds
+                drop(worker); // dropped here, because shuttle takes no step while a thread unwinds
                 resume_unwind(Box::new("on purpose"));
             }
             Some(Call::Drops) => drop(worker),
@@ -582,7 +584,7 @@ impl ThreadFactory for Script {
     }
 }
 
-/// Hooks that know of each task that a worker has taken.
+/// Hooks that record each task that a worker has taken.
 struct Watching(Arc<World>);
 
 impl Watching {
@@ -622,14 +624,14 @@ impl Hooks for Watching {
     }
 }
 
-/// Hears nothing: panics are part of the scenario.
+/// Ignores reports: panics are part of the scenario.
 struct Deaf;
 
 impl PanicHandler for Deaf {
     fn panicked(&self, _: &PanicReport<'_>) {}
 }
 
-/// Runs `body` and, if it panics, says what was being played.
+/// Runs `body`. If it panics, prints what was being played.
 pub(super) fn told(what: impl FnOnce() -> String, body: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
         eprintln!("{}", what());

@@ -1,12 +1,13 @@
-//! Waits that only each other could end: one of them is told, whatever happens meanwhile, and nobody is told without need.
+//! Waits that only each other could end: one waiter gets the report, whatever happens meanwhile, and no
+//! waiter gets it without need.
 //!
-//! Each model says both. Who is told wrongly fails an assertion; who ought to be told and is not sleeps for ever, which
-//! shuttle reports as a deadlock.
+//! Each model checks both. A waiter that gets a false report fails an assertion. A waiter that misses a
+//! report never wakes, which shuttle reports as a deadlock.
 
-mod others; // a second one that waits, a cancel, relief
-mod sources; // what is not one task: several tasks, and permits
+mod others; // a second waiter, a cancel, relief
+mod sources; // other sources than one task: several tasks, and permits
 mod room; // a submission that waits for room
-mod scopes; // closures that are lent
+mod scopes; // lent closures
 mod threads; // an end elsewhere, growth, `set_threads`
 
 use std::sync::Arc;
@@ -21,7 +22,7 @@ fn fixed(threads: usize) -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().threads(threads))
 }
 
-/// Joins a task. `None` if that starves: then the task has not ended, and is cancelled.
+/// Joins a task. `None` if the join starves: then the task has not ended, and is cancelled.
 fn join<T: Send + 'static>(handle: TaskHandle<T>) -> Option<T> {
     match handle.join() {
         Ok(value) => Some(value),
@@ -34,7 +35,8 @@ fn join<T: Send + 'static>(handle: TaskHandle<T>) -> Option<T> {
     }
 }
 
-/// A task of the pool that waits for another task of the same pool. Its result is whether that has run.
+/// A task of the pool that waits for another task of the same pool. Its result is whether the other one has
+/// run.
 fn page(pool: &Arc<ThreadPoolExecutor>) -> TaskHandle<bool> {
     let own = Arc::clone(pool);
     pool.submit(move || join(own.submit(|| ()).unwrap()).is_some()).unwrap()

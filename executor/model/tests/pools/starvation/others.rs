@@ -1,4 +1,4 @@
-//! A second one that waits, one that is cancelled, and what is done before anybody is told.
+//! A second waiter, a waiter that is cancelled, and the relief before any waiter gets the report.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,9 +11,9 @@ use executor_model::{
 use super::{fixed, join, page, shared};
 use crate::{check, thread};
 
-// ----- against a second one that waits -----
+// ----- against a second waiter -----
 
-/// Each pool has one thread, and its task waits for one in the queue of the next.
+/// A ring of pools with one thread each. The task of each pool waits for a task in the queue of the next.
 fn ring(length: usize, builder: fn() -> ThreadPoolBuilder) -> Vec<bool> {
     let pools: Vec<_> = (0..length).map(|_| shared(builder().threads(1))).collect();
     let all_begun = Arc::new(Latch::new(length));
@@ -60,7 +60,7 @@ fn of_two_that_wait_in_one_pool_one_is_told() {
 
 // ----- against cancel -----
 
-/// The first was cancelled before the second begins to wait for it. It may not have noticed.
+/// The first task was cancelled before the second one begins to wait for it. Perhaps it has not noticed yet.
 #[test]
 fn one_that_was_cancelled_goes_on() {
     check(|| {
@@ -110,7 +110,7 @@ fn a_task_that_is_cancelled_in_the_queue_ends_the_wait_or_was_reported_before() 
     });
 }
 
-/// Tasks that are handed back are in nobody's queue. Their owner drops them, which ends the wait.
+/// Tasks that are handed back are in no queue. Their owner drops them, which ends the wait.
 #[test]
 fn tasks_that_are_handed_back_are_waited_for_or_were_reported_before() {
     check(|| {

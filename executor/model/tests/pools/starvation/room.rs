@@ -1,4 +1,4 @@
-//! A submission that waits for room in a queue behind it, while somebody outside makes room, or takes it.
+//! A submission waits for room in a queue behind it, while another thread makes room or takes it.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use shuttle::thread;
 use super::shared;
 use crate::check;
 
-/// One thread, and room for one task more.
+/// A pool of one thread, with room for one more task.
 fn room_for_one() -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new()))
 }
 
-/// Submits from inside: whether the task was accepted. If not, the thread starved.
+/// Submits from inside the pool. True if the task was accepted; if not, the thread starved.
 fn is_accepted(pool: &ThreadPoolExecutor) -> bool {
     match pool.execute(|| ()).map_err(|refused| refused.reason) {
         Ok(()) => true,
@@ -22,7 +22,7 @@ fn is_accepted(pool: &ThreadPoolExecutor) -> bool {
     }
 }
 
-/// What is in the queue is cancelled, before the submission or while it waits or after it was told.
+/// The task in the queue is cancelled before the submission, while it waits, or after it got the report.
 #[test]
 fn a_cancel_makes_room_or_comes_too_late() {
     check(|| {
@@ -45,7 +45,8 @@ fn a_cancel_makes_room_or_comes_too_late() {
     });
 }
 
-/// Two threads wait for room behind each other. One is told and ends, and so makes room for the other.
+/// Two threads wait for room behind each other. One gets the report and ends, and so makes room for the
+/// other.
 #[test]
 fn of_two_submissions_one_is_told_and_the_other_goes_on() {
     check(|| {
@@ -67,7 +68,7 @@ fn of_two_submissions_one_is_told_and_the_other_goes_on() {
     });
 }
 
-/// A second thread comes while the first one waits for room, and takes what is in the queue.
+/// A second thread comes while the first one waits for room, and takes the task in the queue.
 #[test]
 fn another_thread_makes_room_or_comes_too_late() {
     check(|| {
@@ -86,7 +87,7 @@ fn another_thread_makes_room_or_comes_too_late() {
     });
 }
 
-/// The other thread is about to end its task, and will take what is in the queue.
+/// The other thread is about to end its task, and then takes the task in the queue.
 #[test]
 fn a_thread_that_does_not_wait_makes_room() {
     check(|| {

@@ -1,4 +1,4 @@
-//! The owner of a scope waits for closures that are lent, each of which somebody takes and then begins.
+//! The owner of a scope waits for lent closures. Each of them is first taken by a thread and then begun.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use executor_model::prelude::*;
 use super::{fixed, join};
 use crate::check;
 
-/// Between the two, a closure is nowhere to be found. It goes on all the same.
+/// Between the two steps a search cannot find the closure, but it goes on all the same.
 #[test]
 fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
     check(|| {
@@ -15,7 +15,8 @@ fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
         let lends_to = Arc::clone(&other);
         let lends = move || {
             for _ in 0..4 {
-                lends_to.scope(|scope| scope.spawn(|| ()).unwrap()).unwrap(); // it takes some to meet that moment
+                // Only several rounds meet that moment.
+                lends_to.scope(|scope| scope.spawn(|| ()).unwrap()).unwrap();
             }
         };
         let owner = pool.submit(lends).unwrap();

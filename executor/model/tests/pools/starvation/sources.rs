@@ -17,21 +17,21 @@ fn is_told<T>(result: Result<T, CutShort>) -> bool {
 
 // ----- against a task that comes -----
 
-/// The task that is waited for comes to the pool whose only thread waits for it: by the short way, or by the long one.
+/// The awaited task comes to the pool whose only thread waits for it, through the inbox or under the lock.
 #[test]
 fn a_task_that_comes_to_a_full_pool_has_its_threads_look() {
     check(|| {
         let pool = fixed(1);
         let FutureTask { task, handle } = FutureTask::new(|| ());
         let page = pool.submit(move || join(handle).is_none()).unwrap();
-        pool.execute(|| ()).unwrap(); // and lets the next one in the short way
+        pool.execute(|| ()).unwrap(); // opens the inbox for the next task
         pool.execute(task).unwrap();
         assert!(page.join().unwrap());
         pool.close();
     });
 }
 
-/// The first task goes to a thread of its own, the others to the pool.
+/// The first task gets a thread of its own, and the others go to the pool.
 struct OneElsewhere(Arc<ThreadPoolExecutor>, AtomicBool);
 
 impl Executor for OneElsewhere {
@@ -44,8 +44,8 @@ impl Executor for OneElsewhere {
     }
 }
 
-/// A pool with one thread, which is busy until the latch opens, and a service. Of its two tasks one ends elsewhere, with 1,
-/// and the other is behind whatever the thread does, with 2.
+/// A pool with one thread, which is busy until the latch opens, and a service. One of the service's two tasks
+/// ends elsewhere, with 1. The other is behind the thread's current task, with 2.
 fn service() -> (Arc<ThreadPoolExecutor>, Arc<ExecutorCompletionService<OneElsewhere, u32>>) {
     let pool = fixed(1);
     let executor = OneElsewhere(Arc::clone(&pool), AtomicBool::new(false));
@@ -130,7 +130,7 @@ fn of_two_that_hold_permits_and_want_more_one_is_told() {
     });
 }
 
-/// The thread outside has a permit, and gives it back. Once that is so, the task can only wait for its own.
+/// The thread outside has a permit and gives it back. After that, the task can only wait for its own permit.
 #[test]
 fn a_permit_outside_is_waited_for_until_it_is_back() {
     for (wants, told) in [(1, false), (2, true)] {

@@ -18,7 +18,7 @@ fn growing(most: usize) -> ThreadPoolBuilder {
 
 // ----- against an end elsewhere -----
 
-/// One waits for a task that a thread outside runs, and another for that one.
+/// One task waits for a task that a thread outside runs, and another task waits for the first one.
 #[test]
 fn a_task_that_ends_elsewhere_is_waited_for() {
     check(|| {
@@ -32,7 +32,7 @@ fn a_task_that_ends_elsewhere_is_waited_for() {
     });
 }
 
-/// The other thread is idle, about to sleep, about to wake up or already there.
+/// The other thread is idle, about to sleep, about to wake up, or awake already.
 #[test]
 fn a_thread_that_is_free_is_counted_on() {
     check(|| {
@@ -44,8 +44,8 @@ fn a_thread_that_is_free_is_counted_on() {
     });
 }
 
-/// The other thread may take the task, end it and leave while somebody looks. Who is told is told of a task that nobody has
-/// begun.
+/// The other thread may take the task, end it and leave during a search. A report must name a task that has
+/// not begun.
 #[test]
 fn a_task_that_ends_while_somebody_looks_is_not_reported() {
     check(|| {
@@ -105,7 +105,8 @@ fn a_thread_that_cannot_be_started_is_not_counted_on() {
     });
 }
 
-/// Starts the first thread. Of the second it says so, and drops its worker on another thread, some time later.
+/// Starts the first thread. For the second it reports a start, and another thread drops the worker some time
+/// later.
 struct DropsLater(AtomicBool);
 
 impl ThreadFactory for DropsLater {
@@ -127,7 +128,7 @@ fn a_thread_that_was_ordered_and_does_not_come_is_waited_for_no_longer() {
 
 // ----- against `set_threads` -----
 
-/// The thread comes before the wait, after it was reported, or in between.
+/// The new thread comes before the wait, after the report, or in between.
 #[test]
 fn more_threads_end_the_wait_or_come_too_late() {
     check(|| {
@@ -152,7 +153,7 @@ fn the_last_free_thread_leaves_and_the_one_that_waits_is_told() {
             says.count_down();
             join(own.submit(|| ()).unwrap()).is_some()
         });
-        begun.wait().unwrap(); // so both threads have
+        begun.wait().unwrap(); // so both threads have begun
         pool.set_threads(1).unwrap();
         end.count_down();
         busy.join().unwrap();
@@ -161,7 +162,7 @@ fn the_last_free_thread_leaves_and_the_one_that_waits_is_told() {
     });
 }
 
-/// A thread that has left the count of its pool waits in a hook, while the other one is free.
+/// A thread that no longer counts for its pool waits in a hook, while the other thread is free.
 #[test]
 fn a_thread_that_has_left_its_pool_is_not_one_of_those_that_wait() {
     struct WaitsAtTheEnd(OnceLock<Weak<ThreadPoolExecutor>>);

@@ -1,23 +1,23 @@
-//! Who waits for what, as the test knows it: from what its own tasks and threads say before and after each step, under
-//! one lock. Nothing here asks the library.
+//! Which thread waits for what, as the test knows it: its own tasks and threads report each step before and
+//! after it, under one lock. Nothing here asks the library.
 //!
-//! The threads say it a little before or after it is so. Which of the two is chosen so that each of the two questions has
-//! a sure answer:
+//! A thread reports an event a little before or after it. The choice between the two gives each of the two
+//! questions a sure answer:
 //!
-//! * *Could the wait still have been ended from inside?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) What opens a wait
-//!   is written down when it has happened, what closes one before. So a wait that was closed at any moment was closed in
-//!   the books, too, between its begin and its end. The end of a body is written down while its thread is still busy; it
-//!   opens no wait that was closed.
-//! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Only what is certain counts as closed: a task that
-//!   its pool has accepted, a thread that is in a body and waits there. It may be about to be found, so this is asked until
-//!   it is no longer so.
+//! * *Could something inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) An
+//!   event that opens a wait is written down after it, one that closes a wait before it. So a wait that was
+//!   closed at any moment was also closed in the books, between its begin and its end. The end of a body is
+//!   written down while its thread is still busy; it opens no wait that was closed.
+//! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Only certain facts count as closed:
+//!   a task that its pool has accepted, a thread that is in a body and waits there. The library is perhaps
+//!   about to find the wait, so the test asks until the answer is no.
 
 use std::collections::HashMap;
 use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
 
 use shuttle::thread::{self, ThreadId};
 
-/// The books, and what was wrong in them.
+/// The books, and the faults found in them.
 #[derive(Default)]
 pub(super) struct Books(Plain<State>);
 
@@ -27,9 +27,9 @@ pub(super) struct State {
     threads: Vec<ThreadBook>,
     numbers: HashMap<ThreadId, usize>,
     tasks: Vec<TaskBook>,
-    /// How many permits there are of each kind.
+    /// The number of permits of each semaphore.
     pub(super) semaphores: Vec<usize>,
-    /// Those in somebody's hands: of which kind, whose, how many.
+    /// The held permits: the semaphore, the holder, the number.
     held: Vec<(usize, usize, usize)>,
     pub(super) services: Vec<ServiceBook>,
     waits: usize,
@@ -40,10 +40,10 @@ pub(super) struct State {
 pub(super) struct PoolBook {
     pub(super) most: usize,
     pub(super) bound: Option<usize>,
-    /// A worker may leave although there is something to do.
+    /// Whether a worker may leave although there is work.
     pub(super) shrinks: bool,
     pub(super) is_shut_down: bool,
-    /// The tasks on its threads are cancelled.
+    /// Whether the tasks on its threads are cancelled.
     pub(super) is_stopped: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct PoolBook {
 struct ThreadBook {
     works_for: Option<usize>,
     is_there: bool,
-    /// What it is in the middle of. The innermost is the last.
+    /// The bodies and waits that it is in. The innermost is the last.
     frames: Vec<Frame>,
 }
 
@@ -65,20 +65,20 @@ enum Frame {
 struct Wait {
     what: What,
     number: usize,
-    /// At some moment since it began, nothing could have ended it from inside.
+    /// At some moment since its begin, nothing inside could have ended it.
     was_closed: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum What {
-    /// Something that comes by itself, such as a deadline.
+    /// An event that comes by itself, such as a deadline.
     Open,
     Task(usize),
-    /// All of these.
+    /// All of these tasks.
     All(Vec<usize>, usize),
-    /// The first that comes out of a service.
+    /// The first task that comes out of a service.
     First(usize),
-    /// So many permits of a kind.
+    /// This many permits of a semaphore.
     Permits(usize, usize),
     /// Room in a pool for a task.
     Room(usize, usize),
@@ -94,7 +94,7 @@ struct TaskBook {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Nowhere,
-    /// On its way into a pool, or in there already.
+    /// On its way into this pool, or already inside.
     Going(usize),
     Queued(usize),
     Running(usize),
@@ -103,15 +103,15 @@ enum Place {
 
 #[derive(Debug, Default)]
 pub(super) struct ServiceBook {
-    /// What was given to it and did not come out.
+    /// The tasks that were given to it and did not come out.
     pub(super) tasks: Vec<usize>,
-    /// Threads that are about to take, or have taken and not said so.
+    /// Threads that are about to take a task, or have taken one and not reported it.
     pub(super) takers: usize,
-    /// The pool in which its tasks compete. Those that were cancelled do not count: another has to win.
+    /// The pool of a race's tasks. Cancelled tasks do not count: another task must win.
     pub(super) race_in: Option<usize>,
 }
 
-/// What the books are to be sure of where they cannot know.
+/// What the books must be sure of when they cannot know.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,
@@ -131,7 +131,7 @@ impl Books {
         result
     }
 
-    /// Writes something down that the calling thread does.
+    /// Writes down what the calling thread does.
     fn write_here<R>(&self, change: impl FnOnce(&mut State, usize) -> R) -> R {
         let id = thread::current().id();
         self.write(|state| {
@@ -142,7 +142,7 @@ impl Books {
 
     // ----- threads -----
 
-    /// A thread is to be started, for a pool if it is a pool's.
+    /// A thread is about to start, for a pool if it works for one.
     pub(super) fn thread_comes(&self, works_for: Option<usize>) -> usize {
         self.write(|state| {
             state.threads.push(ThreadBook { works_for, is_there: true, frames: Vec::new() });
@@ -235,7 +235,7 @@ impl Books {
 
     // ----- waits -----
 
-    /// Calls something that may wait, and judges it if it says that it starved.
+    /// Calls a function that may wait. If it reports starvation, the books judge that.
     pub(super) fn wait<R>(
         &self,
         what: What,
@@ -275,7 +275,7 @@ impl Books {
 
     // ----- questions -----
 
-    /// A wait that nothing can end from inside, as far as the books are sure.
+    /// A wait that nothing inside can end, as far as the books are sure.
     pub(super) fn without_end(&self) -> Option<String> {
         let state = self.state();
         let closed = state.closed(Sure::ThatItIsClosed);
@@ -298,7 +298,7 @@ impl Books {
 }
 
 impl State {
-    /// What is not over, for a reader of a failure.
+    /// Describes all that is not over, for the reader of a failure.
     fn show(&self) -> String {
         let threads = self.threads.iter().enumerate().filter(|(_, thread)| thread.is_there);
         let threads = threads
@@ -331,8 +331,8 @@ impl State {
         }
     }
 
-    /// The threads that only each other could let go. The largest such set: begins with all that wait, and takes out those
-    /// that something else can let go, until none is left that does.
+    /// The largest set of threads that only members of the set could release. It begins with all threads that
+    /// wait. Then it removes those that something else can release, until none of those is left.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
         let mut view = View { state: self, sure, closed: vec![true; self.threads.len()] };
         loop {
@@ -399,7 +399,7 @@ impl View<'_> {
             && (self.must_be_sure() || !may_grow)
     }
 
-    /// They are waited for in their order.
+    /// The waiter waits for these tasks in their order.
     fn all(&self, tasks: &[usize], pool: usize) -> bool {
         let first = tasks.iter().find(|&&task| !self.state.tasks[task].is_done);
         first.is_some_and(|&task| self.task(task)) || self.still_submits(tasks, pool)
@@ -410,7 +410,7 @@ impl View<'_> {
         if race_in.is_some_and(|pool| self.still_submits(tasks, pool)) {
             return true;
         }
-        // Of a race nobody is told which tasks were refused, and are not waited for.
+        // In a race, the books do not know which tasks were refused; those are not waited for.
         let may_be_refused = |task: usize| {
             let is_on_its_way = matches!(self.state.tasks[task].place, Place::Going(_));
             race_in.is_some() && is_on_its_way && !self.must_be_sure()
@@ -423,13 +423,13 @@ impl View<'_> {
         to_come <= may_be_taken && !open.is_empty() && open.into_iter().all(|&task| self.task(task))
     }
 
-    /// Some of these are on their way into a pool, which may have no room for them.
+    /// Some of these tasks are on their way into a pool, which perhaps has no room for them.
     fn still_submits(&self, tasks: &[usize], pool: usize) -> bool {
         let is_on_its_way = |task: &usize| matches!(self.state.tasks[*task].place, Place::Going(_));
         !self.must_be_sure() && tasks.iter().any(is_on_its_way) && self.pool(pool)
     }
 
-    /// Those who wait for permits are served in the order in which they came.
+    /// Threads that wait for permits are served in the order in which they came.
     fn permits(&self, thread: usize, number: usize, kind: usize, wanted: usize) -> bool {
         let held = self.state.held.iter().filter(|held| held.0 == kind);
         let (mut in_hands, mut all_wait) = (0, true);

@@ -1,27 +1,29 @@
-//! Starvation, drawn at random and judged by books of the test's own: no false alarm, and nothing missed.
+//! Random starvation, judged by the test's own books: no false alarm, and no missed one.
 //!
-//! A scenario is data ([`scenario`]). Its tasks and threads write down what they do ([`books`]) as they do it ([`world`]),
-//! and two things are asked of the library, of neither of which the books know from it:
+//! A scenario is data ([`scenario`]). Its tasks and threads write down what they do ([`books`]) as they do it
+//! ([`world`]). The test asks two things of the library, and the books answer them without the library:
 //!
-//! * A wait that was said to starve had come, at some moment since it began, to a point where nothing inside could end it.
-//! * A wait that nothing inside can end ends. This is asked in the middle of the game, whenever a thread outside comes to
-//!   [`Settle`](scenario::Act::Settle), and at the end, when there is nothing left that a thread outside could do: there a
-//!   wait that was missed is a deadlock, which shuttle reports.
+//! * A wait that was reported as starving must have been, at some moment since its begin, one that nothing
+//!   inside could end.
+//! * A wait that nothing inside can end must end. The test asks this in the middle of the game, whenever a
+//!   thread outside comes to [`Settle`](scenario::Act::Settle). It asks again at the end, when a thread
+//!   outside can do nothing more: there a missed wait is a deadlock, which shuttle reports.
 //!
-//! # What is drawn
+//! # What is random
 //!
-//! One to three pools of one to two threads and more if they may grow, with and without a bound on the queue; a submitter
-//! that finds it full is refused, waits, or runs the task itself; threads that time out, and spare ones. Tasks that submit
-//! tasks to any of the pools and wait for them: a join, a shared or timed one, `invoke_all` and `invoke_any`, a completion
-//! service of their own or one that all share, permits. They also wait for tasks that were given to nobody yet, and for
-//! promises. One or two threads outside submit those tasks, run them, complete the promises, take permits, cancel tasks,
-//! resize pools and shut them down.
+//! One to three pools of one to two threads, and of more if they may grow, with and without a bound on the
+//! queue. A submitter that finds the queue full is refused, waits, or runs the task itself. Some threads time
+//! out, and some are spare ones. Tasks submit tasks to any of the pools and wait for them: by a join, a
+//! shared or timed one, by `invoke_all` and `invoke_any`, by a completion service of their own or one that
+//! all share, or by permits. They also wait for promises, and for tasks that no pool has yet. One or two
+//! threads outside submit those tasks, run them, complete the promises, take permits, cancel tasks, resize
+//! pools and shut them down.
 //!
-//! Not drawn: tasks that panic, masked steps, factories that fail, users' queues, help, latches and channels. Those have
-//! tests of their own.
+//! Other tests cover tasks that panic, masked steps, factories that fail, users' queues, help, latches and
+//! channels.
 //!
-//! `STARVED_SCHEDULES=1000000` asks for more schedules. A failure prints its scenario and seed; `STARVED_SEED=SEED
-//! STARVED_SCHEDULES=1` plays that again.
+//! `STARVED_SCHEDULES=1000000` asks for more schedules. A failure prints its scenario and seed;
+//! `STARVED_SEED=SEED STARVED_SCHEDULES=1` plays that again.
 
 mod scenario;
 mod books;
@@ -36,7 +38,7 @@ use crate::number;
 use scenario::Scenario;
 use world::play;
 
-/// Schedules of each of the two kinds for each scenario.
+/// The number of schedules of each kind for each scenario.
 const SCHEDULES_EACH: usize = 2;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What happens in one world: its pools, what its tasks do, and what the threads outside do meanwhile.
+//! The events of one world: its pools, what its tasks do, and what the threads outside do meanwhile.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use crate::dice::Dice;
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
     pub(super) pools: Vec<PoolPlan>,
-    /// Tasks that anybody can join from the beginning, and that a thread outside runs or submits at some time.
+    /// Tasks that all can join from the beginning, and that a thread outside runs or submits at some time.
     pub(super) named: Vec<Plan>,
     pub(super) promises: usize,
-    /// How many permits each semaphore has.
+    /// The number of permits of each semaphore.
     pub(super) semaphores: Vec<usize>,
-    /// What each thread outside does.
+    /// The acts of each thread outside.
     pub(super) outside: Vec<Vec<Act>>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct PoolPlan {
     pub(super) bound: Option<usize>,
     pub(super) full: WhenFull,
     pub(super) core_timeout: bool,
-    /// How many threads beyond its maximum it may start for those that starve.
+    /// The number of threads beyond its maximum that it may start for those that starve.
     pub(super) spares: usize,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum WhenFull {
     CallerRuns,
 }
 
-/// What a task does, one step after the other.
+/// The steps of a task, one after the other.
 pub(super) type Plan = Vec<Step>;
 
 #[derive(Debug, Clone)]
@@ -52,12 +52,12 @@ pub(super) enum Step {
     Promise(usize, How),
     All(usize, Vec<Plan>),
     Any(usize, Vec<Plan>),
-    /// A completion service of its own: submits all and takes until there are no more.
+    /// Has a completion service of its own: submits all tasks, and takes until none is left.
     Service(usize, Vec<Plan>),
-    /// Gives a task to the service that all share, or takes one out of it.
+    /// Gives a task to the service that all share, or takes one from it.
     Give(Plan),
     Take(How),
-    /// Takes permits, which are given back at the end of the task or by `Release`.
+    /// Takes permits, which go back at the end of the task or by `Release`.
     Acquire(usize, usize, How),
     Release,
 }
@@ -65,7 +65,7 @@ pub(super) enum Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     Plain,
-    /// Through another kind of handle, where there is one.
+    /// Uses another kind of handle, where there is one.
     Shared,
     Timed,
 }
@@ -74,10 +74,10 @@ pub(super) enum How {
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Yield,
-    /// Looks that no wait without an end goes on.
+    /// Checks that no endless wait goes on.
     Settle,
     Submit(usize, usize),
-    /// Runs a named task on a thread that is no pool's.
+    /// Runs a named task on a thread of no pool.
     Run(usize),
     Complete(usize),
     Cancel(usize),
@@ -90,16 +90,16 @@ pub(super) enum Act {
     ShutdownNow(usize),
 }
 
-/// How long timed waits wait, of the time that a model has.
+/// The time limit of timed waits, in the model's time.
 pub(super) const A_WHILE: Duration = Duration::from_millis(10);
 
 impl Scenario {
-    /// Draws one of the family. The same seed draws the same.
+    /// Draws a random scenario. The same seed gives the same scenario.
     pub(super) fn draw(seed: u64) -> Self {
         let dice = &mut Dice(seed);
         let mut pools: Vec<_> = (0..=dice.up_to(2)).map(|_| PoolPlan::draw(dice)).collect();
-        // For the threads outside. If they waited for room, a worker could wait for what such a thread is to bring, and the
-        // library does not know what that is.
+        // This is for the threads outside. If they waited for room, a worker could wait for something that
+        // such a thread must do, and the library does not know what that is.
         if pools[0].full == WhenFull::Block {
             pools[0].full = WhenFull::Abort;
         }

@@ -1,4 +1,4 @@
-//! Plays a scenario, and writes down what happens as it happens.
+//! Plays a scenario, and writes down its events as they happen.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -18,7 +18,7 @@ use super::scenario::{A_WHILE, Act, How, Plan, PoolPlan, Scenario, Step, WhenFul
 /// The service that all share.
 const SHARED: usize = 0;
 
-/// Plays the scenario once, under the schedule of the moment, and panics if anything is not as it should be.
+/// Plays the scenario once, under the current schedule, and panics if anything is wrong.
 pub(super) fn play(scenario: &Scenario) {
     let world = World::begin(scenario.clone());
     let scripts = scenario
@@ -38,7 +38,7 @@ pub(super) fn play(scenario: &Scenario) {
     world.end(helpers);
 }
 
-/// The books of the world that is played, for a reader of a failure.
+/// The books of the current world, for the reader of a failure.
 static BOOKS: Plain<Option<Arc<Books>>> = Plain::new(None);
 
 pub(super) fn where_it_stands() -> String {
@@ -56,7 +56,7 @@ struct World {
     numbers: Plain<HashMap<TaskId, usize>>,
 }
 
-/// Something that anybody can join.
+/// A task or promise that all can join.
 struct Known {
     number: usize,
     handle: SharedHandle<()>,
@@ -64,11 +64,11 @@ struct Known {
 
 struct Named {
     known: Known,
-    /// Until somebody runs or submits it.
+    /// The task, until a thread runs or submits it.
     task: Plain<Option<Task>>,
 }
 
-/// Part of each body: says when that is gone.
+/// Part of each body: records the body's drop.
 struct Gone(Arc<World>, usize);
 
 impl Drop for Gone {
@@ -121,8 +121,8 @@ impl World {
         world
     }
 
-    /// All that could ever be waited for has been let go. A wait that never ends is one that nobody has found: then this
-    /// does not end, and shuttle reports it.
+    /// By now all awaited events have happened. A wait that still does not end was missed: then this function
+    /// does not end, and shuttle reports that.
     fn end(self: Arc<Self>, helpers: Vec<Helper>) {
         for named in self.named() {
             let joined = named.known.handle.join();
@@ -211,7 +211,7 @@ impl ThreadFactory for Threads {
     }
 }
 
-/// Reports that a submission or a race has dropped unread.
+/// Ignores the reports that a submission or a race has dropped unread.
 struct Quiet;
 
 impl PanicHandler for Quiet {
@@ -286,7 +286,7 @@ impl World {
         submitted.ok().map(|handle| (number, handle))
     }
 
-    /// Puts a task into a pool. One that is refused is dropped.
+    /// Puts a task into a pool. A refused task is dropped.
     fn enter<R, E>(
         &self,
         task: usize,
@@ -323,7 +323,7 @@ impl World {
                     _ => false,
                 };
                 let joined = self.books.wait(What::Task(number), || handle.join(), starved);
-                // The others let it run.
+                // The other tasks let the awaited task run.
                 if let (0, Err(JoinError::Starved(handle, _))) = (task % 2, joined) {
                     handle.cancel();
                 }
@@ -464,7 +464,7 @@ impl World {
     }
 }
 
-/// What a task has while it runs.
+/// What a running task holds.
 #[derive(Default)]
 struct Stock<'a> {
     handles: Vec<(usize, TaskHandle<()>)>,
@@ -473,7 +473,7 @@ struct Stock<'a> {
 
 type Held<'a> = VecDeque<(usize, usize, Permit<'a>)>;
 
-/// Reads a report and sees that it hangs together. True, as it is there.
+/// Reads a report and checks that it is consistent. Returns true, because there is a report.
 fn read(report: &Starvation) -> bool {
     assert!(report.closes_at() < report.chain().len(), "{report}");
     true
@@ -482,7 +482,7 @@ fn read(report: &Starvation) -> bool {
 // ----- the threads outside -----
 
 impl World {
-    /// What is not over then goes on on the threads that this gives back.
+    /// Makes the thread's acts. The returned threads go on with what is not over then.
     fn go_through(self: &Arc<Self>, script: &[Act]) -> Vec<Helper> {
         let (mut helpers, mut permits) = (Vec::new(), Held::new());
         for act in script {
@@ -498,7 +498,7 @@ impl World {
             Act::Settle => self.settle(),
             Act::Submit(named, pool) => helpers.extend(self.submit_named(*named, *pool)),
             Act::Run(named) => helpers.extend(self.take_named(*named).map(|task| {
-                // On a thread of its own: it may wait for what this one does next.
+                // Runs on a thread of its own, because the task may wait for the next act of this thread.
                 self.thread_outside(move |_| drop(task.run()))
             })),
             Act::Complete(promise) => self.complete(*promise),
@@ -530,7 +530,7 @@ impl World {
         }
     }
 
-    /// Waits until no wait is left that nothing can end from inside, by the books.
+    /// Waits until the books have no wait that nothing inside can end.
     fn settle(&self) {
         for _ in 0..20_000 {
             match self.books.without_end() {
@@ -545,7 +545,7 @@ impl World {
         plain(&self.named()[named].task).take()
     }
 
-    /// On a thread of its own if it may have to run the task.
+    /// Submits on a thread of its own if that thread perhaps must run the task.
     fn submit_named(self: &Arc<Self>, named: usize, pool: usize) -> Option<Helper> {
         let pool = if self.scenario.pools[pool].full == WhenFull::Block { 0 } else { pool };
         let task = self.take_named(named)?;
