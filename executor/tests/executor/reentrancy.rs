@@ -45,7 +45,7 @@ impl Drop for Trap {
     }
 }
 
-/// A task that is made before its body, so that the body can have its canceller.
+/// A task whose canceller exists before the body runs, so that the body can use it.
 fn task_with_meddler<T: Send + 'static>(
     pool: &Arc<ThreadPoolExecutor>,
     body: impl FnOnce(Meddler) -> T + Send + 'static,

@@ -173,7 +173,7 @@ fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above
             .unwrap();
         for _ in 0..2 {
             drop(occupy_all(&pool, 3));
-            // If it is not active after a task without a handle, the thread waits: only then can it be handed
+            // After a task without a handle, a thread that is not active waits. Only then can the pool hand it
             // the next task.
             let settled = || size(&pool) == 1 && pool.stats().active == 0;
             eventually("the threads above core size have ended and the core thread waits", settled);

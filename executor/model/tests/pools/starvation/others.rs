@@ -60,7 +60,7 @@ fn of_two_that_wait_in_one_pool_one_is_told() {
 
 // ----- against cancel -----
 
-/// The first task was cancelled before the second one begins to wait for it. Perhaps it has not noticed yet.
+/// The first task was cancelled before the second one waits for it. Perhaps the first has not noticed yet.
 #[test]
 fn one_that_was_cancelled_goes_on() {
     check(|| {
