@@ -51,50 +51,31 @@ pub(crate) trait Companion: Send + Sync {
 
 /// A companion of a task, and those further in. They are dropped in the order in which they were given.
 pub(crate) struct Accompanied<C: ?Sized = dyn Companion> {
-    inner: Option<Box<Accompanied>>,
-    companion: C,
+    pub(crate) inner: Option<Box<Accompanied>>,
+    pub(crate) companion: C,
 }
 
 impl Accompanied {
-    pub(crate) fn by(companion: impl Companion + 'static, inner: Option<Box<Self>>) -> Box<Self> {
-        Box::new(Accompanied { inner, companion })
-    }
-
-    pub(crate) fn companion(&self) -> &dyn Companion {
-        &self.companion
-    }
-
-    pub(crate) fn inner(&self) -> Option<&Self> {
-        self.inner.as_deref()
-    }
-
-    pub(crate) fn take_inner(&mut self) -> Option<Box<Self>> {
-        self.inner.take()
-    }
-
-    /// Runs the body of the task, and tells each companion with `before_publish` that it has ended. Each is dropped when the
-    /// outcome can be seen.
-    #[cold]
+    /// Runs the body of a task, and tells each of its companions with `before_publish` that it has ended. Each companion is
+    /// dropped when the outcome can be seen.
     pub(crate) fn run(
-        mut self: Box<Self>,
+        outermost: Option<Box<Self>>,
         body: impl FnOnce(&mut dyn FnMut(&Outcome)) -> Outcome,
         before_publish: &mut dyn FnMut(&Outcome),
     ) -> Outcome {
-        let inner = self.take_inner();
-        self.companion.begins();
-        let ends: &mut dyn FnMut(&Outcome) = &mut |outcome| {
+        let Some(mut this) = outermost else { return body(before_publish) };
+        let inner = this.inner.take();
+        this.companion.begins();
+        let ends = &mut |outcome: &Outcome| {
             before_publish(outcome);
-            self.companion.ends(outcome);
+            this.companion.ends(outcome);
         };
-        let run = || match inner {
-            Some(inner) => inner.run(body, ends),
-            None => body(ends),
-        };
-        let outcome = match self.companion.root() {
+        let run = || Self::run(inner, body, ends);
+        let outcome = match this.companion.root() {
             Some(root) => root.also_above_tasks(run),
             None => run(),
         };
-        outside_any_task(|| discard(self)); // it may be the last to have a user's value
+        outside_any_task(|| discard(this)); // it may be the last to have a user's value
         outcome
     }
 }

@@ -219,16 +219,9 @@ impl Task {
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
         match self.rare {
             None => self.body.run(before_publish),
-            Some(rare) => rare.run(self.body, &mut once(before_publish)),
-        }
-    }
-}
-
-impl Rare {
-    fn run(self: Box<Self>, body: Body, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
-        match self.companions {
-            None => body.run(before_publish),
-            Some(companions) => companions.run(|end| body.run(end), before_publish),
+            Some(rare) => {
+                Accompanied::run(rare.companions, |end| self.body.run(end), &mut once(before_publish))
+            }
         }
     }
 }
@@ -331,14 +324,14 @@ impl Task {
     /// Gives the task a companion.
     pub(crate) fn accompanied(mut self, companion: impl Companion + 'static) -> Self {
         let companions = &mut self.rare().companions;
-        *companions = Some(Accompanied::by(companion, companions.take()));
+        *companions = Some(Box::new(Accompanied { inner: companions.take(), companion }));
         self
     }
 
     /// Takes the companion away that the task was given last. It is dropped.
     pub(crate) fn alone(mut self) -> Self {
         if let Some(rare) = &mut self.rare {
-            rare.companions = rare.companions.take().and_then(|mut outermost| outermost.take_inner());
+            rare.companions = rare.companions.take().and_then(|mut outermost| outermost.inner.take());
         }
         self
     }
@@ -361,7 +354,7 @@ impl Task {
     #[inline]
     fn companions(&self) -> impl Iterator<Item = &dyn Companion> {
         let outermost = self.rare.as_ref().and_then(|rare| rare.companions.as_deref());
-        std::iter::successors(outermost, |around| around.inner()).map(Accompanied::companion)
+        std::iter::successors(outermost, |around| around.inner.as_deref()).map(|around| &around.companion)
     }
 
     /// The head of a line, if this is the task that runs it, and so no user's.
