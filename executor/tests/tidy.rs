@@ -33,7 +33,6 @@ const EXAMPLE: usize = 60;
 /// Examples that may be longer: programs that measure or are built up step by step, and some that are still
 /// to be cut.
 const LONG_EXAMPLES: &[&str] = &[
-    "cancel_a_read.rs",
     "how_many_threads.rs",
     "locks_and_waiting",
     "memory_order.rs",
