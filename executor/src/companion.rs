@@ -56,8 +56,8 @@ pub(crate) struct Accompanied<C: ?Sized = dyn Companion> {
 }
 
 impl Accompanied {
-    /// Runs the body of a task, and tells each of its companions with `before_publish` that it has ended. Each companion is
-    /// dropped when the outcome can be seen.
+    /// Runs the body of a task, and tells each of its companions with `before_publish` that it has ended.
+    /// Each companion is dropped when the outcome can be seen.
     pub(crate) fn run(
         outermost: Option<Box<Self>>,
         body: impl FnOnce(&mut dyn FnMut(&Outcome)) -> Outcome,

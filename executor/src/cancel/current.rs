@@ -1,5 +1,5 @@
-//! What a thread is doing: the tasks that it is in the middle of, what it does for executors beside that, and which token is the
-//! current one.
+//! What a thread is doing: the tasks that it is in the middle of, what it does for executors beside that, and
+//! which token is the current one.
 //!
 //! # Invariants
 //!
@@ -389,7 +389,8 @@ pub(crate) fn enter_role(role: Role) -> FrameGuard {
     guard
 }
 
-/// How many such roles the calling thread has. More than one of a kind if a task of one pool runs the worker of another.
+/// How many such roles the calling thread has. More than one of a kind if a task of one pool runs the worker
+/// of another.
 pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
     let is_wanted = |frame: &&Frame| frame.role.is_some_and(&wanted);
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)

@@ -3,8 +3,8 @@
 //! Whoever calls it says what time it is, and does what comes back: runs what is due, drops what has left. So its
 //! behaviour can be tested with made-up times, and the [shell](super::shared) around it has only to keep the order of locks.
 //!
-//! What waits for its time lies in a [heap](crate::time). A task that waits knows the slot of its entry, and by that it leaves when it is
-//! cancelled.
+//! What waits for its time lies in a [heap](crate::time). A task that waits knows the slot of its entry, and
+//! by that it leaves when it is cancelled.
 //!
 //! # The life of a series
 //!

@@ -18,10 +18,10 @@
 //!
 //! # Why a thread of its own, and not that of the timer
 //!
-//! The timer of the process runs the library's jobs and must not be held up. To hand a burst of tasks to a pool takes a while,
-//! and may call a thread factory, so the timer would have to hand its watch to another thread each time. And a deadline for
-//! which the system gives no thread is kept until there is one, while a task is refused. Both keep their entries in a
-//! [heap](crate::time) of the same kind.
+//! The timer of the process runs the library's jobs and must not be held up. To hand a burst of tasks to a
+//! pool takes a while, and may call a thread factory, so the timer would have to hand its watch to another
+//! thread each time. And a deadline for which the system gives no thread is kept until there is one, while a
+//! task is refused. Both keep their entries in a [heap](crate::time) of the same kind.
 //!
 //! # Invariants
 //!

@@ -12,9 +12,10 @@
 //!
 //! # A thread that the pool waits for must not wait for the pool
 //!
-//! A task that closes its own pool would wait for itself. So would a thread factory or a hook that does. Each thread notes
-//! which pools wait for it, and why, as a [`Role`]. A wait for the end of such a pool does not wait, and a thread factory's
-//! submission is refused where it would have to wait for the thread that this factory is to start.
+//! A task that closes its own pool would wait for itself. So would a thread factory or a hook that does. Each
+//! thread notes which pools wait for it, and why, as a [`Role`]. A wait for the end of such a pool does not
+//! wait, and a thread factory's submission is refused where it would have to wait for the thread that this
+//! factory is to start.
 //!
 //! # Invariants
 //!

@@ -1,31 +1,36 @@
-//! Heap by time: a heap from which any entry can be taken.
+//! Entries by time: a heap from which any entry can be taken.
 //!
-//! The entries lie in numbered *slots* and stay there. The heap has the time and the slot of each entry, and each slot knows
-//! the place of its entry in the heap. So an entry whose slot is known is taken out in a few steps, wherever it is in the heap.
+//! The entries lie in numbered *slots* and stay there. The heap has the time and the slot of each entry, and
+//! each slot knows the place of its entry in the heap. So an entry whose slot is known is taken out in a few
+//! steps, wherever it is in the heap.
 //!
 //! ```text
 //!   heap     3     7     5     9          slots   0: free   1: at 2   2: at 0   3: at 3   4: at 1
 //!   slot     2     4     1     3
 //! ```
 //!
-//! A node has four children, and not two. The heap is half as deep, and the keys that are compared lie side by side. (A *d-ary
-//! heap*: D. B. Johnson, "Priority queues with update and finding minimum spanning trees", 1975.)
+//! A node has four children, and not two. The heap is half as deep, and the keys that are compared lie side
+//! by side. (A *d-ary heap*: D. B. Johnson, "Priority queues with update and finding minimum spanning trees",
+//! 1975.)
 //!
 //! # Why not a sorted map
 //!
-//! Most deadlines are taken back long before their time, so any entry must be able to leave at once. A heap without slots
-//! cannot do that, and a sorted map can. But a map puts each new entry at its place among all others, and here the entry stays near
-//! the end, unless it is earlier than most. The first entry, in turn, leaves a map sooner. In nanoseconds, for an entry that
-//! comes and another one that leaves while so many others wait (`cargo test --release -p task-execution --lib heap_and_map --
-//! --ignored --nocapture`):
+//! Most deadlines are taken back long before their time, so any entry must be able to leave at once. A heap
+//! without slots cannot do that, and a sorted map can. But a map puts each new entry at its place among all
+//! others, and here the entry stays near the end, unless it is earlier than most. The first entry, in turn,
+//! costs a heap its whole depth. In nanoseconds, for an entry that comes and another one that leaves:
 //!
-//! | others | deadlines, of which any is taken back: heap | map | tasks, of which the first is due: heap | map |
-//! |---|---|---|---|---|
-//! | 10 | 42 | 71 | 51 | 73 |
-//! | 1,000 | 49 | 149 | 97 | 75 |
-//! | 100,000 | 340 | 570 | 290 | 240 |
+//! ```sh
+//! cargo test --release -p task-execution --lib heap_and_map -- --ignored --nocapture
+//! ```
 //!
-//! The tasks alone would be no reason. But a task needs a number by which its cancel finds it, which is its slot.
+//! | others that wait | any deadline leaves: heap, map | the oldest: heap, map | the first task: heap, map |
+//! |---|---|---|---|
+//! | 10 | 42, 66 | 56, 61 | 52, 65 |
+//! | 1,000 | 49, 151 | 90, 96 | 94, 79 |
+//! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
+//!
+//! That alone would decide little. But a task needs a number by which its cancel finds it: its slot.
 //!
 //! # Invariants
 //!
@@ -75,7 +80,8 @@ impl<W> Heap<W> {
         self.nodes.is_empty()
     }
 
-    /// The time of the first entry, and its slot. Of entries for the same time, the one that was inserted first is the first.
+    /// The time of the first entry, and its slot. Of entries for the same time, the one that was inserted
+    /// first is the first.
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
         self.nodes.first().map(|node| (node.key.0, node.slot))
     }
@@ -234,15 +240,18 @@ mod tests {
         let (start, mut state) = (Instant::now(), 1);
         println!("waiting  workload    heap ns  map ns");
         for waiting in [10, 1_000, 100_000] {
-            // A deadline is an hour from now and any of them is taken back; a task is due at any time and the first leaves.
-            for workload in ["deadlines", "tasks"] {
+            // A deadline is an hour from now, and any or the oldest is taken back. A task is due at any time,
+            // and the first leaves.
+            for workload in ["any", "oldest", "tasks"] {
                 let (mut heap, mut map) = (Heap::new(), BTreeMap::new());
                 let (mut slots, mut keys) = (Vec::new(), Vec::new());
                 let (mut by_heap, mut by_map) = (Duration::ZERO, Duration::ZERO);
                 for number in 0..TURNS + waiting {
                     let spread = if workload == "tasks" { random(&mut state) % 1_000_000_000 } else { 0 };
                     let key = (start + Duration::from_nanos(number * 1_000 + spread), number);
-                    let chosen = usize::try_from(random(&mut state) % waiting).unwrap();
+                    let oldest = workload == "oldest";
+                    let chosen = (if oldest { number } else { random(&mut state) }) % waiting;
+                    let chosen = usize::try_from(chosen).unwrap();
                     let leaves = number >= waiting;
                     let began = Instant::now();
                     let slot = heap.insert(key.0, [number; 6]);

@@ -1,7 +1,7 @@
 //! What is to happen at a certain time, and the thread that sees to it.
 //!
-//! A deadline costs a place in a [heap](super::Heap) and no thread of its own. One thread of the process, the *watcher*, sleeps
-//! until the first deadline and runs the jobs whose time has come.
+//! A deadline costs a place in a [heap](super::Heap) and no thread of its own. One thread of the process, the
+//! *watcher*, sleeps until the first deadline and runs the jobs whose time has come.
 //!
 //! # The watcher
 //!

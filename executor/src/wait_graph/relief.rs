@@ -81,7 +81,8 @@ fn collected(wait: &Wait) -> Option<(usize, usize)> {
     }
 }
 
-/// The thread runs a task on top of one that waits, until the result is dropped. None if there are `most` already.
+/// The thread runs a task on top of one that waits, until the result is dropped. None if there are `most`
+/// already.
 pub(crate) fn run_on_top(most: usize) -> Option<FrameGuard> {
     (count_roles(|role| role == Role::Helper) < most).then(|| enter_role(Role::Helper))
 }

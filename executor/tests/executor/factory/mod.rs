@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 
-use executor::{HandOffQueue, NamedThreads, ThreadFactory, ThreadPoolExecutor, Worker, prelude::*};
+use executor::{
+    CancelToken, HandOffQueue, Latch, NamedThreads, ThreadFactory, ThreadPoolExecutor, Worker, prelude::*,
+};
 
 use crate::support::{
     Bomb, Explosions, LONG, Record, Signal, blocked, eventually, occupy, occupy_all, within_deadline,
@@ -114,6 +116,30 @@ fn a_factory_may_look_at_its_pool() {
         );
         own.set(Arc::downgrade(&pool)).unwrap();
         assert_eq!(pool.submit(|| 7).unwrap().join_timeout(LONG).unwrap(), 7);
+    });
+}
+
+/// To start a thread is a part of the submission, and so of the task that submits.
+#[test]
+fn a_factory_runs_under_the_token_of_the_submitter_whose_next_token_counts_again() {
+    struct Asks(Arc<AtomicUsize>);
+    impl ThreadFactory for Asks {
+        fn start(&self, worker: Worker) -> io::Result<()> {
+            self.0.store(usize::from(Latch::new(0).wait().is_err()), Ordering::SeqCst);
+            thread::Builder::new().spawn(|| worker.run()).map(drop)
+        }
+    }
+    within_deadline(|| {
+        let was_cancelled = Arc::new(AtomicUsize::new(0));
+        let factory = Asks(Arc::clone(&was_cancelled));
+        let pool = ThreadPoolExecutor::builder().threads(1).thread_factory(factory).build().unwrap();
+        let token = CancelToken::new();
+        token.cancel();
+        token.attach(|| {
+            pool.execute(|| ()).unwrap();
+            assert_eq!(was_cancelled.load(Ordering::SeqCst), 1);
+            assert!(CancelToken::new().attach(|| Latch::new(0).wait()).is_ok());
+        });
     });
 }
 
