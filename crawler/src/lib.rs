@@ -1,8 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
-/// The one door to locks and channels for what a model checker looks at, so that it can stand behind it.
+/// The one door to locks, channels and time for what a model checker looks at, so that it can stand behind it.
 mod door {
+    /// A worker looks this often whether there is more to do, and shows how far it is.
+    pub(crate) const TICK: std::time::Duration = std::time::Duration::from_millis(50);
+
     pub(crate) use executor::{
         CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
     };

@@ -11,6 +11,9 @@ pub mod door {
     pub use executor_model::{
         CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
     };
+
+    /// Never: a worker that is not woken is not helped by the next look.
+    pub const TICK: std::time::Duration = std::time::Duration::from_hours(24 * 365 * 200);
 }
 
 /// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one thread run

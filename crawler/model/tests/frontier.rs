@@ -6,8 +6,9 @@ extern crate executor_model as executor;
 use crawler_model::{check, door};
 use door::sync::{Arc, Mutex};
 use executor::{CancelToken, Cancelled, ExecutorService, ThreadPoolExecutor, TrackingExecutor};
-use shuttle::thread;
+use shuttle::thread::{self, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 #[path = "../../src/web/frontier/mod.rs"]
@@ -50,10 +51,13 @@ struct Book {
     fails: &'static [&'static str],
     /// Exchanges that go well.
     good: usize,
-    /// Nobody stops this worker: who brings an outcome has room for a lease.
-    has_room: bool,
+    /// Nobody stops the worker of this thread: a turn has room for as many leases as it brings outcomes, and only that thread takes a
+    /// turn that brings none.
+    undisturbed: Option<ThreadId>,
     /// Leases that are out.
     out: usize,
+    /// The most outcomes that were brought at once.
+    most: usize,
     /// How often each page was handed out, and what is under way.
     taken: BTreeMap<String, usize>,
     under_way: BTreeSet<String>,
@@ -70,8 +74,9 @@ impl Book {
             now: Instant::now(),
             fails,
             good: usize::MAX,
-            has_room: false,
+            undisturbed: None,
             out: 0,
+            most: 0,
             taken,
             under_way,
             over,
@@ -101,10 +106,11 @@ impl Book {
     }
 
     fn exchange(&mut self, finished: Vec<(Job, ())>, most: usize) -> Taken<Job> {
+        self.most = self.most.max(finished.len());
+        self.now += SECOND * 400; // longer than any pause
         for (job, ()) in finished {
             self.end(job);
         }
-        self.now += SECOND * 400; // longer than any pause
         let leases = self.frontier.take(most, self.now);
         self.out += leases.len();
         for job in leases.iter().filter(|job| job.kind == Kind::Page) {
@@ -114,7 +120,7 @@ impl Book {
                 self.under_way.iter().filter(|url| page(url.parse().unwrap(), 0).site == job.site);
             assert!(of_the_site.count() <= LIMITS.per_site, "too many at once: {:?}", self.under_way);
         }
-        Taken { leases, pause: None, is_over: self.frontier.is_over() }
+        Taken { leases, pause: self.frontier.pause(self.now), is_over: self.frontier.is_over() }
     }
 
     fn give_back(&mut self, job: Job) {
@@ -135,7 +141,10 @@ impl Store for Mutex<Book> {
 
     fn exchange(&self, finished: Vec<(Job, ())>, most: usize) -> Result<Taken<Job>, Self::Error> {
         let mut book = self.lock().unwrap();
-        assert!(!book.has_room || finished.is_empty() || most > 0, "it has brought {finished:?}");
+        if let Some(main) = book.undisturbed {
+            assert!(most >= finished.len(), "it has brought {finished:?}, and has room for {most}");
+            assert!(thread::current().id() == main || !finished.is_empty(), "it has brought nothing");
+        }
         book.good = book.good.checked_sub(1).ok_or("the disk is full")?;
         Ok(book.exchange(finished, most))
     }
@@ -238,11 +247,17 @@ fn pool() -> TrackingExecutor<ThreadPoolExecutor, Job> {
 
 #[test]
 fn a_worker_that_nobody_stops_comes_to_the_end() {
-    check(|| {
-        let book = Book { has_room: true, ..Book::new(LIMITS, &["0", "3"]) };
-        let (ended, book) = worked(book, pool());
-        assert_eq!((ended, book.over.len(), book.status().open), (Ok(0), PAGES, 0));
+    let most = Arc::new(AtomicUsize::new(0)); // of the outcomes that a turn has brought, in any schedule
+    check({
+        let most = Arc::clone(&most);
+        move || {
+            let undisturbed = Some(thread::current().id());
+            let (ended, book) = worked(Book { undisturbed, ..Book::new(LIMITS, &["0", "3"]) }, pool());
+            assert_eq!((ended, book.over.len(), book.status().open), (Ok(0), PAGES, 0));
+            most.fetch_max(book.most, Ordering::Relaxed);
+        }
     });
+    assert!(most.load(Ordering::Relaxed) > 1, "no turn has brought what two threads had finished");
 }
 
 /// A store that fails, and an executor that refuses.

@@ -11,11 +11,14 @@
 
 use crate::door::channel::{ReceiverExt, Sender, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use crate::door::{CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, masked};
+use crate::door::{
+    CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TICK, TrackingExecutor, masked,
+};
+use std::mem;
 use std::time::Duration;
 
-/// A worker looks this often whether it is to stop, and shows how far it is.
-const TICK: Duration = Duration::from_millis(50);
+/// The longest pause of a worker that has no lease. Another process may find pages at any moment, and no message says so.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 // ANCHOR: store
 /// What workers take their work from. Threads may call it at the same time.
@@ -112,15 +115,17 @@ pub fn work<S: Store, E: ExecutorService + 'static>(
 ) -> Result<usize, S::Error> {
     let (wake, woken) = bounded(1);
     let places = Mutex::new(Places { most, taken: 0, refused: Vec::new(), error: None });
-    let (store, tasks) = (Arc::clone(store), Arc::clone(tasks));
-    let worker = Arc::new(Worker { store, tasks, task, places, wake });
+    let (store, tasks, finished) = (Arc::clone(store), Arc::clone(tasks), Mutex::default());
+    let worker = Arc::new(Worker { store, tasks, task, finished, places, wake });
+    let mut longest = TICK;
     while !stop.is_cancelled() && worker.places().most > 0 {
-        let next = worker.turn(Vec::new());
+        let next = worker.turn(None);
         show(&worker.store);
         if next.is_over {
             break;
         }
-        let _ = masked(|| woken.take_timeout(next.pause));
+        longest = if next.is_idle { longest.min(LONGEST_PAUSE / 2) * 2 } else { TICK };
+        let _ = stop.attach(|| woken.take_timeout(next.pause.unwrap_or(longest).min(longest)));
     }
     worker.end()
 }
@@ -130,6 +135,9 @@ struct Worker<S: Store, E, F> {
     store: Arc<S>,
     tasks: Arc<TrackingExecutor<E, S::Lease>>,
     task: F,
+    /// What no turn has brought yet.
+    finished: Mutex<Vec<(S::Lease, S::Outcome)>>,
+    /// Whoever has a turn holds this lock.
     places: Mutex<Places<S::Lease, S::Error>>,
     /// The thread that waits for the end is to take a turn.
     wake: Sender<()>,
@@ -146,8 +154,12 @@ struct Places<L, E> {
 }
 
 /// When to take another turn, even if nobody finishes anything.
+#[derive(Default)]
 struct Next {
-    pause: Duration,
+    /// None: there may be nothing before that.
+    pause: Option<Duration>,
+    /// No lease is out.
+    is_idle: bool,
     is_over: bool,
 }
 
@@ -157,10 +169,22 @@ where
     E: ExecutorService + 'static,
     F: Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Send + Sync + 'static,
 {
-    /// Exchanges what is finished for new leases, and makes a task of each. One turn at a time: of two that count the free places at once, the
-    /// second would find none, and the store may have a lease for it.
-    fn turn(self: &Arc<Self>, finished: Vec<(S::Lease, S::Outcome)>) -> Next {
+    /// Exchanges all that is finished for new leases, and makes a task of each. One turn at a time: of two that count the free places at
+    /// once, the second would find none, and the store may have a lease for it.
+    ///
+    /// What is finished during a turn is brought by the next one, all at once. The thread that has finished the first of it waits for that
+    /// turn. The others go on.
+    fn turn(self: &Arc<Self>, finished: Option<(S::Lease, S::Outcome)>) -> Next {
+        let is_task = finished.is_some();
+        let is_first = self.add(finished);
+        if is_task && !is_first {
+            return Next::default();
+        }
         let mut places = self.places();
+        let finished = mem::take(&mut *lock(&self.finished));
+        if is_task && finished.is_empty() {
+            return Next::default(); // the thread that waits for the end had a turn
+        }
         places.taken -= finished.len();
         let free = places.most.saturating_sub(places.taken);
         let taken = match self.store.exchange(finished, free) {
@@ -168,14 +192,14 @@ where
             Err(error) => {
                 places.most = 0;
                 places.error.get_or_insert(error);
-                return Next { pause: Duration::ZERO, is_over: true };
+                return Next { is_over: true, ..Next::default() };
             }
         };
         places.taken += taken.leases.len();
-        let is_over = taken.is_over && places.taken == 0;
+        let is_idle = places.taken == 0;
         drop(places);
         taken.leases.into_iter().for_each(|lease| self.begin(lease));
-        Next { pause: taken.pause.map_or(TICK, |pause| pause.min(TICK)), is_over }
+        Next { pause: taken.pause, is_idle, is_over: taken.is_over && is_idle }
     }
 
     /// The thread that has done a task takes the next turn itself. So it has a new lease without another thread being woken.
@@ -184,8 +208,8 @@ where
         let begun = self.tasks.tagged(tag.clone()).submit_cancellable(move |token| {
             // Cut off before the outcome is brought, nothing has happened. After that, nothing is lost.
             let outcome = (worker.task)(&lease, token)?;
-            let next = masked(|| worker.turn(vec![(lease, outcome)]));
-            if next.is_over || next.pause < TICK {
+            let next = masked(|| worker.turn(Some((lease, outcome))));
+            if next.is_over || next.pause.is_some_and(|pause| pause < TICK) {
                 let _ = worker.wake.try_send(());
             }
             Ok(())
@@ -196,6 +220,14 @@ where
         }
     }
     // ANCHOR_END: work
+
+    /// Adds to what the next turn brings. True if there was nothing before.
+    fn add(&self, finished: Option<(S::Lease, S::Outcome)>) -> bool {
+        let mut all = lock(&self.finished);
+        let is_first = all.is_empty();
+        all.extend(finished);
+        is_first
+    }
 
     /// No new lease is handed out any more.
     fn close(&self) {
@@ -225,6 +257,10 @@ where
     // ANCHOR_END: end
 
     fn places(&self) -> MutexGuard<'_, Places<S::Lease, S::Error>> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.places)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
