@@ -9,6 +9,7 @@ use anyhow::anyhow;
 use executor::channel::{Receiver, ReceiverExt, Sender, SenderExt, bounded};
 use executor::{ExecutorExt, Permit, Semaphore, TaskHandle, ThreadPoolExecutor, masked};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Pages that are in flight.
@@ -21,6 +22,11 @@ const TICK: Duration = Duration::from_millis(50);
 pub struct Keeper {
     state: Arc<State>,
     permits: Arc<Semaphore>,
+    /// Writes that were asked for.
+    writes: u64,
+    /// Those of them that are durable. The thread adds to it (`Release`) after the commit, and whoever reads it (`Acquire`) finds that in the
+    /// file.
+    durable: Arc<AtomicU64>,
     at_work: Option<AtWork>,
 }
 
@@ -33,7 +39,8 @@ struct AtWork {
 impl Keeper {
     /// Of this file.
     pub fn of(state: Arc<State>) -> Keeper {
-        Keeper { state, permits: Arc::new(Semaphore::new(IN_FLIGHT)), at_work: None }
+        let (permits, durable) = (Arc::new(Semaphore::new(IN_FLIGHT)), Arc::default());
+        Keeper { state, permits, writes: 0, durable, at_work: None }
     }
 
     /// Takes permits for what is to be fetched: up to `most`. Waits for one if there is none and nothing is `out`, that is, being fetched.
@@ -69,10 +76,21 @@ impl Keeper {
         }
         let work = match &mut self.at_work {
             Some(work) => work,
-            none => none.insert(AtWork::begin(&self.state, &self.permits)?),
+            none => none.insert(AtWork::begin(&self.state, &self.permits, &self.durable)?),
         };
+        self.writes += 1;
         let sent = masked(|| work.changes.put((changes, permits)).is_ok());
         if sent { Ok(()) } else { self.flush() }
+    }
+
+    /// How many writes were asked for.
+    pub fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    /// How many of the [`writes`](Self::writes) are durable: the first ones.
+    pub fn durable(&self) -> u64 {
+        self.durable.load(Ordering::Acquire)
     }
 
     /// Waits until all is durable.
@@ -88,11 +106,15 @@ impl Keeper {
 }
 
 impl AtWork {
-    fn begin(state: &Arc<State>, permits: &Arc<Semaphore>) -> anyhow::Result<AtWork> {
+    fn begin(
+        state: &Arc<State>,
+        permits: &Arc<Semaphore>,
+        durable: &Arc<AtomicU64>,
+    ) -> anyhow::Result<AtWork> {
         let (changes, arrived) = bounded(IN_FLIGHT);
-        let (state, permits) = (Arc::clone(state), Arc::clone(permits));
+        let (state, permits, durable) = (Arc::clone(state), Arc::clone(permits), Arc::clone(durable));
         let thread = ThreadPoolExecutor::builder().threads(1).name("keeper").build()?;
-        let kept = thread.submit(move || keep(&arrived, &state, &permits))?;
+        let kept = thread.submit(move || keep(&arrived, &state, &permits, &durable))?;
         Ok(AtWork { changes, kept, _thread: thread })
     }
 }
@@ -105,13 +127,21 @@ impl AtWork {
 ///
 /// # Errors
 /// If the state cannot be written. What was committed stays.
-fn keep(changes: &Receiver<(Changes, usize)>, state: &State, given_back: &Semaphore) -> anyhow::Result<()> {
+fn keep(
+    changes: &Receiver<(Changes, usize)>,
+    state: &State,
+    given_back: &Semaphore,
+    durable: &AtomicU64,
+) -> anyhow::Result<()> {
     while let Ok((mut all, mut permits)) = changes.take() {
+        let mut writes = 1;
         while let Ok((next, more)) = changes.try_recv() {
             all.extend(next);
             permits += more;
+            writes += 1;
         }
         state.commit(&all)?;
+        durable.fetch_add(writes, Ordering::Release);
         given_back.release(permits);
     }
     Ok(())

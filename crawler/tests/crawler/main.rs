@@ -18,6 +18,8 @@ mod web_again; // what has changed since an earlier run
 mod web_trouble; // a crawl that is stopped, and a state that cannot be used
 mod web_stops; // what each way to stop a crawl loses, and each order of writing
 #[cfg(feature = "redis")]
+mod web_figures; // what a page costs the engine
+#[cfg(feature = "redis")]
 mod web_shared; // one crawl by many processes
 mod web_fetch; // a page, or why it cannot be had
 mod web_hostile; // sites that mean no good

@@ -65,27 +65,28 @@ pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Re
     }
 }
 
-/// An entry of the stream of records: its number, and names and values in turn.
+/// An entry of the stream of records: its mark, and names and values in turn.
 type Entry = (String, Vec<String>);
 
-/// What the engine has accepted from an earlier run with this file and that run has not written: it ended before it had the answer.
+/// What the engine has accepted from an earlier run with this file and that run has not written: it ended before it had the answer, or before
+/// it had written all. Then the engine may forget it.
 pub(super) fn recall(engine: &mut Engine, state: &State, file: &str) -> Result<anyhow::Result<()>, Trouble> {
-    let mut from = "-".to_owned();
+    let (stream, mut from) = (format!("done:{file}"), "-".to_owned());
     loop {
-        let entries: Vec<Entry> = engine.ask("XRANGE", "done", &[&from, "+", "COUNT", "1000"])?;
-        let Some((last, _)) = entries.last() else { return Ok(Ok(())) };
+        let entries: Vec<Entry> = engine.ask("XRANGE", &stream, &[&from, "+", "COUNT", "1000"])?;
+        let Some((last, _)) = entries.last() else { break };
         from = format!("({last}");
-        let ours = entries.iter().filter(|(_, entry)| entry.get(1).is_some_and(|by| by == file));
-        if let Err(error) = write_what_is_missing(state, ours) {
+        if let Err(error) = write_what_is_missing(state, &entries) {
             return Ok(Err(error));
         }
     }
+    engine.ask::<()>("DEL", &stream, &[]).map(Ok)
 }
 
-fn write_what_is_missing<'e>(state: &State, entries: impl Iterator<Item = &'e Entry>) -> anyhow::Result<()> {
+fn write_what_is_missing(state: &State, entries: &[Entry]) -> anyhow::Result<()> {
     let mut changes = Changes::default();
     for (_, entry) in entries {
-        if let [_, _, _, url, _, record] = &entry[..]
+        if let [_, url, _, record] = &entry[..]
             && !state.has(url)?
             && let Some(record) = wire::record(record)
         {

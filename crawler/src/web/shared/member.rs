@@ -2,6 +2,7 @@
 
 use super::Fenced;
 use super::engine::{Engine, Trouble};
+use super::marks::Marks;
 use super::outage::Outage;
 use super::wire::{self, Answer, Bounds, Came, Leased, Request, Sums, What, ms};
 use crate::web::frontier::{Job, Kind, Limits};
@@ -26,6 +27,7 @@ pub(super) struct Member {
     pub(super) file: String,
     pub(super) visitor: Arc<Visitor>,
     pub(super) keeper: Keeper,
+    pub(super) marks: Marks,
     pub(super) sums: Sums,
     pub(super) bounds: Bounds,
     pub(super) lease: Duration,
@@ -79,6 +81,7 @@ impl Member {
             file,
             visitor,
             keeper: Keeper::of(Arc::clone(state)),
+            marks: Marks::default(),
             sums,
             bounds: Bounds::of(limits),
             lease,
@@ -112,6 +115,7 @@ impl Member {
             came: brought.iter().map(|brought| &brought.came).collect(),
             starts: starts.map(|starts| self.sums.links(starts)),
             nothing: BASE64_STANDARD.encode(NOTHING),
+            written: self.marks.take(self.keeper.durable(), leaves),
             is_leaving: leaves,
         };
         serde_json::to_string(&request).expect("numbers and texts")
@@ -188,6 +192,9 @@ impl Member {
         changes.over.extend(given_up);
         answer.notes.drain(..).for_each(|note| self.visitor.note(note));
         self.keeper.write(changes, 0).map_err(|error| Trouble::Lasting(format!("{error:#}")))?;
+        if let Some(mark) = answer.mark.take() {
+            self.marks.add(self.keeper.writes(), mark);
+        }
         let leased = mem::take(&mut answer.leases);
         self.last = answer;
         Ok(leased.into_iter().map(|leased| self.fenced(leased)).collect())

@@ -26,6 +26,7 @@
 
 mod engine;
 mod join;
+mod marks;
 mod member;
 mod outage;
 mod status;

@@ -12,7 +12,8 @@
 --   aside:SITE    list      pages that failed while the site was being closed
 --   held, leases  hash, sorted   token -> what is under way; token, by the time at which the lease runs out
 --   s:BUCKET      set       sums of addresses that were seen
---   done, dead    stream, list   records, once each, and in whose file they are; pages of which workers have died
+--   done:FILE     stream    records, until the file has them
+--   dead          list      pages of which workers have died
 --   rules:SITE, ask:SITE         the site's robots.txt; how far the questions to it are
 --   told          hash      "worker site" -> the version of the rules that the worker has
 --   last, workers hash, sorted   worker -> its last request and the answer; worker, by the time of that
@@ -21,6 +22,16 @@
 local prefix, request = KEYS[1], cjson.decode(ARGV[1])
 local call, limits = redis.call, request.limits
 local function key(name) return prefix .. name end
+
+-- A command and a list of its arguments, a thousand at a time: Lua has room for some thousands.
+local function call_with(name, where, list, option)
+  for from = 1, #list, 1000 do
+    local words = { unpack(list, from, math.min(from + 999, #list)) }
+    if option then table.insert(words, 1, option) end
+    call(name, key(where), unpack(words))
+  end
+end
+
 local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local RULES_COUNT, DEADLY, IN_A_ROW, BRIEFLY = 86400000, 3, 3, 10000
@@ -53,9 +64,20 @@ local function site_of(name)
   return sites[name]
 end
 
--- A site that may have something to hand out is due, unless it rests.
-local function look_at(name, site)
-  if not site.left and (site.must or site.taken < site.stripes) then call('ZADD', key('due'), 'NX', now, name) end
+-- A site that may have something to hand out is due, unless it rests. It is written with the others of this step.
+local looked_at = {}
+local function look_at(name) looked_at[name] = true end
+local function write_due()
+  local due = {}
+  for name in pairs(looked_at) do
+    local site = site_of(name)
+    if not site.left and (site.must or site.taken < site.stripes) then
+      table.insert(due, now)
+      table.insert(due, name)
+    end
+  end
+  looked_at = {}
+  call_with('ZADD', 'due', due, 'NX')
 end
 
 -- A page waits: behind those of its depth, or before them.
@@ -73,15 +95,20 @@ local function put_back(page, outages)
     page.attempts = page.attempts + 1
   end
   put(page, true)
-  look_at(page.site, site)
+  look_at(page.site)
 end
 
--- Takes on pages that nobody has seen. Each is { address, site, depth, bucket, sum, other }.
+-- Takes on pages that nobody has seen. Each is { address, site, depth, bucket, sum, other }. Many pages have the same links.
+local met = {}
 local function add(links)
   local left_out = 0
   for _, link in ipairs(links or {}) do
     local url, name, depth, bucket, sum = link[1], link[2], link[3], key('s:' .. link[4]), link[5]
-    if about.seen >= limits.pages then
+    local is_met = met[sum]
+    met[sum] = true
+    if is_met then
+      -- it was added, or left out
+    elseif about.seen >= limits.pages then
       if call('SISMEMBER', bucket, sum) == 0 then left_out = left_out + 1 end
     elseif call('SADD', bucket, sum) == 1 then
       about.seen = about.seen + 1
@@ -92,7 +119,7 @@ local function add(links)
         about.left = about.left + 1
       else
         about.open = about.open + 1
-        look_at(name, site)
+        look_at(name)
       end
     end
   end
@@ -101,7 +128,7 @@ end
 
 local function free(name, site)
   site.taken = site.taken - 1
-  look_at(name, site)
+  look_at(name)
 end
 
 -- A stripe rests. For a site with one, that is the time from which it is due.
@@ -121,12 +148,18 @@ local function recover(site)
   site.failures, site.rests, site.since, site.busy = 0, 0, nil, nil
 end
 
+-- A page is over. Its record is kept until the worker says that its file has it.
+local done = key('done:' .. request.file)
+local function keep(page, record)
+  about.over = about.over + 1
+  answer.mark = call('XADD', done, '*', 'url', page.url, 'record', record)
+end
+
 -- A record of the engine's own: the worker that is told of it notes it.
 local function fail(page, why)
   local record = cjson.encode({ progress = 'failed', depth = page.depth, why = why, at = math.floor(now / 1000) })
-  call('XADD', key('done'), '*', 'by', request.file, 'url', page.url, 'record', record)
+  keep(page, record)
   table.insert(answer.over, { page.url, record })
-  about.over = about.over + 1
 end
 
 local function leave(name, site, why)
@@ -169,18 +202,21 @@ local function open(name, site, pauses)
   local aside = call('LRANGE', key('aside:' .. name), 0, -1)
   call('DEL', key('aside:' .. name), key('ask:' .. name))
   for at = #aside, 1, -1 do put_back(cjson.decode(aside[at]), site.before) end
-  look_at(name, site)
+  look_at(name)
 end
 
 -- ANCHOR: drop
--- What a token is for, and no longer under way. Nothing if the lease has run out.
-local function drop(token)
-  local held = call('HGET', key('held'), token)
-  if not held then return nil end
-  call('HDEL', key('held'), token)
-  call('ZREM', key('leases'), token)
-  if about.suspect == token then about.suspect = '' end
-  return cjson.decode(held)
+-- What these tokens are for, and no longer under way. Nothing for a token whose lease has run out.
+local function drop(tokens)
+  local pages = {}
+  if #tokens == 0 then return pages end
+  for at, held in ipairs(call('HMGET', key('held'), unpack(tokens))) do
+    if held then pages[tokens[at]] = cjson.decode(held) end
+    if about.suspect == tokens[at] then about.suspect = '' end
+  end
+  call('HDEL', key('held'), unpack(tokens))
+  call('ZREM', key('leases'), unpack(tokens))
+  return pages
 end
 -- ANCHOR_END: drop
 
@@ -188,9 +224,9 @@ local what = {}
 
 function what.over(page, site, came)
   add(came.links)
-  site.over, about.over, about.open = site.over + 1, about.over + 1, about.open - 1
+  site.over, about.open = site.over + 1, about.open - 1
   if came.is_well then recover(site) end
-  call('XADD', key('done'), '*', 'by', request.file, 'url', page.url, 'record', came.record)
+  keep(page, came.record)
   if came.was_asked then rest(page.site, site) else free(page.site, site) end
 end
 
@@ -221,7 +257,7 @@ end
 function what.back(page, site)
   if page.is_site then
     site.must = true
-    look_at(page.site, site)
+    look_at(page.site)
   else
     free(page.site, site)
     put_back(page)
@@ -278,16 +314,14 @@ local function start()
 end
 
 -- A lease that ran out: its worker is gone, or late. Three of them are one too many.
-local function has_run_out(token)
-  local page = drop(token)
-  if not page then return call('ZREM', key('leases'), token) end
+local function has_run_out(page)
   local site = site_of(page.site)
   page.deaths = page.deaths + 1
   if page.is_site then
     site.deaths = page.deaths
     if page.deaths < DEADLY then
       site.must = true
-      return look_at(page.site, site)
+      return look_at(page.site)
     end
     call('SET', key('rules:' .. page.site), request.nothing)
     call('RPUSH', key('dead'), page.site .. ' (its rules: nothing is allowed)')
@@ -336,6 +370,18 @@ local function next_of(name, site)
   end
 end
 
+-- The worker is told of the rules with the first page of a site.
+local told = {}
+local function tell(page, site)
+  if told[page.site] or not site.version then return end
+  told[page.site] = true
+  local name = request.worker .. ' ' .. page.site
+  if call('HGET', key('told'), name) ~= site.version then
+    page.text, page.is_told = call('GET', key('rules:' .. page.site)) or nil, true
+    call('HSET', key('told'), name, site.version)
+  end
+end
+
 -- ANCHOR: lease
 -- A token is higher than every one before it, also if the engine has forgotten the last ones: its clock has gone on.
 local function lease(page, site)
@@ -348,21 +394,20 @@ local function lease(page, site)
   if page.is_site then
     page.asking = call('GET', key('ask:' .. page.site)) or nil
   else
-    local told = request.worker .. ' ' .. page.site
-    if site.version and call('HGET', key('told'), told) ~= site.version then
-      page.text = call('GET', key('rules:' .. page.site)) or nil
-      page.is_told = true
-      call('HSET', key('told'), told, site.version)
-    end
+    tell(page, site)
   end
   table.insert(answer.leases, page)
 end
 -- ANCHOR_END: lease
 
 -- ANCHOR: step
+local tokens = {}
+for at, came in ipairs(request.came) do tokens[at] = came.token end
+local pages = drop(tokens)
 for _, came in ipairs(request.came) do
-  local page = drop(came.token)
+  local page = pages[came.token]
   if page then
+    pages[came.token] = nil
     what[came.what](page, site_of(page.site), came)
   else
     table.insert(answer.stale, came.token)
@@ -370,31 +415,56 @@ for _, came in ipairs(request.came) do
 end
 -- ANCHOR_END: step
 if request.starts then start() end
-for _, token in ipairs(call('ZRANGEBYSCORE', key('leases'), '-inf', now, 'LIMIT', 0, 100)) do has_run_out(token) end
+local late = call('ZRANGEBYSCORE', key('leases'), '-inf', now, 'LIMIT', 0, 100)
+for _, page in pairs(drop(late)) do has_run_out(page) end
 for _, entry in ipairs(call('ZRANGEBYSCORE', key('later'), '-inf', now, 'LIMIT', 0, 1000)) do
   call('ZREM', key('later'), entry)
   comes(cjson.decode(entry))
 end
-while #answer.leases < request.most do
-  local due = call('ZRANGEBYSCORE', key('due'), '-inf', now, 'LIMIT', 0, request.most - #answer.leases)
-  if #due == 0 then break end
-  for _, name in ipairs(due) do
-    call('ZREM', key('due'), name)
-    local site = site_of(name)
-    local page = next_of(name, site)
-    if page then
-      lease(page, site)
-      look_at(name, site)
-    end
-  end
-end
 
-for name, site in pairs(sites) do call('HSET', key('sites'), name, cjson.encode(site)) end
+-- A page of each site that is due, and if no other site is due, the next page of each.
+while #answer.leases < request.most do
+  write_due()
+  local wanted = request.most - #answer.leases
+  local due = call('ZRANGEBYSCORE', key('due'), '-inf', now, 'LIMIT', 0, wanted)
+  call_with('ZREM', 'due', due)
+  local is_all = #due < wanted
+  repeat
+    local again = {}
+    for _, name in ipairs(due) do
+      local site = site_of(name)
+      local page = #answer.leases < request.most and next_of(name, site)
+      if page then
+        lease(page, site)
+        table.insert(again, name)
+        look_at(name)
+      elseif #answer.leases < request.most then
+        looked_at[name] = nil
+      end
+    end
+    due = again
+  until #due == 0 or not is_all
+  if is_all then break end
+end
+write_due()
+
+local known = {}
+for name, site in pairs(sites) do
+  table.insert(known, name)
+  table.insert(known, cjson.encode(site))
+end
+call_with('HSET', 'sites', known)
 call('HSET', key('about'), 'open', about.open, 'left', about.left, 'seen', about.seen, 'over', about.over,
   'fence', string.format('%.0f', about.fence), 'suspect', about.suspect)
-for _, name in ipairs({ 'due', 'later', 'leases' }) do
-  local first = call('ZRANGEBYSCORE', key(name), string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-  if first[2] then answer.pause = math.min(answer.pause or LONGEST_PAUSE, first[2] - now) end
+if #answer.leases < request.most then
+  for _, name in ipairs({ 'due', 'later', 'leases' }) do
+    local first = call('ZRANGEBYSCORE', key(name), string.format('(%.0f', now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    if first[2] then answer.pause = math.min(answer.pause or LONGEST_PAUSE, first[2] - now) end
+  end
+end
+if request.written then -- all up to that one, and that one, too
+  local at, number = string.match(request.written, '^(%d+)-(%d+)$')
+  call('XTRIM', done, 'MINID', at .. '-' .. string.format('%.0f', number + 1))
 end
 answer.open, answer.left, answer.seen, answer.over_in_all = about.open, about.left, about.seen, about.over
 for _, name in ipairs({ 'leases', 'stale', 'over', 'notes' }) do

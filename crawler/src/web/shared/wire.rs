@@ -64,6 +64,9 @@ pub(super) struct Request<'r> {
     pub(super) starts: Option<Vec<Link>>,
     /// The rules of a site whose rules end processes.
     pub(super) nothing: String,
+    /// The file has all records up to this mark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) written: Option<String>,
     pub(super) is_leaving: bool,
 }
 
@@ -175,6 +178,8 @@ pub(super) struct Answer {
     /// Pages that the engine itself has given up: their addresses and their records.
     pub(super) over: Vec<(String, String)>,
     pub(super) notes: Vec<String>,
+    /// The last record of this step, in the stream of the worker's file.
+    pub(super) mark: Option<String>,
     pub(super) pause: Option<u64>,
     pub(super) open: usize,
     pub(super) left: usize,
