@@ -10,6 +10,7 @@ use crate::stage::{self, INTERRUPTED};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::mem;
 use std::process::ExitCode;
 use std::sync::Arc;
 use url::Url;
@@ -19,6 +20,9 @@ const BROKEN: u8 = 3;
 
 /// The exit status of a crawl that came to its end and has left pages to another run.
 const LEFT: u8 = 4;
+
+/// The store is asked about so many links at a time.
+const LINKS_AT_ONCE: usize = 1000;
 
 /// A store, when the crawl has ended.
 pub trait Results: Store {
@@ -40,6 +44,11 @@ pub trait Results: Store {
 
     /// Whether a page has been seen, in this run or before.
     fn has_seen(&self, url: &str) -> bool;
+
+    /// Those of these pages that have not been seen. A store that has to send a message for an answer asks for all at once.
+    fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
+        urls.into_iter().filter(|url| !self.has_seen(url)).collect()
+    }
 }
 
 /// How a crawl ended.
@@ -115,7 +124,8 @@ struct Elsewhere {
 impl Tally {
     fn of(store: &impl Results, scope: &Scope) -> anyhow::Result<Tally> {
         let waiting = store.elsewhere();
-        let (mut tally, mut seen) = (Tally { waiting, ..Tally::default() }, HashSet::new());
+        let mut tally = Tally { waiting, ..Tally::default() };
+        let (mut elsewhere, mut links) = (HashSet::new(), HashSet::new());
         store.state().each(|url, record| {
             *match record.progress {
                 Progress::Fetched if record.is_other => &mut tally.checked,
@@ -129,14 +139,17 @@ impl Tally {
             }
             tally.copies += usize::from(record.copy_of.is_some());
             tally.unlisted += record.left_out;
-            for link in record.links.into_iter().chain(record.copy_of) {
-                if !store.has_seen(&link) && !seen.contains(&link) {
-                    tally.elsewhere.count(&link, scope);
-                    seen.insert(link);
-                }
+            let others = record.links.into_iter().chain(record.copy_of);
+            links.extend(others.filter(|link| !elsewhere.contains(link)));
+            if links.len() >= LINKS_AT_ONCE {
+                elsewhere.extend(store.unseen(mem::take(&mut links)));
             }
             Ok(())
         })?;
+        elsewhere.extend(store.unseen(links));
+        for link in &elsewhere {
+            tally.elsewhere.count(link, scope);
+        }
         Ok(tally)
     }
 }

@@ -1,7 +1,7 @@
 //! The engine: one connection, made again when it breaks, and a sentence for each way in which it can fail.
 
 use anyhow::{anyhow, bail};
-use redis::{Client, Cmd, Connection, ErrorKind, FromRedisValue, RedisError, cmd};
+use redis::{Client, Cmd, Connection, ErrorKind, FromRedisValue, RedisError, cmd, pipe};
 use std::time::Duration;
 
 const SCRIPT: &str = include_str!("script.lua");
@@ -92,14 +92,30 @@ impl Engine {
         self.query(cmd(name).arg(key).arg(args)).map_err(|error| self.trouble(&error))
     }
 
+    /// Which of these are in the sets of the crawl: each is the name of a set and what may be in it. One round trip.
+    pub(super) fn are_members(&mut self, members: &[(String, String)]) -> Result<Vec<bool>, Trouble> {
+        let mut questions = pipe();
+        for (set, member) in members {
+            questions.cmd("SISMEMBER").arg(format!("{}{set}", self.prefix)).arg(member);
+        }
+        self.connected(|connection| questions.query(connection)).map_err(|error| self.trouble(&error))
+    }
+
     /// The time of the engine: milliseconds since 1970.
     pub(super) fn now(&mut self) -> Result<u64, Trouble> {
         let (seconds, micros): (u64, u64) = self.query(&cmd("TIME")).map_err(|error| self.trouble(&error))?;
         Ok(seconds * 1000 + micros / 1000)
     }
 
-    /// What breaks a connection breaks it for good: an answer that comes late would be taken for that to the next request.
     fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, RedisError> {
+        self.connected(|connection| command.query(connection))
+    }
+
+    /// What breaks a connection breaks it for good: an answer that comes late would be taken for that to the next request.
+    fn connected<T>(
+        &mut self,
+        ask: impl FnOnce(&mut Connection) -> Result<T, RedisError>,
+    ) -> Result<T, RedisError> {
         let mut connection = if let Some(connection) = self.connection.take() {
             connection
         } else {
@@ -108,7 +124,7 @@ impl Engine {
             connection.set_write_timeout(Some(ANSWER))?;
             connection
         };
-        let answer = command.query(&mut connection);
+        let answer = ask(&mut connection);
         let is_usable = answer
             .as_ref()
             .err()

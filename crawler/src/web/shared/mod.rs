@@ -47,6 +47,7 @@ use join::{agree, check_state, recall};
 use member::{Brought, Member};
 use outage::until_it_answers;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -226,5 +227,14 @@ impl Results for Shared {
         let mut member = self.member();
         let (bucket, sum) = member.sums.of(url);
         member.engine.ask("SISMEMBER", &format!("s:{bucket}"), &[&sum]).unwrap_or(true)
+    }
+
+    /// One that does not answer any more has seen all.
+    fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
+        let mut member = self.member();
+        let sums: Vec<_> = urls.iter().map(|url| member.sums.of(url)).collect();
+        let members: Vec<_> = sums.into_iter().map(|(bucket, sum)| (format!("s:{bucket}"), sum)).collect();
+        let seen = member.engine.are_members(&members).unwrap_or_else(|_| vec![true; urls.len()]);
+        urls.into_iter().zip(seen).filter(|(_, is_seen)| !is_seen).map(|(url, _)| url).collect()
     }
 }
