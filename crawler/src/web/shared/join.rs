@@ -45,24 +45,32 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     differ
 }
 
-/// A file has the pages of one crawl: two would be mixed in its graph. Returns the name of the file in the engine, and whether it is new.
-pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Result<(String, bool)> {
+/// A file has the pages of one crawl: two would be mixed in its graph.
+pub(super) fn refuse_others(state: &State, crawl: &str) -> anyhow::Result<()> {
     let path = state.path().display();
-    let of_this = format!("{crawl} {secret:x} ");
     match state.note(CRAWL)? {
-        Some(note) => match note.strip_prefix(&of_this) {
-            Some(name) => Ok((name.to_owned(), false)),
-            None => bail!("{path} has pages of another crawl: name another file with --state"),
-        },
+        Some(note) if !note.starts_with(&format!("{crawl} ")) => Err(of_another(state)),
         None if !state.is_empty()? => {
             bail!("{path} has pages of a crawl without --frontier: name another file with --state")
         }
-        None => {
-            let name = format!("{:x}", fastrand::u64(..));
-            state.set_note(CRAWL, &(of_this + &name))?;
-            Ok((name, true))
-        }
+        _ => Ok(()),
     }
+}
+
+fn of_another(state: &State) -> anyhow::Error {
+    anyhow!("{} has pages of another crawl: name another file with --state", state.path().display())
+}
+
+/// The name of the file in the engine, and whether it is new. It is refused if it is of a crawl of this name that is gone.
+pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Result<(String, bool)> {
+    let of_this = format!("{crawl} {secret:x} ");
+    if let Some(note) = state.note(CRAWL)? {
+        let name = note.strip_prefix(&of_this).ok_or_else(|| of_another(state))?;
+        return Ok((name.to_owned(), false));
+    }
+    let name = format!("{:x}", fastrand::u64(..));
+    state.set_note(CRAWL, &(of_this + &name))?;
+    Ok((name, true))
 }
 
 /// An entry of the stream of records: its mark, and names and values in turn.

@@ -43,7 +43,7 @@ use super::visit::Visitor;
 use anyhow::anyhow;
 use engine::{Engine, Trouble};
 use executor::CancelToken;
-use join::{agree, check_state, recall};
+use join::{agree, check_state, recall, refuse_others};
 use member::{Brought, Member};
 use outage::until_it_answers;
 use serde_json::Value;
@@ -103,6 +103,7 @@ impl Shared {
         stop: &CancelToken,
     ) -> anyhow::Result<Shared> {
         let mut engine = Engine::at(how.engine, how.crawl)?;
+        refuse_others(&state, how.crawl)?; // before the engine knows of the crawl
         let patience = limits.patience;
         let secret = until_it_answers(&mut engine, patience, stop, |engine| agree(engine, how))??;
         let (file, is_new) = check_state(&state, how.crawl, secret)?;
