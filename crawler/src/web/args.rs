@@ -126,8 +126,8 @@ pub struct CrawlArgs {
     #[arg(long, help_heading = "What is written")]
     pub json: bool,
 
-    /// Share the crawl with other processes: the address of a Redis or Valkey, such as `redis://:PASSWORD@HOST:6379/0`. The state is then
-    /// what this process has recorded
+    /// Share the crawl with other processes: the address of a Redis or Valkey, such as `redis://USER:PASSWORD@HOST:6379/0`, or
+    /// `rediss://` for TLS. The state is then what this process has recorded
     #[arg(long, value_name = "URL", requires = "crawl", conflicts_with_all = ["demo", "again", "retry_failed"], help_heading = "Many processes")]
     pub frontier: Option<String>,
 

@@ -3,6 +3,8 @@
 use anyhow::{anyhow, bail};
 use redis::{Client, Cmd, Connection, ErrorKind, FromRedisValue, RedisError, cmd, pipe};
 use std::time::Duration;
+#[cfg(feature = "tls")]
+use std::{error::Error, io, sync::Arc};
 
 const SCRIPT: &str = include_str!("script.lua");
 
@@ -41,7 +43,7 @@ impl Trouble {
 }
 
 impl Engine {
-    /// The engine at an address such as `redis://:PASSWORD@HOST:6379/0`, and a crawl in it. Nothing is sent yet.
+    /// The engine at an address such as `redis://USER:PASSWORD@HOST:6379/0`, and a crawl in it. Nothing is sent yet.
     ///
     /// # Errors
     /// If the address is none.
@@ -49,6 +51,9 @@ impl Engine {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if crawl.is_empty() || !crawl.chars().all(is_name) {
             bail!("--crawl {crawl:?}: a name has letters, digits, '.', '_' and '-'");
+        }
+        if !cfg!(feature = "tls") && (url.starts_with("rediss:") || url.starts_with("valkeys:")) {
+            bail!("--frontier: TLS needs a program that was built with `--features redis,tls`");
         }
         let client = Client::open(url).map_err(|error| anyhow!("--frontier: {error}"))?;
         let name = client.get_connection_info().addr().to_string();
@@ -135,6 +140,9 @@ impl Engine {
 
     fn trouble(&self, error: &RedisError) -> Trouble {
         let name = &self.name;
+        if let Some(why) = distrust(error) {
+            return Trouble::Closed(format!("the engine at {name} cannot be trusted: {why}"));
+        }
         let what = match (error.code(), error.kind()) {
             _ if error.is_timeout() => "does not answer in time".to_owned(),
             (_, ErrorKind::Io) => format!("cannot be reached ({error})"),
@@ -164,4 +172,17 @@ impl Engine {
         };
         Trouble::Passing(format!("the engine at {name} {what}"))
     }
+}
+
+/// What is wrong with the certificate of the engine, if that is what an error is about.
+#[cfg(feature = "tls")]
+fn distrust(error: &RedisError) -> Option<String> {
+    let cause = error.source()?.downcast_ref::<Arc<dyn Error + Send + Sync>>()?;
+    let cause = cause.downcast_ref::<io::Error>()?.get_ref()?;
+    hypertext_http::trust::distrust(cause.downcast_ref()?)
+}
+
+#[cfg(not(feature = "tls"))]
+fn distrust(_: &RedisError) -> Option<String> {
+    None
 }
