@@ -12,18 +12,27 @@ use tempfile::TempDir;
 pub(super) struct Engine {
     folder: TempDir,
     pub(super) port: u16,
+    flags: Vec<String>,
     server: Child,
 }
 
 impl Engine {
     pub(super) fn start() -> Engine {
-        let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let server = Engine::server(&folder, port);
-        Engine { folder, port, server }
+        Engine::with(&[])
     }
 
-    fn server(folder: &TempDir, port: u16) -> Child {
+    /// An engine that is started with these flags, too.
+    pub(super) fn with(flags: &[&str]) -> Engine {
+        let folder = tempfile::tempdir().unwrap();
+        let flags: Vec<_> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let port = free_port();
+        let server = Engine::server(&folder, port, &flags);
+        Engine { folder, port, flags, server }
+    }
+
+    /// It is killed in tests, and its machine is not. So what it has written is not lost, also if it does not wait for the disk. A lease that
+    /// runs out while the disk is busy would be no fault of a worker.
+    fn server(folder: &TempDir, port: u16, flags: &[String]) -> Child {
         let mut command = Command::new("redis-server");
         command.args([
             "--port",
@@ -35,8 +44,10 @@ impl Engine {
             "--appendonly",
             "yes",
         ]);
-        command.args(["--appendfsync", "always", "--dir"]).arg(folder.path()).stdout(Stdio::null());
-        let server = command.spawn().expect("redis-server is installed");
+        command
+            .args(["--appendfsync", "no", "--enable-protected-configs", "local", "--dir"])
+            .arg(folder.path());
+        let server = command.args(flags).stdout(Stdio::null()).spawn().expect("redis-server is installed");
         let begun = Instant::now();
         while say(port, &["PING"]).as_deref() != Some("+PONG") {
             assert!(begun.elapsed() < WATCHDOG, "the engine does not answer");
@@ -51,12 +62,16 @@ impl Engine {
     }
 
     pub(super) fn restart(&mut self) {
-        self.server = Engine::server(&self.folder, self.port);
+        self.server = Engine::server(&self.folder, self.port, &self.flags);
     }
 
     /// The first line of the answer to a command.
     pub(super) fn say(&self, words: &[&str]) -> String {
         say(self.port, words).expect("the engine answers")
+    }
+
+    pub(super) fn folder(&self) -> &str {
+        self.folder.path().to_str().unwrap()
     }
 
     pub(super) fn url(&self) -> String {
@@ -69,6 +84,11 @@ impl Drop for Engine {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+/// A port at which nobody listens.
+pub(super) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn say(port: u16, words: &[&str]) -> Option<String> {

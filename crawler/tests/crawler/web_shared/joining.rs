@@ -16,6 +16,8 @@ fn who_cannot_join_is_told_why() {
         (0, &["--crawl", "other"], "has pages of another crawl"),
         (2, &["--frontier", "redis://127.0.0.1:1/0", "--patience", "300ms"], "cannot be reached"),
         (2, &["--frontier", "http://127.0.0.1/"], "--frontier"),
+        #[cfg(not(feature = "tls"))]
+        (2, &["--frontier", "rediss://127.0.0.1:1/0"], "--features redis,tls"),
         (2, &["--frontier", &with_password], "is the password in --frontier right?"),
     ] {
         let folder = shared.folders[process].path();
@@ -33,8 +35,55 @@ fn who_cannot_join_is_told_why() {
         assert_eq!(output.status.code(), Some(1), "{flags:?}");
         assert!(said(&output).contains(sentence), "{flags:?}: {}", said(&output));
     }
-    let mut status = Command::new(env!("CARGO_BIN_EXE_crawl"));
-    status.args(["status", "--frontier", &shared.engine.url(), "--crawl", "test"]);
-    let text = String::from_utf8(status.output().unwrap().stdout).unwrap();
+    let status = |flags: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_crawl")).arg("status").args(flags).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout.clone()).unwrap() + &said(&output))
+    };
+    let url = shared.engine.url();
+    let (code, text) = status(&["--frontier", &url, "--crawl", "test"]);
     assert!(text.starts_with("test: 5 pages over, 0 to do, 0 left to another run; 5 seen\n"), "{text}");
+    assert_eq!(code, Some(0), "{text}");
+    for (code, flags, sentence) in [
+        (1, &["--frontier", &*url, "--crawl", "other"][..], "there is no crawl other in this engine"),
+        (
+            1,
+            &["--frontier", "redis://127.0.0.1:1/0", "--crawl", "test"],
+            "the engine at 127.0.0.1:1 cannot be reached",
+        ),
+        (1, &["--frontier", &url, "--crawl", "a b"], "a name has letters, digits"),
+        (2, &["--crawl", "test"], "--frontier <URL>"),
+        (2, &["--frontier", &url], "--crawl <NAME>"),
+    ] {
+        let (ended, text) = status(flags);
+        assert!(ended == Some(code) && text.contains(sentence), "{flags:?}: {ended:?}, {text}");
+    }
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn a_user_with_a_password_may_do_what_the_crawl_needs() {
+    let shared = Shared::of(20, Duration::ZERO, 2);
+    let say = |words: &[&str]| assert_eq!(shared.engine.say(words), "+OK", "{words:?}");
+    say(&["ACL", "SETUSER", "crawler", "on", ">secret", "~{test}:*", "+@all", "-@dangerous"]);
+    say(&["ACL", "SETUSER", "default", "resetpass", ">other"]);
+    let at = |who: &str| shared.engine.url().replace("//", &format!("//{who}@"));
+    is_complete(&ended(shared.start_at(0, &at("crawler:secret"), &[])));
+    for who in ["crawler:other", "nobody:secret", ":secret"] {
+        let output = ended(shared.start_at(1, &at(who), &[]));
+        assert_eq!(output.status.code(), Some(1), "{who}: {}", said(&output));
+        assert!(said(&output).contains("is the password in --frontier right?"), "{who}: {}", said(&output));
+        assert!(!said(&output).contains("secret"), "{who}: {}", said(&output));
+    }
+    let output = ended(shared.start(1, &[]));
+    assert!(said(&output).contains("is the password in --frontier right?"), "{}", said(&output));
+}
+
+#[test]
+fn an_engine_and_a_crawl_are_named_together() {
+    let folder = tempfile::tempdir().unwrap();
+    for flag in [["--frontier", "redis://127.0.0.1:1/0"], ["--crawl", "test"]] {
+        let output = ended(crawl(folder.path(), "http://127.0.0.1:1/", &flag).spawn().unwrap());
+        assert_eq!(output.status.code(), Some(2), "{flag:?}");
+        assert!(said(&output).contains("required arguments were not provided"), "{}", said(&output));
+    }
 }

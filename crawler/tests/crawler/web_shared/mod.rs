@@ -2,10 +2,17 @@
 //! `redis-server`, so they run where they are asked for: `bash .ci/redis`.
 
 mod engine; // a Redis of a test's own
+mod forwarder; // what lies between a process and its engine
+mod site; // sites that count what they are asked for
 mod joining; // who may join
+#[cfg(feature = "tls")]
+mod tls; // which engines are trusted
 mod sites; // what sites have from many processes
 mod workers; // the bad days of a worker
 mod outages; // the bad days of an engine
+mod failover; // a copy of an engine takes over
+mod partition; // a network that loses everything
+mod politeness; // how many requests a site has at the same moment
 mod chance; // anything, at random moments
 
 use crate::child::{WATCHDOG, crawl, ended, report};
@@ -14,12 +21,7 @@ use crawler::web::state::{Progress, Record, State};
 use engine::Engine;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::process::{Child, Command, Output};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -45,10 +47,14 @@ impl Shared {
     }
 
     fn start(&self, process: usize, flags: &[&str]) -> Child {
+        self.start_at(process, &self.engine.url(), flags)
+    }
+
+    /// A process that knows the engine by another address.
+    fn start_at(&self, process: usize, engine: &str, flags: &[&str]) -> Child {
         let folder = self.folders[process].path();
-        let url = self.engine.url();
         let mut command = crawl(folder, self.site.start_url().as_str(), &["--allow-private", "--json"]);
-        command.args(["--frontier", &url, "--crawl", "test", "--per-site", "8", "--threads", "4"]);
+        command.args(["--frontier", engine, "--crawl", "test", "--per-site", "8", "--threads", "4"]);
         command.args(flags).spawn().unwrap()
     }
 
@@ -56,23 +62,9 @@ impl Shared {
         assert!(self.site.wait_until(WATCHDOG, |requests, _| requests.len() >= times));
     }
 
-    /// What the processes have recorded, together. A page of two of them fails the test.
-    fn records(&self) -> BTreeMap<String, Record> {
-        let mut records = BTreeMap::new();
-        for folder in &self.folders {
-            let Ok(state) = State::open(&folder.path().join("state")) else { continue };
-            let each = |url: &str, record: Record| {
-                assert!(records.insert(url.to_owned(), record).is_none(), "{url} was recorded twice");
-                Ok(())
-            };
-            state.each(each).unwrap();
-        }
-        records
-    }
-
     /// All pages of the site are recorded, each once, and the engine has them once.
     fn assert_whole(&self) {
-        let records = self.records();
+        let records = records(&self.folders);
         let fetched: Vec<_> = records
             .iter()
             .filter(|(_, record)| record.progress == Progress::Fetched)
@@ -97,9 +89,32 @@ impl Shared {
     }
 }
 
+/// What processes have recorded, together. A page of two of them fails the test.
+fn records(folders: &[TempDir]) -> BTreeMap<String, Record> {
+    let mut records = BTreeMap::new();
+    for folder in folders {
+        let Ok(state) = State::open(&folder.path().join("state")) else { continue };
+        let each = |url: &str, record: Record| {
+            assert!(records.insert(url.to_owned(), record).is_none(), "{url} was recorded twice");
+            Ok(())
+        };
+        state.each(each).unwrap();
+    }
+    records
+}
+
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
     assert!(sent.unwrap().success());
+}
+
+/// Outcomes that came when their leases had run out, by the notes of a report.
+fn late(report: &Value) -> usize {
+    let notes = report["notes"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let late = notes.filter_map(|note| {
+        note.strip_suffix(" outcomes came when their leases had run out: they do not count")
+    });
+    late.map(|count| count.parse::<usize>().unwrap()).sum()
 }
 
 fn said(output: &Output) -> String {
@@ -112,35 +127,7 @@ fn is_complete(output: &Output) -> Value {
     report
 }
 
-fn all_are_complete(children: Vec<Child>) {
-    for child in children {
-        is_complete(&ended(child));
-    }
-}
-
-/// A site whose page `/bad` never has an answer, and whose page `/busy` asks for a rest of an hour. Each request is counted.
-fn odd_site() -> (u16, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
-    let requests = Arc::clone(&count);
-    thread::spawn(move || {
-        for client in listener.incoming() {
-            requests.fetch_add(1, Ordering::Relaxed);
-            thread::spawn(move || {
-                let (mut client, mut line) = (client.unwrap(), String::new());
-                BufReader::new(&client).read_line(&mut line).unwrap();
-                let (status, body) = match line.split(' ').nth(1) {
-                    Some("/") => ("200 OK", "<a href=/bad>bad</a>"),
-                    Some("/bad") => return drop(client.read_to_end(&mut Vec::new())),
-                    Some("/busy") => ("503 Busy\r\nRetry-After: 3600", ""),
-                    _ => ("404 Not Found", ""),
-                };
-                let length = body.len();
-                let head =
-                    format!("HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {length}");
-                client.write_all(format!("{head}\r\nConnection: close\r\n\r\n{body}").as_bytes()).unwrap();
-            });
-        }
-    });
-    (port, count)
+/// Returns how many outcomes came too late.
+fn all_are_complete(children: Vec<Child>) -> usize {
+    children.into_iter().map(|child| late(&is_complete(&ended(child)))).sum()
 }

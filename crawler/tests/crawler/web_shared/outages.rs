@@ -1,11 +1,10 @@
-//! The bad days of an engine: it is killed, full, away, or empty, or an answer of it is lost.
+//! The bad days of an engine: it is killed, full, away, empty or slow, or an answer of it is lost.
 
-use super::{Shared, is_complete, said};
-use crate::child::{crawl, ended};
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use super::forwarder::Forwarder;
+use super::{Shared, is_complete, said, signal};
+use crate::child::{WATCHDOG, ended, report};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[test]
 #[ignore = "needs redis-server"]
@@ -71,41 +70,68 @@ fn an_engine_without_its_data_is_not_the_end_of_the_crawl() {
     assert!(said(&output).contains("the crawl is no longer in the engine"), "{}", said(&output));
 }
 
-/// Passes on what a client and an engine say to each other. Every so many answers one is lost, and the connection with it.
-fn forgetful(engine: u16) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    thread::spawn(move || {
-        for (number, client) in listener.incoming().enumerate() {
-            let (mut client, mut server) =
-                (client.unwrap(), TcpStream::connect(("127.0.0.1", engine)).unwrap());
-            let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-            thread::spawn(move || io::copy(&mut from, &mut to).and_then(|_| to.shutdown(Shutdown::Both)));
-            let mut answer = [0; 1 << 12];
-            // The first connection is left alone until the crawl has been joined.
-            for _ in 0..if number == 0 { 30 } else { 12 } {
-                match server.read(&mut answer) {
-                    Ok(length @ 1..) if client.write_all(&answer[..length]).is_ok() => (),
-                    _ => break,
-                }
-            }
-            let _ = server.read(&mut answer);
-            let _ = client.shutdown(Shutdown::Both);
-        }
-    });
-    port
-}
-
 #[test]
 #[ignore = "needs redis-server"]
 fn an_answer_that_is_lost_is_given_again() {
     let shared = Shared::of(200, Duration::ZERO, 1);
-    let port = forgetful(shared.engine.port);
-    let mut command = crawl(shared.folders[0].path(), shared.site.start_url().as_str(), &["--allow-private"]);
-    command.args(["--json", "--crawl", "test", "--per-site", "8", "--threads", "4", "--frontier"]);
-    let output = ended(command.arg(format!("redis://127.0.0.1:{port}/0")).spawn().unwrap());
+    // The first connection is left alone until the crawl has been joined.
+    let forgetful = Forwarder::to(shared.engine.port, |connection, answer| {
+        answer == if connection == 0 { 30 } else { 12 }
+    });
+    let output = ended(shared.start_at(0, &forgetful.url(), &[]));
     is_complete(&output);
     assert!(said(&output).matches("answers again").count() > 5, "{}", said(&output));
+    shared.assert_whole();
+    assert_eq!(shared.again(), 0);
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn an_engine_that_is_slow_delays_the_crawl_and_its_end_and_nothing_else() {
+    let shared = Shared::of(20, Duration::ZERO, 1);
+    let slow = Forwarder::to(shared.engine.port, |_, _| false);
+    slow.slow_down(Duration::from_millis(300));
+    let child = shared.start_at(0, &slow.url(), &[]);
+    shared.until_asked(10);
+    let told = Instant::now();
+    signal(&child, "-INT");
+    assert_eq!(report(&ended(child)).0, Some(130));
+    // Each of its four threads may have a round trip to make; some more end the run. No link costs one.
+    println!("it has ended after {:?}", told.elapsed());
+    assert!(told.elapsed() < Duration::from_secs(8), "{:?}", told.elapsed());
+    assert_eq!(shared.engine.say(&["ZCARD", "{test}:leases"]), ":0");
+    let output = ended(shared.start_at(0, &slow.url(), &[]));
+    is_complete(&output);
+    assert_eq!(said(&output), "");
+    shared.assert_whole();
+    assert!(shared.again() <= 4, "{} pages more than were under way at the signal", shared.again());
+}
+
+#[test]
+#[ignore = "needs redis-server"]
+fn an_engine_that_cannot_write_to_its_disk_is_waited_for() {
+    let shared = Shared::of(200, Duration::from_millis(5), 1);
+    let say = |words: &[&str]| shared.engine.say(words);
+    let until = |words: &[&str], is_so: fn(&str) -> bool| {
+        let begun = Instant::now();
+        while !is_so(&say(words)) {
+            assert!(begun.elapsed() < WATCHDOG, "{words:?}: {}", say(words));
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let child = shared.start(0, &[]);
+    shared.until_asked(50);
+    let folder = shared.engine.folder();
+    assert_eq!(say(&["CONFIG", "SET", "save", "3600 1", "dir", "/proc"]), "+OK");
+    until(&["BGSAVE"], |answer| answer.starts_with('+'));
+    until(&["SET", "other", "1"], |answer| answer.starts_with("-MISCONF"));
+    thread::sleep(Duration::from_millis(300)); // full for a while
+    assert_eq!(say(&["CONFIG", "SET", "dir", folder]), "+OK");
+    until(&["BGSAVE"], |answer| answer.starts_with('+'));
+    let output = ended(child);
+    is_complete(&output);
+    let sentence = "cannot write to its disk, so it takes nothing; it is tried again, and nothing is lost";
+    assert_eq!(said(&output).matches(sentence).count(), 1, "{}", said(&output));
     shared.assert_whole();
     assert_eq!(shared.again(), 0);
 }

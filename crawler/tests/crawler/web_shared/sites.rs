@@ -1,7 +1,8 @@
 //! What a site has from many processes is what it has from one.
 
 use super::engine::Engine;
-use super::{Shared, all_are_complete, odd_site};
+use super::site::odd_site;
+use super::{Shared, all_are_complete, records};
 use crate::child::{crawl, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
 use crawler::web::state::{Progress, Record};
@@ -65,7 +66,7 @@ fn what_sites_do_to_one_process_they_do_to_three() {
     let is_kept = |record: &Record| {
         record.progress == Progress::Fetched && record.status == Some(200) && record.copy_of.is_none()
     };
-    let records = shared.records();
+    let records = records(&shared.folders);
     let kept: BTreeSet<_> =
         records.iter().filter(|(_, record)| is_kept(record)).map(|(url, _)| url.clone()).collect();
     let pages = shared.site.pages();
