@@ -49,22 +49,23 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     };
     let until = |requests| assert!(site.wait_until(WATCHDOG, |counts| counts.requests() >= requests));
     let mut children = Vec::from([0, 1, 2, 3].map(start));
-    until(20);
+    let first = pages / 4;
+    until(first);
     let victim = stop_one_with_a_lease(&children, &engine);
     children[victim].kill().unwrap();
     children[victim].wait().unwrap();
     children[victim] = start(victim);
-    until(40);
+    until(first + 20);
     // The dead ask for nothing. From here on, somebody may ask who does not know that it is late.
     assert!(site.most_at_once() <= stripes, "{} at the same moment", site.most_at_once());
     let mut ran_out = 0;
-    for requests in [60, 80] {
-        until(requests);
+    for more in [40, 60] {
+        until(first + more);
         let stopped = stop_one_with_a_lease(&children, &engine);
         thread::sleep(Duration::from_secs(2)); // all of a lease
         signal(&children[stopped], "-CONT");
     }
-    until(100);
+    until(first + 80);
     signal(&children[1], "-INT");
     let told = ended(children.remove(1));
     children.push(start(1));
