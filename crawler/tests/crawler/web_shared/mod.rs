@@ -81,6 +81,10 @@ impl Shared {
         assert_eq!(self.engine.say(&["ZCARD", "{test}:leases"]), ":0");
     }
 
+    fn assert_fetched_once(&self) {
+        assert_eq!(self.again(), 0, "pages were fetched again");
+    }
+
     /// How often pages were asked for once more than needed.
     fn again(&self) -> usize {
         let requests = self.site.requests();
