@@ -75,6 +75,6 @@ fn a_process_that_was_cut_off_for_a_minute_comes_back() {
         assert!(said(&far).contains(sentence), "{}", said(&far));
     }
     assert!(records(&folders).keys().eq(&site.urls()));
-    assert_eq!(engine.say(&["XLEN", "{test}:done"]), ":3000");
+    assert_eq!(engine.say(&["HINCRBY", "{test}:about", "over", "0"]), ":3000");
     assert!(site.again() <= ran_out, "{} again, and {ran_out} leases ran out", site.again());
 }
