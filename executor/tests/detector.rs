@@ -2,6 +2,7 @@
 //! pool has the waits of all threads looked at.
 
 use std::sync::{Arc, Barrier};
+use std::time::Duration;
 
 use executor::{CutShort, Semaphore, ThreadPerTaskExecutor, prelude::*};
 
@@ -18,6 +19,7 @@ fn of_two_tasks_without_a_pool_that_each_hold_what_the_other_wants_one_is_told()
         ThreadPerTaskExecutor::new().submit(is_told).unwrap()
     };
     let (left, right) = (Arc::new(Semaphore::new(1)), Arc::new(Semaphore::new(1)));
-    let told = [task(&left, &right), task(&right, &left)].map(|handle| handle.join().unwrap());
+    let tasks = [task(&left, &right), task(&right, &left)];
+    let told = tasks.map(|task| task.join_timeout(Duration::from_secs(10)).expect("both wait for ever"));
     assert_eq!(told.iter().filter(|told| **told).count(), 1);
 }
