@@ -21,8 +21,8 @@ impl TaskId {
         Self(number)
     }
 
-    /// Each thread takes ids from a block of its own: one counter for all is a cache line that every submission in the
-    /// process would fight for.
+    /// Each thread takes ids from a block of its own: one counter for all is a cache line that every
+    /// submission in the process would fight for.
     pub(crate) fn next() -> Self {
         const BLOCK: u64 = 1024;
         static BLOCKS: ids::AtomicU64 = ids::AtomicU64::new(0);
@@ -49,37 +49,37 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// The number by which a queue is known, and through it whoever watches over it. Cheaper to pass on than a reference, which
-/// has to be counted.
+/// The number by which a queue is known, and through it whoever watches over it. Cheaper to pass on than a
+/// reference, which has to be counted.
 ///
-/// A watcher may have several queues, its *lanes*.
+/// A queue owner may have several queues, its *lanes*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct WatcherId(NonZeroU64);
+pub(crate) struct QueueId(NonZeroU64);
 
-impl WatcherId {
-    /// How many bits tell the lanes of a watcher apart. One bit is a task's own, 39 are left: enough for a million watchers
-    /// a second, six days long, or for ten thousand, a year and a half.
+impl QueueId {
+    /// How many bits tell the lanes of a queue owner apart. One bit is a task's own, 39 are left: enough for
+    /// a million queue owners a second, six days long, or for ten thousand, a year and a half.
     const LANE_BITS: u32 = 24;
 
-    /// How many queues of a watcher have ids of their own.
+    /// How many queues of a queue owner have ids of their own.
     pub(crate) const LANES: usize = 1 << Self::LANE_BITS;
 
     pub(crate) const FIRST: Self = Self(NonZeroU64::MIN);
     pub(crate) const LAST: Self = Self(NonZeroU64::MAX);
 
-    /// The id of a watcher's first queue. Watchers are counted from one.
-    pub(crate) fn of_watcher(number: u64) -> Self {
+    /// The id of a queue owner's first queue. Queue owners are counted from one.
+    pub(crate) fn of_owner(number: u64) -> Self {
         let id = number.checked_mul(1 << Self::LANE_BITS).filter(|id| id >> 63 == 0);
         Self::from_number(id.expect("fewer than 2^39 of them are made")).expect("they are counted from one")
     }
 
-    /// The id of the watcher's first queue, which all its queues are known by.
+    /// The id of the queue owner's first queue, which all its queues are known by.
     pub(crate) fn of_all_lanes(self) -> Self {
         let id = self.number() >> Self::LANE_BITS << Self::LANE_BITS;
         Self::from_number(id).expect("watchers are counted from one")
     }
 
-    /// The id of another queue of the same watcher. Of a larger number the lowest 24 bits count.
+    /// The id of another queue of the same queue owner. Of a larger number the lowest 24 bits count.
     pub(crate) fn with_lane(self, lane: u64) -> Self {
         Self(self.of_all_lanes().0 | lane & ((1 << Self::LANE_BITS) - 1))
     }
@@ -120,11 +120,11 @@ pub(crate) fn this_thread() -> ThreadKey {
 
 /// Where a task is, or whoever holds something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// Where it may be run at any time.
     Elsewhere,
     /// In a queue.
-    In(WatcherId),
+    In(QueueId),
     /// On a thread.
     On(ThreadKey),
 }

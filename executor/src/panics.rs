@@ -2,19 +2,21 @@
 //!
 //! # Where panics stop
 //!
-//! User code runs in many places: tasks, callbacks, and the `Drop` of everything a task has captured or returned. A
-//! panic in any of them must not cost a thread, a lock or a count. [`contain`] runs user code and gives the panic
-//! back as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported. One
-//! unwinding is no panic and is not stopped: the [`Departure`] of a shutdown hook that ends the process.
+//! User code runs in many places: tasks, callbacks, and the `Drop` of everything a task has captured or
+//! returned. A panic in any of them must not cost a thread, a lock or a count. [`contain`] runs user code and
+//! gives the panic back as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding: `panic =
+//! "abort"` is not supported. One unwinding is no panic and is not stopped: the [`Departure`] of a shutdown
+//! hook that ends the process.
 //!
 //! # Who hears of them
 //!
-//! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. That is the end of it for a
-//! task that was handed over with `execute`, or whose handle was dropped: a program that writes its log elsewhere, or
-//! counts failures, or restarts what failed, learns nothing. So a [`Panic`] knows whether somebody has
-//! looked at it, and one that nobody has looked at goes to a handler when its last copy is dropped: to that of its pool
-//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or else to that of the process
-//! ([`set_handler`]). *Looked at* means returned by a join or a poll, or passed to `on_done`.
+//! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. That is the end of
+//! it for a task that was handed over with `execute`, or whose handle was dropped: a program that writes its
+//! log elsewhere, or counts failures, or restarts what failed, learns nothing. So a [`Panic`] knows whether
+//! somebody has looked at it, and one that nobody has looked at goes to a handler when its last copy is
+//! dropped: to that of its pool
+//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or else to that of the
+//! process ([`set_handler`]). *Looked at* means returned by a join or a poll, or passed to `on_done`.
 //!
 //! ```
 //! use std::sync::mpsc;
@@ -45,8 +47,8 @@ use crate::sync::{Arc, Mutex, thread};
 
 /// A panic that was caught, as a value.
 ///
-/// Clones share one panic: the message is there for everyone, the payload for whoever takes it first. So the panic
-/// that a joiner gets and the one that an executor's hooks and statistics saw are the same.
+/// Clones share one panic: the message is there for everyone, the payload for whoever takes it first. So the
+/// panic that a joiner gets and the one that an executor's hooks and statistics saw are the same.
 ///
 /// Two are equal if they are one and the same panic, that is, clones; what they said does not matter.
 ///
@@ -102,9 +104,9 @@ impl Panic {
         self.0.thread.as_deref()
     }
 
-    /// Where it came from, if [`panics::install_hook`](crate::panics::install_hook) was called before. None if the last
-    /// panic on the thread that caught it was another one, with another payload; so mostly none for a payload that comes
-    /// from elsewhere, as in [`Promise::panic_with`](crate::Promise::panic_with).
+    /// Where it came from, if [`panics::install_hook`](crate::panics::install_hook) was called before. None
+    /// if the last panic on the thread that caught it was another one, with another payload; so mostly none
+    /// for a payload that comes from elsewhere, as in [`Promise::panic_with`](crate::Promise::panic_with).
     pub fn backtrace(&self) -> Option<&Backtrace> {
         self.0.backtrace.as_ref()
     }
@@ -115,8 +117,8 @@ impl Panic {
         self.0.payload.lock().take()
     }
 
-    /// Goes on panicking on this thread with the same payload (or the message, if the payload is taken), without
-    /// calling the panic hook a second time.
+    /// Goes on panicking on this thread with the same payload (or the message, if the payload is taken),
+    /// without calling the panic hook a second time.
     ///
     /// # Panics
     /// Always; that is its purpose.
@@ -142,7 +144,8 @@ impl Panic {
 
     /// Somebody was given this panic, so it need not be reported.
     pub(crate) fn mark_read(&self) {
-        // Relaxed: looked at only when the last clone is dropped, and dropping an `Arc` orders that after everything.
+        // Relaxed: looked at only when the last clone is dropped, and dropping an `Arc` orders that after
+        // everything.
         self.0.read.store(true, Ordering::Relaxed);
     }
 }
@@ -194,8 +197,8 @@ impl Drop for Caught {
 
 /// Runs user code. A panic in it comes back as a value.
 pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
-    // Unwind safety: whatever the closure had borrowed or captured is gone or was the user's to begin with. Our own
-    // state is never lent to user code.
+    // Unwind safety: whatever the closure had borrowed or captured is gone or was the user's to begin with.
+    // Our own state is never lent to user code.
     catch_unwind(AssertUnwindSafe(user_code)).map_err(Panic::new)
 }
 
@@ -209,15 +212,16 @@ pub(crate) fn discard<V>(value: V) {
 
 // ----- an unwinding that is no panic -----
 
-/// Unwinds what is to be left for good: a shutdown hook that has called `exit`. Nobody contains it. Whoever has begun what is
-/// left [awaits](contain_unless_left) it. Where anybody else catches it, the library or the user, there is code below that
-/// cannot be left from here. Then it is dropped, and its drop does not return: the thread stays where it is.
+/// Unwinds what is to be left for good: a shutdown hook that has called `exit`. Nobody contains it. Whoever
+/// has begun what is left [awaits](contain_unless_left) it. Where anybody else catches it, the library or the
+/// user, there is code below that cannot be left from here. Then it is dropped, and its drop does not return:
+/// the thread stays where it is.
 pub(crate) struct Departure(Option<Box<dyn FnOnce() + Send>>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
 impl Departure {
-    /// Leaves what the calling thread is in the middle of. If that cannot be left, `stay` does what was to be done after it, and
-    /// does not return.
+    /// Leaves what the calling thread is in the middle of. If that cannot be left, `stay` does what was to be
+    /// done after it, and does not return.
     pub(crate) fn begin(stay: impl FnOnce() + Send + 'static) -> ! {
         resume_unwind(Box::new(Self(Some(Box::new(stay)))))
     }
@@ -258,8 +262,8 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 
 /// Hears of panics. Implemented for closures, and for an [`Arc`] of a handler, so that pools can share one.
 ///
-/// Called by the thread that drops the last copy of the panic, mostly the worker, outside all locks. A panic in the
-/// handler itself is contained and not reported again.
+/// Called by the thread that drops the last copy of the panic, mostly the worker, outside all locks. A panic
+/// in the handler itself is contained and not reported again.
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
     /// A task (or a callback) panicked and nobody has read it; or it starved and has not read why, see
@@ -279,8 +283,8 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
     }
 }
 
-/// What is known of a panic, or of a [starvation deadlock](crate::Starvation). Its `Display` is a line for a log, with the
-/// backtrace below it if there is one.
+/// What is known of a panic, or of a [starvation deadlock](crate::Starvation). Its `Display` is a line for a
+/// log, with the backtrace below it if there is one.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PanicReport<'a> {
@@ -330,8 +334,8 @@ impl fmt::Display for PanicReport<'_> {
 
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
-/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before, which can be put
-/// back; a thread that is just calling it keeps it until it has returned.
+/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before, which
+/// can be put back; a thread that is just calling it keeps it until it has returned.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -348,45 +352,50 @@ pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandle
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
 }
 
-/// Takes the handler of the process away, if there is one: panics whose pool has none of its own go unheard again.
+/// Takes the handler of the process away, if there is one: panics whose pool has none of its own go unheard
+/// again.
 pub fn take_handler() -> Option<Arc<dyn PanicHandler>> {
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Has a backtrace taken of every panic, for [`Panic::backtrace`](crate::Panic::backtrace) and the reports.
 ///
-/// That can only be done where the panic happens, in the panic hook of the process. The hook that is there is called
-/// first, and a second call of this does nothing. Taking a backtrace costs milliseconds the first time.
+/// That can only be done where the panic happens, in the panic hook of the process. The hook that is there is
+/// called first, and a second call of this does nothing. Taking a backtrace costs milliseconds the first
+/// time.
 pub fn install_hook() {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             before(info);
-            let taken = Taken { of: What::is(info.payload()), backtrace: Backtrace::force_capture() };
+            let taken =
+                KeptBacktrace { of: PayloadKind::is(info.payload()), backtrace: Backtrace::force_capture() };
             let _ = BACKTRACE.try_with(|slot| slot.replace(Some(taken)));
         }));
     });
 }
 
 thread_local! {
-    /// From the hook, which knows the place of the panic, to the one who catches it. Not modelled: nothing is shared.
-    static BACKTRACE: RefCell<Option<Taken>> = const { RefCell::new(None) };
+    /// From the hook, which knows the place of the panic, to the one who catches it. Not modelled: nothing is
+    /// shared.
+    static BACKTRACE: RefCell<Option<KeptBacktrace>> = const { RefCell::new(None) };
 }
 
-struct Taken {
-    of: What,
+struct KeptBacktrace {
+    of: PayloadKind,
     backtrace: Backtrace,
 }
 
-/// What is known of a payload before and after it is caught. Its address is not: it is moved into a box in between.
+/// What is known of a payload before and after it is caught. Its address is not: it is moved into a box in
+/// between.
 #[derive(PartialEq)]
-struct What {
+struct PayloadKind {
     kind: TypeId,
     text: Option<Box<str>>,
 }
 
-impl What {
+impl PayloadKind {
     fn is(payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<&'static str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
@@ -394,15 +403,16 @@ impl What {
     }
 }
 
-/// The backtrace of the panic with this payload, if that was the last on this thread. Another's may lie there: of a panic
-/// that the user has caught, when this payload was passed on without a panic of its own.
+/// The backtrace of the panic with this payload, if that was the last on this thread. Another's may lie
+/// there: of a panic that the user has caught, when this payload was passed on without a panic of its own.
 pub(crate) fn captured_backtrace(payload: &(dyn Any + Send)) -> Option<Backtrace> {
     let taken = BACKTRACE.try_with(RefCell::take).ok().flatten()?;
-    (taken.of == What::is(payload)).then_some(taken.backtrace)
+    (taken.of == PayloadKind::is(payload)).then_some(taken.backtrace)
 }
 
 thread_local! {
-    /// Panics that this thread has caught while it held a lock. No user code runs under a lock, handlers included.
+    /// Panics that this thread has caught while it held a lock. No user code runs under a lock, handlers
+    /// included.
     static KEPT: RefCell<Vec<Panic>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -1,14 +1,16 @@
 //! The one door to threads, locks and time.
 //!
-//! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. That buys two things:
-//! a reader finds every primitive the library rests on in one place, and the package in `executor/model` can compile
-//! the same sources against stand-ins ([loom], [shuttle]) that try out thread schedules instead of hoping for them.
+//! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. That buys two
+//! things: a reader finds every primitive the library rests on in one place, and the package in
+//! `executor/model` can compile the same sources against stand-ins ([loom], [shuttle]) that try out thread
+//! schedules instead of hoping for them.
 //!
-//! What stays outside the door on purpose: `Arc` and `Weak`, whose counting neither tool needs to control, and
-//! [`Duration`], which is only a number.
+//! What stays outside the door on purpose: `Arc` and `Weak`, whose counting neither tool needs to control,
+//! and [`Duration`], which is only a number.
 //!
-//! Locks here do not poison. No user code ever runs under one of our locks (that is a rule of the crate), so a lock
-//! whose holder panicked can only mean a bug in this crate, and the counts it protects are kept right by guards.
+//! Locks here do not poison. No user code ever runs under one of our locks (that is a rule of the crate), so
+//! a lock whose holder panicked can only mean a bug in this crate, and the counts it protects are kept right
+//! by guards.
 //!
 //! [loom]: https://docs.rs/loom
 //! [shuttle]: https://docs.rs/shuttle
@@ -31,7 +33,8 @@ mod primitives {
     }
     pub(crate) use lazy_static;
 
-    /// Memory that is accessed by a protocol and not under a lock. The models watch that no two accesses are at once.
+    /// Memory that is accessed by a protocol and not under a lock. The models watch that no two accesses are
+    /// at once.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
@@ -49,12 +52,13 @@ mod primitives {
         }
     }
 
-    /// How often a thread that has nothing to do gives way and looks again before it goes to sleep: long enough for the
-    /// next task of a steady stream, and far less work than falling asleep and being woken.
+    /// How often a thread that has nothing to do gives way and looks again before it goes to sleep: long
+    /// enough for the next task of a steady stream, and far less work than falling asleep and being woken.
     pub(crate) const PATIENCE: u32 = 10;
 
-    /// Whether a thread may spend time on looking again and again for what another thread is about to do: only if the
-    /// other can run meanwhile. Asked of the system once, so it holds for what the process was given when it began.
+    /// Whether a thread may spend time on looking again and again for what another thread is about to do:
+    /// only if the other can run meanwhile. Asked of the system once, so it holds for what the process was
+    /// given when it began.
     pub(crate) fn spinning_helps() -> bool {
         static HELPS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
         *HELPS.get_or_init(|| thread::available_parallelism().is_ok_and(|processors| processors.get() > 1))
@@ -161,7 +165,8 @@ pub mod program;
 #[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
 pub(crate) use primitives::channel;
 
-/// `lazy_static!` makes a value of the process when it is first asked for; under a model, one for each execution.
+/// `lazy_static!` makes a value of the process when it is first asked for; under a model, one for each
+/// execution.
 pub(crate) use primitives::{
     Instant, MutexGuard, PATIENCE, UnsafeCell, atomic, lazy_static, spinning_helps, thread, thread_local,
 };
@@ -231,7 +236,8 @@ impl Condvar {
         self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The same with an end: the flag says whether `deadline` had passed. `mutex` is the lock that `guard` holds.
+    /// The same with an end: the flag says whether `deadline` had passed. `mutex` is the lock that `guard`
+    /// holds.
     pub(crate) fn wait_until<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -250,13 +256,14 @@ impl Condvar {
     }
 }
 
-/// Counters from which names and ids are made. They are shared by all executions of a model on purpose (so `static`
-/// and not modelled): nothing but uniqueness is asked of them.
+/// Counters from which names and ids are made. They are shared by all executions of a model on purpose (so
+/// `static` and not modelled): nothing but uniqueness is asked of them.
 pub(crate) mod ids {
     pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 }
 
-/// What belongs to the process and not to an executor: set once or twice, never part of a protocol, not modelled.
+/// What belongs to the process and not to an executor: set once or twice, never part of a protocol, not
+/// modelled.
 pub(crate) mod process {
     pub(crate) use std::sync::{OnceLock, PoisonError, RwLock};
     pub(crate) use std::thread_local;

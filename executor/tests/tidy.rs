@@ -5,24 +5,22 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files that list modules in bottom-up order: the library's own list, and those of its folders. The items
-/// that such a file defines itself are the summary of its folder, and any module of the folder may name them.
-const IN_ORDER: &[&str] = &[
-    "lib.rs",
-    "time/mod.rs",
-    "cancel/mod.rs",
-    "wait_graph/mod.rs",
-    "channel/mod.rs",
-    "handle/mod.rs",
-    "executor/mod.rs",
-    "line/mod.rs",
-    "striped/mod.rs",
-    "scheduled/mod.rs",
-    "fork_join/mod.rs",
-    "thread_pool/mod.rs",
-    "uninterruptible/mod.rs",
-    "shutdown_hooks/mod.rs",
-];
+/// The files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder, however deep.
+/// What such a file defines itself is the page of its folder; any module of the folder may name it.
+fn lists() -> Vec<String> {
+    fn below(folder: &str, lists: &mut Vec<String>) {
+        for name in names_in(&src(folder)) {
+            let inner = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            if src(&inner).is_dir() {
+                lists.push(format!("{inner}/mod.rs"));
+                below(&inner, lists);
+            }
+        }
+    }
+    let mut lists = vec!["lib.rs".to_owned()];
+    below("", &mut lists);
+    lists
+}
 
 /// The limit for the lines that a new reader reads first.
 const FIRST_PATH: usize = 2_350;
@@ -87,7 +85,9 @@ fn listed(text: &str) -> impl Iterator<Item = &str> {
 
 /// The modules that a file declares, in its order.
 fn modules(code: &str) -> Vec<&str> {
-    let declared = code.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod "));
+    let declared = code.lines().filter_map(|line| {
+        line.trim_start_matches("pub(crate) ").trim_start_matches("pub ").strip_prefix("mod ")
+    });
     declared.filter_map(|declared| declared.strip_suffix(';')).collect()
 }
 
@@ -98,11 +98,15 @@ fn passed_on<'a>(code: &'a str, modules: &[&str]) -> BTreeMap<&'a str, &'a str> 
     of_modules.flat_map(|(module, names)| listed(names).map(move |name| (name, module))).collect()
 }
 
-/// The paths by which one module of a list can name another.
+/// The paths by which a module of a list names another one. What a wing passes on to the users of the
+/// library, its own modules may name as they do.
 fn prefixes(list: &str) -> Vec<String> {
-    match list.split_once('/') {
+    match list.strip_suffix("/mod.rs") {
         None => vec!["crate::".to_owned()],
-        Some((folder, _)) => vec!["super::".to_owned(), format!("crate::{folder}::")],
+        Some(folder) => {
+            let inside = format!("crate::{}::", folder.replace('/', "::"));
+            vec!["super::".to_owned(), inside, "crate::".to_owned()]
+        }
     }
 }
 
@@ -124,23 +128,31 @@ fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Ve
     wrong
 }
 
-/// The texts of a module: of `NAME.rs`, or of all files in the folder `NAME`.
-fn sources(folder: &Path, module: &str) -> Vec<String> {
+/// The texts of a module: of `NAME.rs`, or of all files in the folder `NAME` and below. In these, `super` is
+/// the list's folder only for the folder's own page.
+fn sources(folder: &Path, module: &str, prefix: &str) -> Vec<String> {
     let file = folder.join(format!("{module}.rs"));
+    let inner = folder.join(module);
     if file.exists() {
         return vec![read(&file)];
     }
-    let files = fs::read_dir(folder.join(module)).unwrap_or_else(|error| panic!("{module}: {error}"));
-    files.map(|file| read(&file.unwrap().path())).collect()
+    if prefix == "super::" {
+        return vec![read(&inner.join("mod.rs"))];
+    }
+    let below = names_in(&inner).into_iter().filter(|name| name != "mod");
+    let below = below.flat_map(|name| sources(&inner, &name, prefix));
+    std::iter::once(read(&inner.join("mod.rs"))).chain(below).collect()
 }
 
 /// The order also excludes circles of modules.
 #[test]
 fn a_module_refers_only_to_modules_above_it() {
-    for name in IN_ORDER {
-        let list = src(name);
-        for prefix in prefixes(name) {
-            let wrong = upward(&read(&list), &prefix, |module| sources(list.parent().unwrap(), module));
+    for name in lists() {
+        let list = src(&name);
+        let folder = list.parent().unwrap();
+        assert!(!modules(&code(&read(&list))).is_empty(), "{name} lists nothing");
+        for prefix in prefixes(&name) {
+            let wrong = upward(&read(&list), &prefix, |module| sources(folder, module, &prefix));
             assert!(wrong.is_empty(), "not the order of {}:\n{}", list.display(), wrong.join("\n"));
         }
     }
@@ -161,21 +173,13 @@ fn names_in(folder: &Path) -> Vec<String> {
 /// A file that its folder's list leaves out would be in no order.
 #[test]
 fn the_list_of_a_folder_has_each_file_in_it() {
-    for name in IN_ORDER {
-        let list = src(name);
+    for name in lists() {
+        let list = src(&name);
         let (list, folder) = (code(&read(&list)), list.parent().unwrap());
         let mut modules = modules(&list);
         modules.push(identifier(name.rsplit('/').next().unwrap()));
         modules.sort_unstable();
         assert_eq!(modules, names_in(folder), "{name}");
-    }
-}
-
-#[test]
-fn the_order_is_kept_in_every_folder() {
-    let names = names_in(&src("")).into_iter();
-    for list in names.map(|name| format!("{name}/mod.rs")).filter(|list| src(list).exists()) {
-        assert!(IN_ORDER.contains(&&*list), "{list} is missing from IN_ORDER");
     }
 }
 
@@ -199,9 +203,11 @@ fn a_reference_to_a_module_below_is_found() {
 #[test]
 fn a_reference_to_a_file_below_in_the_same_folder_is_found() {
     let list = "mod tree;\n\nmod current;\npub use current::masked;\n";
-    for (prefix, line) in
-        prefixes("cancel/mod.rs").iter().zip(["super::masked", "crate::cancel::current::masked"])
-    {
+    for (prefix, line) in prefixes("cancel/mod.rs").iter().zip([
+        "super::masked",
+        "crate::cancel::current::masked",
+        "crate::masked",
+    ]) {
         let wrong = upward(list, prefix, |module| {
             vec![if module == "tree" { format!("use {line};\n") } else { "use super::tree::T;\n".to_owned() }]
         });
@@ -265,5 +271,68 @@ fn the_files_of_an_example_are_short() {
         let too_long: Vec<_> = files.filter(|file| read(file).lines().count() >= EXAMPLE).collect();
         let may_be_long = LONG_EXAMPLES.contains(&&*example.file_name().to_string_lossy());
         assert_eq!(!too_long.is_empty(), may_be_long, "{}: {too_long:?}", example.path().display());
+    }
+}
+
+/// The types of a file that the whole crate can see, or its folder.
+fn visible_types(code: &str) -> impl Iterator<Item = &str> {
+    let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
+    code.lines().filter_map(move |line| {
+        let item = line.strip_prefix("pub")?;
+        let item = item.strip_prefix('(').map_or(item, |scope| &scope[scope.find(')').unwrap() + 1..]);
+        kinds.iter().find_map(|kind| item.trim_start().strip_prefix(kind)).map(identifier)
+    })
+}
+
+/// The files of a folder and of those below, by their paths from `src`.
+fn files_below(folder: &str, files: &mut Vec<String>) {
+    for entry in fs::read_dir(src(folder)).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        if src(&path).is_dir() {
+            files_below(&path, files);
+        } else if src(&path).extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// One word for one thing: a reader who searches for a type finds one.
+#[test]
+fn no_two_types_that_a_module_shows_have_the_same_name() {
+    let (mut files, mut seen) = (Vec::new(), BTreeMap::new());
+    files_below("", &mut files);
+    for file in files {
+        for name in visible_types(&code(&read(&src(&file)))) {
+            let other = seen.insert(name.to_owned(), file.clone());
+            assert!(other.is_none(), "{name} is in {file} and in {}", other.unwrap());
+        }
+    }
+    assert!(seen.len() > 100, "only {} types were found", seen.len());
+}
+
+#[test]
+fn a_type_that_others_see_is_found_whoever_may_see_it() {
+    let text =
+        "pub struct A<T>(T);\npub(super) enum B {}\nstruct C;\npub(in crate::x) trait D {}\npub fn e() {}\n";
+    assert_eq!(visible_types(text).collect::<Vec<_>>(), ["A", "B", "D"]);
+}
+
+/// The list of words in `lib.rs` says where each is explained; the file that it names uses the word in its
+/// page.
+#[test]
+fn each_word_of_the_list_is_on_the_page_that_explains_it() {
+    let lib = read(&src("lib.rs"));
+    let rows = lib.lines().skip_while(|line| !line.starts_with("//! | word |")).skip(2);
+    let rows: Vec<_> = rows.map_while(|line| line.strip_prefix("//! | ")).collect();
+    assert!(rows.len() > 10, "the list has {} rows", rows.len());
+    for row in rows {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let page = read(&src(cells[2].trim_matches('`')));
+        let comments: String =
+            page.lines().filter_map(|line| Some(line.split_once("//")?.1.to_lowercase() + " ")).collect();
+        let comments = comments.replace(['/', '!', '*'], "");
+        let comments = comments.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(comments.contains(cells[0]), "{} does not speak of a {}", cells[2], cells[0]);
     }
 }

@@ -350,7 +350,8 @@ impl Hooks for InAHook {
 // ----- the table -----
 
 fn table() -> BTreeMap<&'static str, [&'static str; 3]> {
-    let lines = include_str!("../src/waits.md").lines().skip(2).take_while(|line| line.starts_with('|'));
+    let lines =
+        include_str!("../src/waiting/waits.md").lines().skip(2).take_while(|line| line.starts_with('|'));
     let rows = lines.map(|line| {
         let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
         (cells[0], [cells[1], cells[2], cells[3]])

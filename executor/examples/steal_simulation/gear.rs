@@ -1,4 +1,4 @@
-//! Whether the recent pieces were fine: as in `executor/src/fork_join/seat.rs`.
+//! Whether the recent pieces were fine: as in `executor/src/fork_join/worker_queue.rs`.
 
 use super::costs::Gears;
 

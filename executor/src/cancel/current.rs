@@ -3,12 +3,12 @@
 //!
 //! # Invariants
 //!
-//! 1. Frames are begun and ended by guards, so the stack of a thread is empty when it runs no task and is attached to
-//!    nothing.
-//! 2. A frame's token is made when somebody asks for it, once. Its parent is the token of the frame below; a masked frame
-//!    gives none.
-//! 3. What is current is looked for from the top down to the first frame of another *level*: users' code that belongs to no
-//!    task runs on a level above the frames of the task that is under way.
+//! 1. Frames are begun and ended by guards, so the stack of a thread is empty when it runs no task and is
+//!    attached to nothing.
+//! 2. A frame's token is made when somebody asks for it, once. Its parent is the token of the frame below; a
+//!    masked frame gives none.
+//! 3. What is current is looked for from the top down to the first frame of another *level*: users' code that
+//!    belongs to no task runs on a level above the frames of the task that is under way.
 //! 4. A frame with a [`Role`] is looked through: beside the role, all is as in the frame below.
 //! 5. No token is dropped, and no user's code runs, while the stack is borrowed.
 
@@ -17,21 +17,22 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
+use super::cancelled::Cancelled;
 use super::outside::level;
+use super::reason::{CancelKind, CancelReason};
 use super::tree::CancelToken;
-use crate::error::Cancelled;
 use crate::ids::TaskId;
-use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, thread_local};
 
 impl CancelToken {
     /// The token of the task that the calling thread is running.
     ///
-    /// On a thread that runs no task each call makes a fresh token, which nobody else has, so functions that ask for it
-    /// can be called from anywhere. A callback ([`on_cancel`](Self::on_cancel),
-    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of what a task that was
-    /// called off has captured or of a result that nobody wants belong to no task either, whichever thread they run on:
-    /// there, too, the token is fresh, and no request cuts a blocking call short.
+    /// On a thread that runs no task each call makes a fresh token, which nobody else has, so functions that
+    /// ask for it can be called from anywhere. A callback ([`on_cancel`](Self::on_cancel),
+    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of what a
+    /// task that was called off has captured or of a result that nobody wants belong to no task either,
+    /// whichever thread they run on: there, too, the token is fresh, and no request cuts a blocking call
+    /// short.
     ///
     /// Only the owner of a task (through its handle) or of a pool is meant to cancel what this
     /// returns; a task that wants to cancel a part of itself makes a [`child`](Self::child).
@@ -41,9 +42,10 @@ impl CancelToken {
 
     /// Runs `f` with this token as the thread's current one: carries a token to a thread of one's own.
     ///
-    /// The exception is the destructor of a thread-local value. If it runs after that of this crate's own value, as it may
-    /// when the thread ends, nothing is current any more, and `f` runs without a current token. Calls on the token itself,
-    /// such as [`sleep`](Self::sleep) and [`check`](Self::check), work there, too.
+    /// The exception is the destructor of a thread-local value. If it runs after that of this crate's own
+    /// value, as it may when the thread ends, nothing is current any more, and `f` runs without a current
+    /// token. Calls on the token itself, such as [`sleep`](Self::sleep) and [`check`](Self::check), work
+    /// there, too.
     ///
     /// ```
     /// # use executor::CancelToken;
@@ -58,12 +60,12 @@ impl CancelToken {
         f()
     }
 
-    /// Makes this token the current one of the calling thread until the guard is dropped: as [`attach`](Self::attach), for
-    /// code that a closure does not suit.
+    /// Makes this token the current one of the calling thread until the guard is dropped: as
+    /// [`attach`](Self::attach), for code that a closure does not suit.
     ///
-    /// Guards nest. The last one that was made and is still there counts, in whichever order they are dropped. A guard that
-    /// outlives the task or the `attach` in which it was made has no effect any more. It stays on its thread: it is not
-    /// `Send`.
+    /// Guards nest. The last one that was made and is still there counts, in whichever order they are
+    /// dropped. A guard that outlives the task or the `attach` in which it was made has no effect any more.
+    /// It stays on its thread: it is not `Send`.
     ///
     /// ```
     /// use executor::{CancelToken, Latch};
@@ -82,7 +84,7 @@ impl CancelToken {
     /// ```
     pub fn attached(&self) -> Attached {
         let _stays = ManuallyDrop::new(push());
-        let place = with_all(|Frames { used, guards, .. }| {
+        let place = with_all(|ContextFrames { used, guards, .. }| {
             *guards = guards.checked_add(1).unwrap_or(1);
             (*used - 1, *guards)
         });
@@ -90,16 +92,18 @@ impl CancelToken {
         Attached { place, _token: self.clone(), on_its_thread: PhantomData }
     }
 
-    /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks it is not current:
-    /// hooks and the `Drop` of what a task leaves behind run there, and are no task of the pool's.
+    /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks it
+    /// is not current: hooks and the `Drop` of what a task leaves behind run there, and are no task of the
+    /// pool's.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
         f()
     }
 
-    /// Runs `f`, in which an executor runs a task on whatever thread, with this token above it *beside* the one that the
-    /// thread has for its tasks. The task's token hangs below both, and is made only if somebody asks for it.
+    /// Runs `f`, in which an executor runs a task on whatever thread, with this token above it *beside* the
+    /// one that the thread has for its tasks. The task's token hangs below both, and is made only if somebody
+    /// asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
@@ -109,7 +113,7 @@ impl CancelToken {
     /// Whether the calling thread is inside such an `f` of this token.
     pub(crate) fn is_above_this_thread(&self) -> bool {
         let is_this = |token: &Self| token.is(self) || token.node.parents().any(|parent| parent.is(self));
-        let has_it = |frame: &Frame| frame.outside && frame.token.as_ref().is_some_and(is_this);
+        let has_it = |frame: &ContextFrame| frame.outside && frame.token.as_ref().is_some_and(is_this);
         with_frames(|frames| frames.iter().any(has_it)).unwrap_or(false)
     }
 }
@@ -126,13 +130,13 @@ pub struct Attached {
 impl Drop for Attached {
     fn drop(&mut self) {
         let Some((place, id)) = self.place else { return };
-        with_all(|Frames { all, used, .. }| {
+        with_all(|ContextFrames { all, used, .. }| {
             let ours = all[..*used].get_mut(place).filter(|frame| frame.guard == id)?;
             (ours.token, ours.ended) = (None, true);
             // What has ended is taken off the stack as soon as nothing is above it.
             while *used > 0 && all[*used - 1].ended {
                 *used -= 1;
-                all[*used] = Frame::default();
+                all[*used] = ContextFrame::default();
             }
             Some(())
         });
@@ -147,14 +151,15 @@ impl fmt::Debug for Attached {
 
 /// Runs `f` as a step that must not be cut off half-way: no blocking call in it obeys the current token.
 ///
-/// For clean-up, for the last message of a protocol, for the second of two writes that belong together. The request is
-/// not lost: [`CancelToken::current`] shows it inside and after the step, and so does [`check`](CancelToken::check).
+/// For clean-up, for the last message of a protocol, for the second of two writes that belong together. The
+/// request is not lost: [`CancelToken::current`] shows it inside and after the step, and so does
+/// [`check`](CancelToken::check).
 ///
-/// The current token is ignored however a wait comes by it: by itself, in `CancelToken::current().sleep(..)`, in an
-/// [`attach`](CancelToken::attach) of the same token inside the step, or in tasks that run inline there. *Another* token
-/// is obeyed by a wait that is told to, with `other.sleep(..)` or `other.attach(..)`: so a step can have a limit of its
-/// own. Make that one with [`CancelToken::new`]; a child of the current token is cancelled together with it, and
-/// counts as another.
+/// The current token is ignored however a wait comes by it: by itself, in `CancelToken::current().sleep(..)`,
+/// in an [`attach`](CancelToken::attach) of the same token inside the step, or in tasks that run inline
+/// there. *Another* token is obeyed by a wait that is told to, with `other.sleep(..)` or `other.attach(..)`:
+/// so a step can have a limit of its own. Make that one with [`CancelToken::new`]; a child of the current
+/// token is cancelled together with it, and counts as another.
 ///
 /// ```
 /// use executor::{CancelToken, Latch, masked};
@@ -215,8 +220,8 @@ impl Context {
         }
     }
 
-    /// Runs `f`, a part of the work that another thread has taken over as a task of its own, below what was current at that
-    /// place *beside* what is above that task.
+    /// Runs `f`, a part of the work that another thread has taken over as a task of its own, below what was
+    /// current at that place *beside* what is above that task.
     pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
         if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
             return token.attach(|| masked(f));
@@ -231,13 +236,15 @@ impl Context {
         }
     }
 
-    /// The token that is to be above a task from that place. None if nothing was current there, or it was masked.
+    /// The token that is to be above a task from that place. None if nothing was current there, or it was
+    /// masked.
     pub(crate) fn into_token_above(self) -> Option<CancelToken> {
         self.token.filter(|_| !self.masked)
     }
 }
 
-/// What the handle of a running task has to know about the task's token, and what a thread that runs it tells of it.
+/// What the handle of a running task has to know about the task's token, and what a thread that runs it tells
+/// of it.
 pub(crate) trait RunningTask: Send + Sync {
     fn id(&self) -> TaskId;
 
@@ -268,7 +275,7 @@ pub(crate) enum Role {
 }
 
 #[derive(Default)]
-struct Frame {
+struct ContextFrame {
     token: Option<CancelToken>,
     task: Option<Arc<dyn RunningTask>>,
     masked: u32,
@@ -285,40 +292,40 @@ struct Frame {
     role: Option<Role>,
 }
 
-impl Frame {
+impl ContextFrame {
     /// Whether what is current is looked for further down.
     fn is_looked_through(&self) -> bool {
         self.ended || self.role.is_some()
     }
 }
 
-/// The frames of a thread. Those beyond the first `used` are empty and stay where they are: a frame that is begun and ended
-/// with each task is not moved through memory.
+/// The frames of a thread. Those beyond the first `used` are empty and stay where they are: a frame that is
+/// begun and ended with each task is not moved through memory.
 #[derive(Default)]
-struct Frames {
-    all: Vec<Frame>,
+struct ContextFrames {
+    all: Vec<ContextFrame>,
     used: usize,
     /// How many [`Attached`] there were.
     guards: u32,
 }
 
 thread_local! {
-    static FRAMES: RefCell<Frames> = RefCell::default();
+    static FRAMES: RefCell<ContextFrames> = RefCell::default();
 }
 
 #[inline]
-fn with_all<R>(f: impl FnOnce(&mut Frames) -> R) -> Option<R> {
+fn with_all<R>(f: impl FnOnce(&mut ContextFrames) -> R) -> Option<R> {
     FRAMES.try_with(|frames| f(&mut frames.borrow_mut())).ok()
 }
 
 /// `None` only while the thread ends and its locals are gone: then nothing is current.
 #[inline]
-fn with_frames<R>(f: impl FnOnce(&mut [Frame]) -> R) -> Option<R> {
-    with_all(|Frames { all, used, .. }| f(&mut all[..*used]))
+fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
+    with_all(|ContextFrames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// Takes its frame off the stack. Guards of this kind end in the reverse order of their begin, so that is the top one, apart
-/// from those that an [`Attached`] has left there.
+/// Takes its frame off the stack. Guards of this kind end in the reverse order of their begin, so that is the
+/// top one, apart from those that an [`Attached`] has left there.
 #[must_use]
 pub(crate) struct FrameGuard {
     pushed: bool,
@@ -328,8 +335,9 @@ impl Drop for FrameGuard {
     #[inline]
     fn drop(&mut self) {
         if self.pushed {
-            // What is in the frame is dropped after the borrow has ended: its token might be the last of its kind.
-            let in_it = with_all(|Frames { all, used, .. }| {
+            // What is in the frame is dropped after the borrow has ended: its token might be the last of its
+            // kind.
+            let in_it = with_all(|ContextFrames { all, used, .. }| {
                 *used -= 1;
                 if all[*used].guard != 0 {
                     *used = below_those_of_guards(all, *used);
@@ -343,12 +351,12 @@ impl Drop for FrameGuard {
     }
 }
 
-/// Ends the frames that guards have left on the stack, and gives the place below. The guards have their tokens, too, so
-/// none is the last of its kind.
+/// Ends the frames that guards have left on the stack, and gives the place below. The guards have their
+/// tokens, too, so none is the last of its kind.
 #[cold]
-fn below_those_of_guards(all: &mut [Frame], mut top: usize) -> usize {
+fn below_those_of_guards(all: &mut [ContextFrame], mut top: usize) -> usize {
     while all[top].guard != 0 {
-        all[top] = Frame::default();
+        all[top] = ContextFrame::default();
         top -= 1;
     }
     top
@@ -358,9 +366,9 @@ fn below_those_of_guards(all: &mut [Frame], mut top: usize) -> usize {
 #[inline]
 fn push() -> FrameGuard {
     let level = level();
-    let push = |Frames { all, used, .. }: &mut Frames| {
+    let push = |ContextFrames { all, used, .. }: &mut ContextFrames| {
         if *used == all.len() {
-            all.push(Frame::default());
+            all.push(ContextFrame::default());
         }
         all[*used].level = level;
         *used += 1;
@@ -368,7 +376,7 @@ fn push() -> FrameGuard {
     FrameGuard { pushed: with_all(push).is_some() }
 }
 
-fn fill(fill: impl FnOnce(&mut Frame)) {
+fn fill(fill: impl FnOnce(&mut ContextFrame)) {
     with_frames(|frames| frames.last_mut().map(fill));
 }
 
@@ -392,7 +400,7 @@ pub(crate) fn enter_role(role: Role) -> FrameGuard {
 /// How many such roles the calling thread has. More than one of a kind if a task of one pool runs the worker
 /// of another.
 pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
-    let is_wanted = |frame: &&Frame| frame.role.is_some_and(&wanted);
+    let is_wanted = |frame: &&ContextFrame| frame.role.is_some_and(&wanted);
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)
 }
 
@@ -401,13 +409,15 @@ pub(crate) fn runs_a_task() -> bool {
     with_frames(|frames| frames.iter().any(|frame| frame.task.is_some())).unwrap_or(false)
 }
 
-/// The tasks that the calling thread is in the middle of, as far as they have handles. The innermost is the last.
+/// The tasks that the calling thread is in the middle of, as far as they have handles. The innermost is the
+/// last.
 pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
     with_frames(|frames| frames.iter().filter_map(|frame| frame.task.clone()).collect()).unwrap_or_default()
 }
 
-/// The frame in which something may be current, and those below it. `None` if there is no frame of this level.
-fn top_at(level: u32, frames: &mut [Frame]) -> Option<(&mut Frame, &mut [Frame])> {
+/// The frame in which something may be current, and those below it. `None` if there is no frame of this
+/// level.
+fn top_at(level: u32, frames: &mut [ContextFrame]) -> Option<(&mut ContextFrame, &mut [ContextFrame])> {
     let place = frames.iter().rposition(|frame| !frame.is_looked_through())?;
     let (top, below) = frames[..=place].split_last_mut()?;
     (top.level == level).then_some((top, below))
@@ -415,7 +425,7 @@ fn top_at(level: u32, frames: &mut [Frame]) -> Option<(&mut Frame, &mut [Frame])
 
 /// The current token for a wait: none on a thread without one and none inside [`masked`].
 pub(crate) fn current_for_wait() -> Option<CancelToken> {
-    let current = |frames: &mut [Frame]| {
+    let current = |frames: &mut [ContextFrame]| {
         let level = level();
         if top_at(level, frames)?.0.masked > 0 {
             return None;
@@ -431,13 +441,14 @@ pub(crate) fn is_shielded_from(token: &CancelToken) -> bool {
     with_frames(|frames| shields(frames, token)).unwrap_or(false)
 }
 
-fn shields(frames: &[Frame], token: &CancelToken) -> bool {
+fn shields(frames: &[ContextFrame], token: &CancelToken) -> bool {
     frames.iter().any(|frame| frame.masked > 0 && frame.token.as_ref().is_some_and(|own| own.is(token)))
 }
 
-/// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no token.
+/// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no
+/// token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
-    let in_a_task = |frames: &[Frame]| {
+    let in_a_task = |frames: &[ContextFrame]| {
         let top = frames.iter().rfind(|frame| !frame.is_looked_through());
         top.is_some_and(|top| !top.outside)
     };
@@ -451,7 +462,7 @@ pub(crate) fn is_cancelled_here() -> bool {
 }
 
 /// What the token says that is current on this level, or would be if it were made.
-fn cancelled(frames: &mut [Frame], level: u32) -> Option<Cancelled> {
+fn cancelled(frames: &mut [ContextFrame], level: u32) -> Option<Cancelled> {
     let (top, below) = top_at(level, frames)?;
     if top.masked > 0 {
         return None;
@@ -474,8 +485,9 @@ pub(crate) fn interrupted() -> Cancelled {
     check_current().err().unwrap_or(Cancelled)
 }
 
-/// The token of the top frame, made if need be as a child of the frame below. `None` without a frame and outside any task.
-fn materialise(frames: &mut [Frame], level: u32) -> Option<CancelToken> {
+/// The token of the top frame, made if need be as a child of the frame below. `None` without a frame and
+/// outside any task.
+fn materialise(frames: &mut [ContextFrame], level: u32) -> Option<CancelToken> {
     let (top, below) = top_at(level, frames)?;
     if top.outside {
         return None;
@@ -492,7 +504,7 @@ fn materialise(frames: &mut [Frame], level: u32) -> Option<CancelToken> {
 }
 
 /// The parent of the token of a task that runs on top of these frames.
-fn parent_of_the_next(frames: &mut [Frame], level: u32) -> Option<CancelToken> {
+fn parent_of_the_next(frames: &mut [ContextFrame], level: u32) -> Option<CancelToken> {
     let (top, below) = top_at(level, frames)?;
     match top {
         top if top.masked > 0 => None,

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use super::reason::{CancelKind, CancelReason};
 use super::tree::{Callbacks, CancelToken};
-use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, Duration, Instant};
-use crate::time::{self, UserCode};
+use crate::time::{self, TimerCallback};
 
 impl CancelToken {
     /// Makes a child that is cancelled after `timeout`, if nobody has cancelled it before.
     ///
-    /// Its [reason](Self::reason) says [`CancelKind::Deadline`]. The time counts from this call, whether or not the work has
-    /// begun. It is limited by the deadlines of the tokens above, too. With a `timeout` of zero the child is born cancelled,
-    /// and one that the clock cannot reach, such as [`Duration::MAX`], never comes.
+    /// Its [reason](Self::reason) says [`CancelKind::Deadline`]. The time counts from this call, whether or
+    /// not the work has begun. It is limited by the deadlines of the tokens above, too. With a `timeout` of
+    /// zero the child is born cancelled, and one that the clock cannot reach, such as [`Duration::MAX`],
+    /// never comes.
     ///
     /// ```
     /// use std::time::Duration;
@@ -25,16 +26,17 @@ impl CancelToken {
     ///
     /// # What it costs
     ///
-    /// No thread of its own: one thread, which is started when the process first has such a token, sees to all of them. A
-    /// token that is dropped or cancelled before its time leaves nothing behind. Callbacks of
-    /// [`on_cancel`](Self::on_cancel) run on a thread of that kind when the deadline comes. One that takes long delays only
-    /// other callbacks of the same deadline. If the system gives no thread, deadlines come late: when a later one has got one.
+    /// No thread of its own: one thread, which is started when the process first has such a token, sees to
+    /// all of them. A token that is dropped or cancelled before its time leaves nothing behind. Callbacks of
+    /// [`on_cancel`](Self::on_cancel) run on a thread of that kind when the deadline comes. One that takes
+    /// long delays only other callbacks of the same deadline. If the system gives no thread, deadlines come
+    /// late: when a later one has got one.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
     }
 
-    /// Makes a child that is cancelled at `deadline`, as [`with_timeout`](Self::with_timeout) does. If that has passed, the
-    /// child is born cancelled.
+    /// Makes a child that is cancelled at `deadline`, as [`with_timeout`](Self::with_timeout) does. If that
+    /// has passed, the child is born cancelled.
     ///
     /// For several steps that share one limit, so that what the first one takes is not there for the second.
     ///
@@ -94,6 +96,6 @@ impl CancelToken {
     }
 }
 
-fn later(callbacks: Callbacks) -> UserCode {
+fn later(callbacks: Callbacks) -> TimerCallback {
     Box::new(move || callbacks.run())
 }

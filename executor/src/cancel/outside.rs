@@ -1,12 +1,12 @@
 //! Users' code that belongs to no task, whichever thread it runs on.
 //!
-//! A callback, a hook or the `Drop` of a value that nobody wants borrows a thread, often in the middle of a task. Nothing of
-//! that task may be current for it. So a thread has a *level*: it is one higher while such code runs, and what is current is
-//! looked for on that level only.
+//! A callback, a hook or the `Drop` of a value that nobody wants borrows a thread, often in the middle of a
+//! task. Nothing of that task may be current for it. So a thread has a *level*: it is one higher while such
+//! code runs, and what is current is looked for on that level only.
 
 use std::cell::Cell;
 
-use crate::callbacks;
+use super::callbacks;
 use crate::sync::thread_local;
 
 thread_local! {
@@ -19,8 +19,9 @@ pub(super) fn level() -> u32 {
     LEVEL.try_with(Cell::get).unwrap_or(0) // the thread ends, and its locals are gone
 }
 
-/// Runs a user's code that belongs to no task: a callback, a hook, a handler, the `Drop` of a value that nobody wants. The
-/// current token is not that of the task that happens to be under way on this thread, and waits are cut short by none.
+/// Runs a user's code that belongs to no task: a callback, a hook, a handler, the `Drop` of a value that
+/// nobody wants. The current token is not that of the task that happens to be under way on this thread, and
+/// waits are cut short by none.
 pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
     struct Back(u32);
     impl Drop for Back {
@@ -39,7 +40,8 @@ fn set_level(to: u32) {
     let _ = LEVEL.try_with(|level| level.set(to));
 }
 
-/// Calls a user's code outside any task, and contains a panic in it. Deep inside other callbacks it is put off.
+/// Calls a user's code outside any task, and contains a panic in it. Deep inside other callbacks it is
+/// deferred.
 pub(crate) fn call_outside(callback: impl FnOnce() + Send + 'static) {
     callbacks::call(|| outside_any_task(callback));
 }

@@ -5,25 +5,27 @@
 use std::fmt;
 use std::task::Waker;
 
+use super::callbacks;
 use super::outside::call_outside;
-use super::tree::{Callback, CancelToken, next_key};
-use crate::callbacks;
+use super::tree::{CancelCallback, CancelToken, next_key};
 use crate::sync::thread;
 
 impl CancelToken {
-    /// Registers what to do when the request comes, to reach a thread that is blocked where no token is looked at:
-    /// shut its socket down, close its channel, wake its event loop.
+    /// Registers what to do when the request comes, to reach a thread that is blocked where no token is
+    /// looked at: shut its socket down, close its channel, wake its event loop.
     ///
-    /// The callback runs once at most, on the thread that cancels, outside any task; at once and on this thread if the
-    /// token is already cancelled. Callbacks run in order of registration, after everything in this crate that waits
-    /// under the token was let go (see [`cancel`](Self::cancel)). A panic in one does not keep the others from running.
-    /// Dropping the [`Registration`] takes the callback back; [`Registration::keep`] leaves it. So a task that is blocked in
-    /// this crate, is woken and drops its registration may be quicker than the callback, which then does not run.
+    /// The callback runs once at most, on the thread that cancels, outside any task; at once and on this
+    /// thread if the token is already cancelled. Callbacks run in order of registration, after everything in
+    /// this crate that waits under the token was let go (see [`cancel`](Self::cancel)). A panic in one does
+    /// not keep the others from running. Dropping the [`Registration`] takes the callback back;
+    /// [`Registration::keep`] leaves it. So a task that is blocked in this crate, is woken and drops its
+    /// registration may be quicker than the callback, which then does not run.
     ///
-    /// Whoever cancels waits for the callback, so keep it short. Callbacks that bring about others (by a `cancel`, or by
-    /// completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due deeper down runs on the same
-    /// thread when the one around it has returned or blocks in this crate; or on a thread of its own, if 32 such ones block
-    /// inside each other. At a token that was cancelled before, such a callback is due whatever becomes of its registration.
+    /// Whoever cancels waits for the callback, so keep it short. Callbacks that bring about others (by a
+    /// `cancel`, or by completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due
+    /// deeper down runs on the same thread when the one around it has returned or blocks in this crate; or on
+    /// a thread of its own, if 32 such ones block inside each other. At a token that was cancelled before,
+    /// such a callback is due whatever becomes of its registration.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -36,7 +38,7 @@ impl CancelToken {
     /// ```
     pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) -> Registration {
         let key = next_key();
-        let mut callback: Option<Callback> = Some(Box::new(callback));
+        let mut callback: Option<CancelCallback> = Some(Box::new(callback));
         let registered = self.if_live(|state| {
             state.callbacks.extend(callback.take().map(|callback| (key, callback)));
         });
@@ -58,9 +60,9 @@ impl CancelToken {
 ///
 /// # Blocking
 ///
-/// If the callback is running on another thread, the drop waits for it to end, so that afterwards nothing it refers to
-/// is in use any more. (On the thread that runs the callback it does not wait for itself.) Therefore never drop a
-/// registration while holding a lock that its callback takes.
+/// If the callback is running on another thread, the drop waits for it to end, so that afterwards nothing it
+/// refers to is in use any more. (On the thread that runs the callback it does not wait for itself.)
+/// Therefore never drop a registration while holding a lock that its callback takes.
 #[must_use = "dropping it takes the callback back at once"]
 pub struct Registration {
     place: Option<(CancelToken, u64)>,
@@ -69,10 +71,10 @@ pub struct Registration {
 impl Registration {
     /// Leaves the callback registered without this guard.
     ///
-    /// It can then no longer be taken back. It runs when the token is cancelled, and is dropped unrun when the last copy of
-    /// the token and the last of its children are gone. Until then it takes memory, with all that it has captured: on a
-    /// token that lives for long, such as that of a program, one for each call. If it has captured the token itself, that
-    /// is until the token is cancelled.
+    /// It can then no longer be taken back. It runs when the token is cancelled, and is dropped unrun when
+    /// the last copy of the token and the last of its children are gone. Until then it takes memory, with all
+    /// that it has captured: on a token that lives for long, such as that of a program, one for each call. If
+    /// it has captured the token itself, that is until the token is cancelled.
     pub fn keep(mut self) {
         self.place = None;
     }
@@ -104,7 +106,8 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// Keeps the waker of a waiting thread with a token. Its drop does not wait: a wake-up that comes late does no harm.
+/// Keeps the waker of a waiting thread with a token. Its drop does not wait: a wake-up that comes late does
+/// no harm.
 #[must_use]
 pub(crate) struct WaitRegistration {
     token: CancelToken,

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::task::Waker;
 
+use super::cancelled::Cancelled;
 use super::outside::call_outside;
-use crate::error::Cancelled;
+use super::reason::{CancelKind, CancelReason};
 use crate::panics::{contain, discard};
-use crate::reason::{CancelKind, CancelReason};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Arc, Condvar, Mutex, Weak, ids};
@@ -17,23 +17,24 @@ use crate::time;
 
 /// A request to stop that can be made once, seen by many and passed down to children.
 ///
-/// Clones are the same token. Give a task its own [`child`](Self::child) when it should be possible to stop it alone.
+/// Clones are the same token. Give a task its own [`child`](Self::child) when it should be possible to stop
+/// it alone.
 #[derive(Clone)]
 pub struct CancelToken {
-    pub(super) node: Arc<Node>,
+    pub(super) node: Arc<TokenNode>,
 }
 
-pub(super) struct Node {
+pub(super) struct TokenNode {
     cancelled: AtomicBool,
     settled: AtomicBool,
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<TokenState>,
     pub(super) callback_done: Condvar,
     parent: Option<Link>,
     /// Only a token that is linked to several has them.
     other_parents: Vec<Link>,
 }
 
-impl Node {
+impl TokenNode {
     /// The tokens directly above.
     pub(super) fn parents(&self) -> impl Iterator<Item = &CancelToken> {
         self.parent.iter().chain(&self.other_parents).map(|link| &link.parent)
@@ -47,22 +48,22 @@ struct Link {
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct TokenState {
     // Ordered by key, that is, by time of registration.
-    children: BTreeMap<u64, Weak<Node>>,
+    children: BTreeMap<u64, Weak<TokenNode>>,
     pub(super) waiters: BTreeMap<u64, Waker>,
-    pub(super) callbacks: BTreeMap<u64, Callback>,
+    pub(super) callbacks: BTreeMap<u64, CancelCallback>,
     claimed: bool,
     pub(super) running: Option<(u64, ThreadId)>,
     /// There is one as soon as the token is marked.
     reason: Option<CancelReason>,
     /// What cancels it at its deadline.
-    pub(super) deadline: Option<time::Entry>,
+    pub(super) deadline: Option<time::TimerEntry>,
     /// It is that of a task with a time limit, which cancels it, too.
     pub(super) is_limited: bool,
 }
 
-pub(super) type Callback = Box<dyn FnOnce() + Send>;
+pub(super) type CancelCallback = Box<dyn FnOnce() + Send>;
 
 impl CancelToken {
     /// Makes a token at the top of a tree of its own.
@@ -77,11 +78,12 @@ impl CancelToken {
         Self::below(Some(self.link()), Vec::new())
     }
 
-    /// Makes a token that is cancelled as soon as one of several is, and can be cancelled alone: the child of all of them.
+    /// Makes a token that is cancelled as soon as one of several is, and can be cancelled alone: the child of
+    /// all of them.
     ///
-    /// For work that has more than one reason to stop: the request that it belongs to *and* the pool in which it runs. If one
-    /// of the tokens is cancelled already, the new one is born cancelled. Without any it is as one made by
-    /// [`new`](Self::new).
+    /// For work that has more than one reason to stop: the request that it belongs to *and* the pool in which
+    /// it runs. If one of the tokens is cancelled already, the new one is born cancelled. Without any it is
+    /// as one made by [`new`](Self::new).
     ///
     /// ```
     /// use executor::CancelToken;
@@ -105,10 +107,10 @@ impl CancelToken {
 
     fn below(parent: Option<Link>, other_parents: Vec<Link>) -> Self {
         let made = Self {
-            node: Arc::new(Node {
+            node: Arc::new(TokenNode {
                 cancelled: AtomicBool::new(false),
                 settled: AtomicBool::new(false),
-                state: Mutex::new(State::default()),
+                state: Mutex::new(TokenState::default()),
                 callback_done: Condvar::new(),
                 parent,
                 other_parents,
@@ -125,16 +127,16 @@ impl CancelToken {
 
     /// Asks everybody who has this token, or a child of it, to stop.
     ///
-    /// First this token and all below it are marked, so that everybody who looks sees the request. Then each thread that
-    /// waits under one of them in a blocking call of this crate is woken. Last, the callbacks of
-    /// [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: this token's first, then those of its
-    /// children, level by level. So in a callback all these tokens are cancelled already, and it may wait for a thread
-    /// that one of them has released.
+    /// First this token and all below it are marked, so that everybody who looks sees the request. Then each
+    /// thread that waits under one of them in a blocking call of this crate is woken. Last, the callbacks of
+    /// [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: this token's first, then
+    /// those of its children, level by level. So in a callback all these tokens are cancelled already, and it
+    /// may wait for a thread that one of them has released.
     ///
-    /// Returns true if this call made the request, and false if it had been made before. Then, too, the token and all
-    /// below it are marked when the call returns; but callbacks may still be running on the thread that was first, or be
-    /// about to, as they are when one of them makes this very call. What happened before the call is visible to whoever
-    /// sees the request.
+    /// Returns true if this call made the request, and false if it had been made before. Then, too, the token
+    /// and all below it are marked when the call returns; but callbacks may still be running on the thread
+    /// that was first, or be about to, as they are when one of them makes this very call. What happened
+    /// before the call is visible to whoever sees the request.
     pub fn cancel(&self) -> bool {
         self.cancel_as(None)
     }
@@ -160,7 +162,8 @@ impl CancelToken {
         self.node.state.lock().reason.clone()
     }
 
-    /// Marks the tree and wakes who waits. What is left to do are the callbacks. `None` if the request had been made.
+    /// Marks the tree and wakes who waits. What is left to do are the callbacks. `None` if the request had
+    /// been made.
     pub(crate) fn begin_cancel(&self, reason: &CancelReason) -> Option<Callbacks> {
         let mut descent = Descent::from(&self.node, reason);
         while descent.mark_next() {}
@@ -201,7 +204,7 @@ impl CancelToken {
     }
 
     /// Does something to the state of a token that is not cancelled.
-    pub(super) fn if_live<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
+    pub(super) fn if_live<R>(&self, f: impl FnOnce(&mut TokenState) -> R) -> Option<R> {
         let mut state = self.node.state.lock();
         // Relaxed: only ever set under this lock.
         (!self.node.cancelled.load(Ordering::Relaxed)).then(|| f(&mut state))
@@ -212,25 +215,25 @@ impl CancelToken {
 struct Descent<'a> {
     reason: &'a CancelReason,
     /// A list and no recursion: a chain of children can be longer than the stack is deep.
-    tree: Vec<Found>,
+    tree: Vec<FoundToken>,
     /// How many of them were looked at.
     looked_at: usize,
     /// With links there can be two ways to a token, four to one that is two links below, and so on.
     seen: BTreeSet<(usize, bool)>,
     waiters: Vec<Waker>,
-    deadlines: Vec<time::Entry>,
+    deadlines: Vec<time::TimerEntry>,
 }
 
-struct Found {
-    node: Arc<Node>,
+struct FoundToken {
+    node: Arc<TokenNode>,
     /// Claimed by this cancel, or, before it was looked at, found below a token that was.
     ours: bool,
     calls_back: bool,
 }
 
 impl<'a> Descent<'a> {
-    fn from(top: &Arc<Node>, reason: &'a CancelReason) -> Self {
-        let tree = vec![Found { node: Arc::clone(top), ours: true, calls_back: false }];
+    fn from(top: &Arc<TokenNode>, reason: &'a CancelReason) -> Self {
+        let tree = vec![FoundToken { node: Arc::clone(top), ours: true, calls_back: false }];
         Self { reason, tree, looked_at: 0, seen: BTreeSet::new(), waiters: Vec::new(), deadlines: Vec::new() }
     }
 
@@ -244,7 +247,8 @@ impl<'a> Descent<'a> {
             return true;
         }
         let mut state = node.state.lock();
-        // Relaxed: only ever set under this lock. On the way down, another cancel may have marked what this one claims.
+        // Relaxed: only ever set under this lock. On the way down, another cancel may have marked what this
+        // one claims.
         let marked = node.cancelled.load(Ordering::Relaxed);
         found.ours &= !(if is_top { marked } else { state.claimed });
         // Acquire: pairs with the Release in `begin_cancel`.
@@ -256,14 +260,15 @@ impl<'a> Descent<'a> {
         if !marked {
             state.reason = Some(if is_top { self.reason.clone() } else { self.reason.inherited() });
         }
-        // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to it.
+        // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to
+        // it.
         node.cancelled.store(true, Ordering::Release);
         self.waiters.extend(std::mem::take(&mut state.waiters).into_values());
         self.deadlines.extend(state.deadline.take());
         // What is below a token that another thread has claimed is that thread's.
         let ours = found.ours;
         let below = state.children.values().filter_map(Weak::upgrade);
-        self.tree.extend(below.map(|node| Found { node, ours, calls_back: false }));
+        self.tree.extend(below.map(|node| FoundToken { node, ours, calls_back: false }));
         true
     }
 }
@@ -271,7 +276,7 @@ impl<'a> Descent<'a> {
 /// The callbacks of a tree that was cancelled, to be run by the thread that was first to cancel it.
 #[must_use]
 #[derive(Default)]
-pub(crate) struct Callbacks(Vec<Arc<Node>>);
+pub(crate) struct Callbacks(Vec<Arc<TokenNode>>);
 
 impl Callbacks {
     pub(crate) fn are_none(&self) -> bool {
@@ -298,7 +303,7 @@ pub(super) fn next_key() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-impl Node {
+impl TokenNode {
     /// Runs the callbacks that are still registered.
     fn run_callbacks(&self) {
         let mut state = self.state.lock();
@@ -314,19 +319,21 @@ impl Node {
     }
 }
 
-impl Drop for Node {
+impl Drop for TokenNode {
     fn drop(&mut self) {
         // Nobody can cancel this token any more. Callbacks are left only if their registrations were.
         let state = self.state.get_mut();
         let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
         if !callbacks.is_empty() || reason.is_some() {
-            // What they have captured may be the last of another token, whose callbacks have captured the next one.
+            // What they have captured may be the last of another token, whose callbacks have captured the
+            // next one.
             call_outside(move || {
                 callbacks.into_values().for_each(discard);
                 discard(reason);
             });
         }
-        // A list and no recursion here, too: the last child of a long chain may be the last owner of all of it.
+        // A list and no recursion here, too: the last child of a long chain may be the last owner of all of
+        // it.
         let mut links = std::mem::take(&mut self.other_parents);
         let mut next = self.parent.take();
         while let Some(Link { parent, key }) = next {

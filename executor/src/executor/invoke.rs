@@ -1,7 +1,8 @@
 //! Many tasks at once: wait for all of them, or for the first that succeeds.
 //!
-//! Both are a submission of each task and one wait. What needs care is everything else: a refusal in the middle, a
-//! deadline, a caller that is itself cancelled, an executor that runs the task inside `execute`. One rule covers them:
+//! Both are a submission of each task and one wait. What needs care is everything else: a refusal in the
+//! middle, a deadline, a caller that is itself cancelled, an executor that runs the task inside `execute`.
+//! One rule covers them:
 //!
 //! > When the call returns, it has left nothing undecided. Each task has ended, or was cancelled, or comes back in the error
 //! > without having been run. (The body of a cancelled one that pays no attention to its token goes on, for nobody.)
@@ -21,44 +22,48 @@
 //!
 //! # Refused half-way
 //!
-//! Java cancels what it has started and throws; what was done is lost, and so are the tasks it had not come to. Here
-//! those that were accepted are waited for, as if the others had not been asked for, and the refused ones come back to
-//! be tried again. So a batch that is too large for a bounded pool makes progress, and nothing is done by halves.
+//! Java cancels what it has started and throws; what was done is lost, and so are the tasks it had not come
+//! to. Here those that were accepted are waited for, as if the others had not been asked for, and the refused
+//! ones come back to be tried again. So a batch that is too large for a bounded pool makes progress, and
+//! nothing is done by halves.
 //!
 //! # What a call may take longer than its deadline
 //!
 //! Tasks are cancelled on the calling thread, and so are their users' callbacks run there: what
-//! [`on_cancel`](crate::CancelToken::on_cancel) has registered, an [`on_done`](crate::TaskHandle::on_done), the `Drop` of
-//! what a task has captured. The call returns after them. It could hand them to another thread only if it had one: those
-//! of the executor may all be held up by the very tasks that the callbacks are to release. What it can do is to keep
-//! no other thread waiting: all tasks are decided, and all threads that wait for them or under their tokens are let go,
-//! before the first callback runs.
+//! [`on_cancel`](crate::CancelToken::on_cancel) has registered, an [`on_done`](crate::TaskHandle::on_done),
+//! the `Drop` of what a task has captured. The call returns after them. It could hand them to another thread
+//! only if it had one: those of the executor may all be held up by the very tasks that the callbacks are to
+//! release. What it can do is to keep no other thread waiting: all tasks are decided, and all threads that
+//! wait for them or under their tokens are let go, before the first callback runs.
 //!
 //! # Left out
 //!
-//! A deadline does not cut off a submission that blocks, as it can with the pool's [`Block`](crate::Block) policy or in
-//! an executor that runs its tasks inline. It is looked at before each submission.
+//! A deadline does not cut off a submission that blocks, as it can with the pool's [`Block`](crate::Block)
+//! policy or in an executor that runs its tasks inline. It is looked at before each submission.
 
 use std::error::Error;
 use std::fmt;
 
 use super::{Executor, RejectedExecution, RejectedSubmission};
+use crate::cancel::cancelled::Cancelled;
 use crate::cancel::{check_current, masked};
-use crate::error::{Cancelled, RejectReason, WaitError};
-use crate::handle::{Arrivals, CancelBegun, Expected, FutureTask, TaskHandle, TryJoinError};
+use crate::handle::{CancelBegun, CompletionQueue, FutureTask, PendingCompletion, TaskHandle, TryJoinError};
 use crate::panics::{Panic, discard};
-use crate::starvation::Starvation;
 use crate::task::TaskState;
-use crate::wait::Deadline;
+use crate::waiting::error::{RejectReason, WaitError};
+use crate::waiting::starvation::Starvation;
+use crate::waiting::wait::Deadline;
 
 // ----- all -----
 
-/// Handles of tasks that are not to outlive the call. Dropping it cancels them, which does nothing to the finished.
-struct Batch<T: Send + 'static>(Vec<TaskHandle<T>>);
+/// Handles of tasks that are not to outlive the call. Dropping it cancels them, which does nothing to the
+/// finished.
+struct InvokeAllTasks<T: Send + 'static>(Vec<TaskHandle<T>>);
 
-impl<T: Send + 'static> Batch<T> {
-    /// The last ones first: a worker that a cancelled task sets free is not to begin one that is cancelled next. All of
-    /// them are decided, and all threads that wait for them are let go, before the first callback of a user runs.
+impl<T: Send + 'static> InvokeAllTasks<T> {
+    /// The last ones first: a worker that a cancelled task sets free is not to begin one that is cancelled
+    /// next. All of them are decided, and all threads that wait for them are let go, before the first
+    /// callback of a user runs.
     fn cancel(&self) {
         let begun: Vec<_> = self.0.iter().rev().filter_map(TaskHandle::begin_cancel).collect();
         begun.into_iter().for_each(CancelBegun::end);
@@ -71,7 +76,7 @@ impl<T: Send + 'static> Batch<T> {
     }
 }
 
-impl<T: Send + 'static> Drop for Batch<T> {
+impl<T: Send + 'static> Drop for InvokeAllTasks<T> {
     fn drop(&mut self) {
         self.cancel();
     }
@@ -82,7 +87,7 @@ pub(super) fn all<T: Send + 'static>(
     tasks: Vec<FutureTask<T>>,
     deadline: Deadline,
 ) -> Result<Vec<TaskHandle<T>>, InvokeAllError<T>> {
-    let mut batch = Batch(Vec::with_capacity(tasks.len()));
+    let mut batch = InvokeAllTasks(Vec::with_capacity(tasks.len()));
     let (mut stopped, not_submitted) = submit_each(executor, tasks, deadline, &mut batch);
     if !matches!(stopped, Some(InvokeFailure::Interrupted | InvokeFailure::Starved(_))) {
         // In task order: one wake-up for each that is still unfinished when those before it have ended.
@@ -99,13 +104,13 @@ pub(super) fn all<T: Send + 'static>(
     }
 }
 
-/// Submits one task after the other. If it has to stop, the second result is what it has not submitted; what the
-/// deadline overtakes is cancelled instead.
+/// Submits one task after the other. If it has to stop, the second result is what it has not submitted; what
+/// the deadline overtakes is cancelled instead.
 fn submit_each<T: Send + 'static>(
     executor: &(impl Executor + ?Sized),
     tasks: Vec<FutureTask<T>>,
     deadline: Deadline,
-    batch: &mut Batch<T>,
+    batch: &mut InvokeAllTasks<T>,
 ) -> (Option<InvokeFailure>, Vec<FutureTask<T>>) {
     let mut tasks = tasks.into_iter();
     while let Some(FutureTask { task, handle }) = tasks.next() {
@@ -131,20 +136,21 @@ fn submit_each<T: Send + 'static>(
 
 // ----- any -----
 
-/// Submits a task whose handle is to come out of `arrivals`. `note` is told of it before the executor is.
+/// Submits a task whose handle is to come out of `completions`. `note` is told of it before the executor is.
 pub(crate) fn submit_to<T: Send + 'static>(
-    arrivals: &Arrivals<T>,
+    completions: &CompletionQueue<T>,
     executor: &(impl Executor + ?Sized),
     FutureTask { task, handle }: FutureTask<T>,
-    note: impl FnOnce(&Expected<T>),
-) -> Result<Expected<T>, RejectedSubmission<T>> {
-    let expected = arrivals.expect(handle);
+    note: impl FnOnce(&PendingCompletion<T>),
+) -> Result<PendingCompletion<T>, RejectedSubmission<T>> {
+    let expected = completions.expect(handle);
     note(&expected);
     match executor.execute_task(task) {
         Ok(()) => Ok(expected),
-        Err(RejectedExecution { reason, task }) => match arrivals.withdraw(expected) {
+        Err(RejectedExecution { reason, task }) => match completions.withdraw(expected) {
             Ok(handle) => Err(RejectedSubmission { reason, task, handle }),
-            // It comes out after all: the executor has run what it says it has refused, or the task was cancelled just now.
+            // It comes out after all: the executor has run what it says it has refused, or the task was
+            // cancelled just now.
             Err(expected) => Ok(expected),
         },
     }
@@ -152,17 +158,17 @@ pub(crate) fn submit_to<T: Send + 'static>(
 
 /// Tasks that compete for the first success. Dropping it cancels those that have not ended.
 struct Race<T: Send + 'static, E: Send + 'static> {
-    running: Arrivals<Result<T, E>>,
+    running: CompletionQueue<Result<T, E>>,
     /// To cancel them by.
-    submitted: Vec<Expected<Result<T, E>>>,
+    submitted: Vec<PendingCompletion<Result<T, E>>>,
     losers: Vec<Loser<T, E>>,
     not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
 enum Loser<T: Send + 'static, E: Send + 'static> {
     Failed(E),
-    /// Panicked or cancelled. The panic stays unread unless it is given out: if another task succeeds, it goes to the
-    /// panic handler, like that of every task whose handle was dropped.
+    /// Panicked or cancelled. The panic stays unread unless it is given out: if another task succeeds, it
+    /// goes to the panic handler, like that of every task whose handle was dropped.
     Ended(TaskHandle<Result<T, E>>),
 }
 
@@ -171,7 +177,7 @@ pub(super) fn any<T: Send + 'static, E: Send + 'static>(
     tasks: Vec<FutureTask<Result<T, E>>>,
     deadline: Deadline,
 ) -> Result<T, InvokeAnyError<T, E>> {
-    let (running, submitted) = (Arrivals::new(), Vec::with_capacity(tasks.len()));
+    let (running, submitted) = (CompletionQueue::new(), Vec::with_capacity(tasks.len()));
     let mut race = Race { running, submitted, losers: Vec::new(), not_submitted: Vec::new() };
     if tasks.is_empty() {
         return Err(race.lost(InvokeFailure::Empty));
@@ -270,14 +276,14 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         winner
     }
 
-    /// As [`Batch::cancel`].
+    /// As [`InvokeAllTasks::cancel`].
     fn cancel(&self) {
-        let begun: Vec<_> = self.submitted.iter().rev().filter_map(Expected::begin_cancel).collect();
+        let begun: Vec<_> = self.submitted.iter().rev().filter_map(PendingCompletion::begin_cancel).collect();
         begun.into_iter().for_each(CancelBegun::end);
     }
 
-    /// The next handle when all outcomes are decided. It may be on its way still, brought by the thread that has decided;
-    /// that thread runs no user's code in between, so this is no wait to speak of.
+    /// The next handle when all outcomes are decided. It may be on its way still, brought by the thread that
+    /// has decided; that thread runs no user's code in between, so this is no wait to speak of.
     fn next_decided(&self) -> Option<TaskHandle<Result<T, E>>> {
         masked(|| self.running.next(Deadline::NEVER)).ok().flatten()
     }
@@ -314,39 +320,41 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 
 /// [`invoke_all`](super::ExecutorExt::invoke_all) could not submit all tasks or wait for them.
 ///
-/// The outcome of each task is decided. A body that was running when its task was cancelled, and pays no attention to its
-/// token, goes on all the same, after the call; what it returns is dropped.
+/// The outcome of each task is decided. A body that was running when its task was cancelled, and pays no
+/// attention to its token, goes on all the same, after the call; what it returns is dropped.
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAllError<T> {
     /// Why.
     pub reason: InvokeFailure,
-    /// Those that were accepted, in the order of the tasks. All are finished: after a refusal by themselves, after an
-    /// interruption (or at the deadline) the late ones by being cancelled.
+    /// Those that were accepted, in the order of the tasks. All are finished: after a refusal by themselves,
+    /// after an interruption (or at the deadline) the late ones by being cancelled.
     pub handles: Vec<TaskHandle<T>>,
-    /// Those that were not accepted, in the order of the tasks and whole, to be tried again. If the reason is a
-    /// refusal, the first of them is the one that was refused.
+    /// Those that were not accepted, in the order of the tasks and whole, to be tried again. If the reason is
+    /// a refusal, the first of them is the one that was refused.
     pub not_submitted: Vec<FutureTask<T>>,
 }
 
 /// No task of [`invoke_any`](super::ExecutorExt::invoke_any) or
 /// [`invoke_any_timeout`](super::ExecutorExt::invoke_any_timeout) has succeeded.
 ///
-/// The outcome of each task is decided: it has failed, or was cancelled because the call gave up. A body that was running
-/// then, and pays no attention to its token, goes on all the same, after the call; what it returns is dropped.
+/// The outcome of each task is decided: it has failed, or was cancelled because the call gave up. A body that
+/// was running then, and pays no attention to its token, goes on all the same, after the call; what it
+/// returns is dropped.
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAnyError<T, E> {
     /// Why.
     pub reason: InvokeFailure,
-    /// How those ended that were accepted: first those that failed, in the order in which they did, then those that
-    /// were cancelled because the call gave up.
+    /// How those ended that were accepted: first those that failed, in the order in which they did, then
+    /// those that were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
     /// Those that were not accepted, in the order of the tasks and whole.
     pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
-/// Why [`invoke_all`](super::ExecutorExt::invoke_all) or [`invoke_any`](super::ExecutorExt::invoke_any) failed.
+/// Why [`invoke_all`](super::ExecutorExt::invoke_all) or [`invoke_any`](super::ExecutorExt::invoke_any)
+/// failed.
 #[doc(alias = "InvokeAllFailure")]
 #[doc(alias = "InvokeAnyFailure")]
 #[derive(Debug)]

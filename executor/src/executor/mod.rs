@@ -32,8 +32,17 @@
 //! 2. What a thread did before it submitted a task is visible to the task.
 //! 3. A panic in a task reaches the holder of its handle, never the submitting code and never another task.
 
+mod state;
+pub use state::PoolState;
+
 mod invoke;
 mod scope;
+
+mod simple;
+pub use simple::{DirectExecutor, MinimalPool, ThreadPerTaskExecutor};
+
+mod completion;
+pub use completion::ExecutorCompletionService;
 
 pub(crate) use invoke::submit_to;
 pub use invoke::{InvokeAllError, InvokeAnyError, InvokeFailure, TaskFailure};
@@ -44,11 +53,12 @@ use std::error::Error;
 use std::fmt;
 
 use crate::cancel::CancelToken;
-use crate::error::{Cancelled, RejectReason};
+use crate::cancel::cancelled::Cancelled;
 use crate::handle::{FutureTask, TaskHandle};
 use crate::sync::{Arc, Duration};
 use crate::task::Task;
-use crate::wait::Deadline;
+use crate::waiting::error::RejectReason;
+use crate::waiting::wait::Deadline;
 
 // ANCHOR: executor
 /// Runs tasks.
@@ -91,11 +101,11 @@ pub trait ExecutorExt: Executor {
     /// [`RejectedSubmission`] if the executor refuses it.
     ///
     /// # Cancellation
-    /// The task is one of its own. It does not hang below the token that is [current](CancelToken::current) here: neither a
-    /// cancel of the calling task nor its deadline reaches it. Cancel its handle, spawn it in a [`scope`](Self::scope), or take
-    /// the token along and [attach](CancelToken::attach) it. The exception is an executor that runs tasks on the submitting
-    /// thread, as [`DirectExecutor`](crate::DirectExecutor) and the policy [`CallerRuns`](crate::CallerRuns) do: there the task
-    /// hangs below that token.
+    /// The task is one of its own. It does not hang below the token that is [current](CancelToken::current) here:
+    /// neither a cancel of the calling task nor its deadline reaches it. Cancel its handle, spawn it in a
+    /// [`scope`](Self::scope), or take the token along and [attach](CancelToken::attach) it. The exception is an
+    /// executor that runs tasks on the submitting thread, as [`DirectExecutor`](crate::DirectExecutor) and the policy
+    /// [`CallerRuns`](crate::CallerRuns) do: there the task hangs below that token.
     fn submit<T: Send + 'static>(
         &self,
         task: impl Into<FutureTask<T>>,
@@ -246,9 +256,10 @@ pub trait ExecutorExt: Executor {
     /// As [`invoke_all`](Self::invoke_all).
     ///
     /// # Blocking
-    /// Blocks until one has succeeded or all have failed. It does not wait for the bodies of those that it cancels: one that
-    /// pays no attention to its token goes on running after the call. But it runs the callbacks of the losers that it cancels, on this thread. Called by
-    /// a task of the same pool it keeps one of the threads that could run the others, as [`TaskHandle::join`] does.
+    /// Blocks until one has succeeded or all have failed. It does not wait for the bodies of those that it cancels: one
+    /// that pays no attention to its token goes on running after the call. But it runs the callbacks of the losers that
+    /// it cancels, on this thread. Called by a task of the same pool it keeps one of the threads that could run the
+    /// others, as [`TaskHandle::join`] does.
     ///
     /// # Cancellation
     /// A cancellation point. If the calling task is cancelled, so are those that it waits for.
@@ -406,10 +417,10 @@ pub trait ExecutorService: Executor {
     /// Blocks until the executor is terminated. Called by a task of this very executor it cannot wait for itself, so it
     /// only shuts down and returns.
     ///
-    /// An executor over another one waits for its own tasks. If a task of the executor below closes it, that task keeps its
-    /// thread meanwhile. When the tasks that it waits for need this very thread, as over a pool of one, the call never returns,
-    /// and that is not found as [starvation](crate::Starvation): let such a task call [`shutdown`](Self::shutdown), and close
-    /// from elsewhere.
+    /// An executor over another one waits for its own tasks. If a task of the executor below closes it, that task keeps
+    /// its thread meanwhile. When the tasks that it waits for need this very thread, as over a pool of one, the call
+    /// never returns, and that is not found as [starvation](crate::Starvation): let such a task call
+    /// [`shutdown`](Self::shutdown), and close from elsewhere.
     ///
     /// # Cancellation
     /// If the calling task is cancelled, the orderly end turns into [`shutdown_now`](Self::shutdown_now): what was not

@@ -1,9 +1,9 @@
 //! Tasks that borrow from the stack, on any executor.
 //!
-//! The executor is given tasks that own what they have: *tickets*. The closure that borrows lies with the scope, and whoever
-//! comes first takes it: a thread of the executor with its ticket, or the scope itself, which runs it or drops it. A ticket
-//! that comes too late does nothing. So an executor may do with tickets whatever it does with tasks, even keep them for ever,
-//! and the scope ends all the same.
+//! The executor is given tasks that own what they have: *tickets*. The closure that borrows lies with the
+//! scope, and whoever comes first takes it: a thread of the executor with its ticket, or the scope itself,
+//! which runs it or drops it. A ticket that comes too late does nothing. So an executor may do with tickets
+//! whatever it does with tasks, even keep them for ever, and the scope ends all the same.
 //!
 //! ```text
 //!              ┌──ticket run────────────────────▶ runs ─────────────┐
@@ -14,30 +14,31 @@
 //! # Invariants
 //!
 //! 1. `scope` returns when nothing that was spawned runs or is there. See `job` for how that is made sure of.
-//! 2. A scope that waits on a worker, or in the middle of a task, runs what has not begun, also what is spawned while it
-//!    waits. So it waits only for what runs on other threads, and its own executor need not have another one.
+//! 2. A scope that waits on a worker, or in the middle of a task, runs what has not begun, also what is
+//!    spawned while it waits. So it waits only for what runs on other threads, and its own executor need not
+//!    have another one.
 
 use std::error::Error;
 use std::fmt;
 use std::task::Waker;
 
 use super::RejectedExecution;
-use crate::awaited::{Awaited, ComesFrom, Source};
 use crate::cancel::{CancelToken, enter_task, masked};
-use crate::error::{RejectReason, WaitError};
-use crate::ids::{Place, WatcherId};
-use crate::job::{Book, Loans, Unwinding};
+use crate::ids::{Location, QueueId};
 use crate::panics::{Panic, contain};
-use crate::starvation::WaitsFor;
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
-use crate::wait::{Deadline, Look, wait_for};
-use crate::worker_context::concerns_this_thread;
+use crate::task::borrowed::{ScopeRecord, ScopedJobs, Unwinding};
+use crate::waiting::awaited::{Awaited, ComesFrom, Source};
+use crate::waiting::error::{RejectReason, WaitError};
+use crate::waiting::starvation::WaitsFor;
+use crate::waiting::wait::{Deadline, Look, wait_for};
+use crate::waiting::worker_context::concerns_this_thread;
 
 /// Where tasks can be spawned that borrow: see [`ExecutorExt::scope`](super::ExecutorExt::scope).
 pub struct Scope<'scope, 'env: 'scope> {
     submit: Submit<'scope>,
-    loans: Loans<'scope>,
+    loans: ScopedJobs<'scope>,
     token: CancelToken,
     report: Mutex<Report>,
     env: std::marker::PhantomData<&'env mut &'env ()>,
@@ -56,7 +57,7 @@ pub(super) fn scope<'env, T>(
     f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> Result<T, ScopeError> {
     let token = CancelToken::current().child();
-    let (loans, report) = (Loans::new(), Mutex::default());
+    let (loans, report) = (ScopedJobs::new(), Mutex::default());
     let scope = Scope { submit, loans, token, report, env: std::marker::PhantomData };
     let body = || contain(|| f(&scope)).inspect_err(|_| scope.cancel());
     let result = scope.loans.keep(body, |unwinding| scope.settle(unwinding));
@@ -71,8 +72,8 @@ pub(super) fn scope<'env, T>(
 impl<'scope> Scope<'scope, '_> {
     /// Has a closure run by the executor. It may borrow whatever outlives the scope, and spawn more.
     ///
-    /// A result goes to where the closure puts it: a variable that it borrows, an element of a slice of its own. A panic in
-    /// it is passed on by [`scope`](super::ExecutorExt::scope).
+    /// A result goes to where the closure puts it: a variable that it borrows, an element of a slice of its
+    /// own. A panic in it is passed on by [`scope`](super::ExecutorExt::scope).
     ///
     /// # Errors
     /// Why the executor refuses it. The closure is dropped.
@@ -158,13 +159,13 @@ impl Drop for Unrun<'_> {
 }
 
 /// Waits until all that was lent was run or dropped. What has not begun is in this queue, if that is known.
-pub(crate) fn wait_for_loans(loans: &Loans<'_>, queue: Option<WatcherId>) -> Result<(), WaitError> {
+pub(crate) fn wait_for_loans(loans: &ScopedJobs<'_>, queue: Option<QueueId>) -> Result<(), WaitError> {
     wait_for(Deadline::NEVER, Settled { loans, queue, helps: false })
 }
 
 struct Settled<'a, 'scope> {
-    loans: &'a Loans<'scope>,
-    queue: Option<WatcherId>,
+    loans: &'a ScopedJobs<'scope>,
+    queue: Option<QueueId>,
     /// The wait ends, too, when there is something that has not begun.
     helps: bool,
 }
@@ -178,22 +179,22 @@ impl Look for Settled<'_, '_> {
     }
 
     fn what(&self) -> Option<Awaited> {
-        Some(Awaited::Other(Arc::new(Lending { book: Arc::clone(self.loans.book()), queue: self.queue })))
+        Some(Awaited::Other(Arc::new(Lending { record: Arc::clone(self.loans.record()), queue: self.queue })))
     }
 }
 
 /// What was lent, as a thing that is waited for.
 struct Lending {
-    book: Arc<Book>,
-    queue: Option<WatcherId>,
+    record: Arc<ScopeRecord>,
+    queue: Option<QueueId>,
 }
 
 impl Source for Lending {
     fn comes_from(&self) -> ComesFrom {
-        let threads = self.book.threads().into_iter().map(Place::On);
+        let threads = self.record.threads().into_iter().map(Location::On);
         let places: Vec<_> = threads.collect();
         match self.queue {
-            Some(queue) if places.is_empty() => ComesFrom::Places(vec![Place::In(queue)]),
+            Some(queue) if places.is_empty() => ComesFrom::Places(vec![Location::In(queue)]),
             _ => ComesFrom::Places(places),
         }
     }
@@ -204,7 +205,7 @@ impl Source for Lending {
 
     /// What has begun has to end before the frame goes from which it borrows.
     fn can_be_given_up(&self) -> bool {
-        self.queue.is_some() && self.book.threads().is_empty()
+        self.queue.is_some() && self.record.threads().is_empty()
     }
 }
 
@@ -214,8 +215,8 @@ impl fmt::Debug for Scope<'_, '_> {
     }
 }
 
-/// Some tasks of a scope were dropped unrun: the executor was shut down, or has discarded them, or the scope or the task around
-/// it was cancelled. Those that had begun have ended.
+/// Some tasks of a scope were dropped unrun: the executor was shut down, or has discarded them, or the scope
+/// or the task around it was cancelled. Those that had begun have ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopeError {

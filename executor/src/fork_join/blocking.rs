@@ -2,12 +2,13 @@
 
 use super::worker::here;
 
-/// Runs `f`, which may block for long: on a file, a socket, a lock, a child process. Meanwhile another worker may take the
-/// place of this one, so that the pool does not have one less.
+/// Runs `f`, which may block for long: on a file, a socket, a lock, a child process. Meanwhile another worker
+/// may take the place of this one, so that the pool does not have one less.
 ///
-/// Waits of this crate for tasks of the same pool need no such thing: the worker helps. There are as many stand-ins as the
-/// pool's [`spare_threads`](super::ForkJoinBuilder::spare_threads) says, at most. One that is not needed any more sleeps when
-/// it has ended its job. On a thread that is no worker, this only calls `f`.
+/// Waits of this crate for tasks of the same pool need no such thing: the worker helps. There are as many
+/// stand-ins as the pool's [`spare_threads`](super::ForkJoinBuilder::spare_threads) says, at most. One that
+/// is not needed any more sleeps when it has ended its job. On a thread that is no worker, this only calls
+/// `f`.
 ///
 /// ```
 /// use executor::fork_join::{blocking, join};
@@ -17,12 +18,12 @@ use super::worker::here;
 /// ```
 #[doc(alias = "managedBlock")]
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
-    struct GoesOn(std::rc::Rc<super::worker::Here>);
+    struct GoesOn(std::rc::Rc<super::worker::WorkerThread>);
     impl Drop for GoesOn {
         fn drop(&mut self) {
             self.0.blocks.set(self.0.blocks.get() - 1);
             if self.0.blocks.get() == 0 {
-                self.0.shared.goes_on();
+                self.0.registry.goes_on();
             }
         }
     }
@@ -30,7 +31,7 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     let _goes_on = here().map(|here| {
         here.blocks.set(here.blocks.get() + 1);
         if here.blocks.get() == 1 {
-            here.shared.blocks(); // one stand-in, however many calls lie inside each other
+            here.registry.blocks(); // one stand-in, however many calls lie inside each other
         }
         GoesOn(here)
     });

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::pool::ForkJoinPool;
-use super::shared::{Settings, Shared};
+use super::registry::{ForkJoinSettings, Registry};
 use crate::panics::PanicHandler;
 use crate::sync::ids::{AtomicU64, Ordering};
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
@@ -64,14 +64,15 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// How many workers there may be beyond that, in place of those that [block](super::blocking). Default: as many again.
+    /// How many workers there may be beyond that, in place of those that [block](super::blocking). Default:
+    /// as many again.
     pub fn spare_threads(mut self, threads: usize) -> Self {
         self.spares = Some(threads);
         self
     }
 
-    /// What the pool is called in reports, and its threads: `NAME-worker-0`, and so on. Default: `fork-join-1`, with a number
-    /// for each pool.
+    /// What the pool is called in reports, and its threads: `NAME-worker-0`, and so on. Default:
+    /// `fork-join-1`, with a number for each pool.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
@@ -79,7 +80,8 @@ impl ForkJoinBuilder {
 
     /// How much stack each worker gets, in bytes. Default: as much as the standard library's threads, 2 MiB.
     ///
-    /// A worker that waits may have the pieces of others on top of its own, so deep recursions need more than on one thread.
+    /// A worker that waits may have the pieces of others on top of its own, so deep recursions need more than
+    /// on one thread.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
@@ -91,8 +93,8 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// Has workers take forked tasks of their own in the order in which they were forked, instead of the youngest first: for
-    /// tasks that nobody joins, such as events. Joins are as ever.
+    /// Has workers take forked tasks of their own in the order in which they were forked, instead of the
+    /// youngest first: for tasks that nobody joins, such as events. Joins are as ever.
     #[doc(alias = "asyncMode")]
     pub fn oldest_first(mut self) -> Self {
         self.oldest_first = true;
@@ -120,7 +122,7 @@ impl ForkJoinBuilder {
             return Err(ForkJoinConfigError::TooManyThreads { threads: self.threads, spares });
         }
         let next_name = || format!("fork-join-{}", POOLS.fetch_add(1, Ordering::Relaxed));
-        let shared = Shared::new(Settings {
+        let registry = Registry::new(ForkJoinSettings {
             name: self.name.unwrap_or_else(next_name),
             threads: self.threads,
             spares,
@@ -129,7 +131,7 @@ impl ForkJoinBuilder {
             oldest_first: self.oldest_first,
             panic_handler: self.panic_handler,
         });
-        Ok(ForkJoinPool::of(shared, self.is_common))
+        Ok(ForkJoinPool::of(registry, self.is_common))
     }
 }
 
@@ -147,8 +149,8 @@ impl ForkJoinPool {
         ForkJoinBuilder::new(processors())
     }
 
-    /// A pool for tasks that submit other tasks, and that nobody joins: one worker for each processor, each of which takes its
-    /// own tasks in the order in which they came.
+    /// A pool for tasks that submit other tasks, and that nobody joins: one worker for each processor, each
+    /// of which takes its own tasks in the order in which they came.
     pub fn work_stealing() -> Self {
         Self::builder().oldest_first().build().expect("there is a processor")
     }

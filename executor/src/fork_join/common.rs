@@ -22,12 +22,13 @@ pub(super) fn common() -> &'static ForkJoinPool {
 }
 
 impl ForkJoinPool {
-    /// The pool in which [`join`](super::join) and the others work that are called outside any pool. It is made when it is
-    /// first asked for, with one worker for each processor that the process may use; or with as many as the environment
-    /// variable `EXECUTOR_COMMON_THREADS` said then. What is not a number from 1 to 16383 counts as not set.
+    /// The pool in which [`join`](super::join) and the others work that are called outside any pool. It is
+    /// made when it is first asked for, with one worker for each processor that the process may use; or with
+    /// as many as the environment variable `EXECUTOR_COMMON_THREADS` said then. What is not a number from 1
+    /// to 16383 counts as not set.
     ///
-    /// It cannot be shut down. When `main` returns, its threads are gone in the middle of whatever they do; who waits for a
-    /// computation before that loses nothing.
+    /// It cannot be shut down. When `main` returns, its threads are gone in the middle of whatever they do;
+    /// who waits for a computation before that loses nothing.
     #[doc(alias = "commonPool")]
     pub fn common() -> &'static Self {
         common()

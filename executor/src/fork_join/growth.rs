@@ -2,29 +2,29 @@
 
 use std::io;
 
-use super::shared::Shared;
+use super::registry::Registry;
 use super::worker;
 use crate::panics::PanicHandler;
-use crate::starvation::OnStarvation;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, thread};
 use crate::task::Task;
-use crate::watcher::Workforce;
+use crate::waiting::queue_owner::PoolOwner;
+use crate::waiting::starvation::OnStarvation;
 
-impl Shared {
-    /// Starts the thread that is to sit at this seat.
-    pub(super) fn start(&self, seat: usize) -> io::Result<()> {
-        let shared = self.me.upgrade().expect("it is borrowed here");
+impl Registry {
+    /// Starts the thread that is to sit at this worker queue.
+    pub(super) fn start(&self, number: usize) -> io::Result<()> {
+        let registry = self.me.upgrade().expect("it is borrowed here");
         let pool = self.settings.name.replace('\0', ""); // the system ends names there, and std panics
-        let mut builder = thread::Builder::new().name(format!("{pool}-worker-{seat}"));
+        let mut builder = thread::Builder::new().name(format!("{pool}-worker-{number}"));
         if let Some(bytes) = self.settings.stack_size {
             builder = builder.stack_size(bytes);
         }
-        builder.spawn(move || worker::run(&shared, seat)).map(drop)
+        builder.spawn(move || worker::run(&registry, number)).map(drop)
     }
 }
 
-impl Workforce for Shared {
+impl PoolOwner for Registry {
     fn waits_for_threads(&self, waiting: usize) -> bool {
         self.relied_on.store(true, Ordering::SeqCst);
         let _ = self.is_anything_queued(); // so that the publisher of a job that comes later sees the flag

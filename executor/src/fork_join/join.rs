@@ -1,16 +1,17 @@
 //! Two halves of one piece of work.
 
 use super::common::common;
-use super::gate;
-use super::seat::Job;
-use super::worker::{Here, here};
+use super::demand;
+use super::worker::{WorkerThread, here};
+use super::worker_queue::QueuedJob;
 use crate::cancel::Context;
-use crate::job;
+use crate::task::borrowed;
 
 /// Calls both closures, perhaps at the same time on two threads, and returns both results.
 ///
-/// `a` is called on this thread. `b` is offered to other workers while it runs, and called on this thread if no other has taken
-/// it. Both may borrow, from each other's surroundings, too: two halves of a slice, for instance.
+/// `a` is called on this thread. `b` is offered to other workers while it runs, and called on this thread if
+/// no other has taken it. Both may borrow, from each other's surroundings, too: two halves of a slice, for
+/// instance.
 ///
 /// ```
 /// use executor::fork_join::join;
@@ -21,20 +22,22 @@ use crate::job;
 /// assert_eq!(numbers, [1, 4, 2, 3]);
 /// ```
 ///
-/// One that finds enough offered already costs about a nanosecond more than two calls. So a recursion may use it down to
-/// small pieces; but not to single elements, where the calls themselves are the cost.
+/// One that finds enough offered already costs about a nanosecond more than two calls. So a recursion may use
+/// it down to small pieces; but not to single elements, where the calls themselves are the cost.
 ///
 /// # Panics
-/// If one of them does, with its payload. If it is `a`, then `b` is not called any more, if no thread has begun it; otherwise
-/// this waits for its end. If both panic, it is `a`'s payload, and `b`'s goes to the [panic handler](crate::panics).
+/// If one of them does, with its payload. If it is `a`, then `b` is not called any more, if no thread has
+/// begun it; otherwise this waits for its end. If both panic, it is `a`'s payload, and `b`'s goes to the
+/// [panic handler](crate::panics).
 ///
 /// # Blocking
-/// Blocks until both have ended. While another thread has `b`, this one runs pieces of it. Outside any pool it blocks until
-/// the [common pool](super::ForkJoinPool::common) has done both.
+/// Blocks until both have ended. While another thread has `b`, this one runs pieces of it. Outside any pool
+/// it blocks until the [common pool](super::ForkJoinPool::common) has done both.
 ///
 /// # Cancellation
-/// No cancellation point: it always has both results. The current token is the same in both closures, so a computation that
-/// looks at [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in this crate, ends soon.
+/// No cancellation point: it always has both results. The current token is the same in both closures, so a
+/// computation that looks at [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in
+/// this crate, ends soon.
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -43,7 +46,7 @@ where
     RA: Send,
     RB: Send,
 {
-    if gate::is_shut() {
+    if demand::is_shut() {
         return (a(), b());
     }
     join_openly(a, b)
@@ -65,18 +68,18 @@ where
     }
 }
 
-fn join_here<A, B, RA, RB>(here: &Here, a: A, b: B) -> (RA, RB)
+fn join_here<A, B, RA, RB>(here: &WorkerThread, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA,
     B: FnOnce() -> RB + Send,
     RB: Send,
 {
     let publish = |b| {
-        let stamp = here.seat().push(Job::Half(b), Context::of_this_place());
-        here.shared.announce();
-        stamp
+        let job_id = here.queue().push(QueuedJob::Half(b), Context::of_this_place());
+        here.registry.announce();
+        job_id
     };
-    let (of_a, of_b) = job::lend(b, publish, a, |&stamp, unwinding| here.settle(stamp, unwinding));
+    let (of_a, of_b) = borrowed::lend(b, publish, a, |&job_id, unwinding| here.settle(job_id, unwinding));
     match of_b.expect("it is dropped only if `a` unwinds") {
         Ok(of_b) => (of_a, of_b),
         Err(panic) => panic.resume(),

@@ -1,8 +1,9 @@
 //! Fork/join: work that splits itself, on threads that take pieces from each other.
 //!
-//! A computation over a large input is often the same computation over its two halves, and something that puts the results
-//! together. The halves do not depend on each other, so two threads can do them; and each half has halves. The program does not say
-//! how many threads there are, or which does what: a worker that has nothing to do *steals* a piece from another.
+//! A computation over a large input is often the same computation over its two halves, and something that
+//! puts the results together. The halves do not depend on each other, so two threads can do them; and each
+//! half has halves. The program does not say how many threads there are, or which does what: a worker that
+//! has nothing to do *steals* a piece from another.
 //!
 //! ```
 //! use executor::fork_join::join;
@@ -30,14 +31,14 @@
 //! | [`par_for_each`], [`par_map`], [`par_map_reduce`] | all elements of a slice, or a range |
 //! | [`par_sort_unstable`] | a slice in order |
 //!
-//! All of them may be called anywhere. On a worker of a [`ForkJoinPool`] they work there; on any other thread, in the
-//! [common pool](ForkJoinPool::common).
+//! All of them may be called anywhere. On a worker of a [`ForkJoinPool`] they work there; on any other
+//! thread, in the [common pool](ForkJoinPool::common).
 //!
 //! # How it works
 //!
-//! Each worker has a queue of its own. `join(a, b)` puts `b` there, runs `a`, and takes `b` back; so without thieves it is two
-//! calls. A thief takes the *oldest* piece of another's queue, which is the largest: of a sort, one half of all. So steals are
-//! rare, and a thief has work for long.
+//! Each worker has a queue of its own. `join(a, b)` puts `b` there, runs `a`, and takes `b` back; so without
+//! thieves it is two calls. A thief takes the *oldest* piece of another's queue, which is the largest: of a
+//! sort, one half of all. So steals are rare, and a thief has work for long.
 //!
 //! ```text
 //!   worker 1                         queue of worker 1      worker 2
@@ -49,23 +50,24 @@
 //!   B is not there: helps worker 2 with pieces of B, or waits
 //! ```
 //!
-//! To put every second half into a queue that others can see would cost more than most halves take. So while pieces are fine,
-//! a queue that has three to offer is enough, and a `join` further down is two plain calls: see [`seat`] and [`gate`].
+//! To put every second half into a queue that others can see would cost more than most halves take. So while
+//! pieces are fine, a queue that has three to offer is enough, and a `join` further down is two plain calls:
+//! see [`worker_queue`] and [`demand`].
 //!
-//! A worker that waits for a stolen half helps with *pieces of that half*, and with nothing else. The literature calls it
-//! leapfrogging (Wagner and Calder, 1993). Work stealing with queues as here is described by Blumofe and Leiserson (1999), and
-//! by Frigo, Leiserson and Randall (1998) as it was done in Cilk.
+//! A worker that waits for a stolen half helps with *pieces of that half*, and with nothing else. The
+//! literature calls it leapfrogging (Wagner and Calder, 1993). Work stealing with queues as here is described
+//! by Blumofe and Leiserson (1999), and by Frigo, Leiserson and Randall (1998) as it was done in Cilk.
 //!
 //! # What is not promised
 //!
-//! That the halves of a join run at the same time. A half that waits for something which only the other half brings about
-//! may wait without end: with one worker, or with others that are busy, or because the halves are so small that they are not
-//! offered. The same holds for the pieces of a scope.
+//! That the halves of a join run at the same time. A half that waits for something which only the other half
+//! brings about may wait without end: with one worker, or with others that are busy, or because the halves
+//! are so small that they are not offered. The same holds for the pieces of a scope.
 
-mod gate; // the first look of each join
+mod demand; // the first look of each join
 mod stack; // how much of it is used
-mod seat; // what a worker shares with thieves
-mod shared; // what the workers share
+mod worker_queue; // what a worker shares with thieves
+mod registry; // what the workers share
 mod worker; // what a worker does, and what it does while it waits
 mod growth; // where workers come from
 mod quiescence; // waiting until there is nothing left to do

@@ -2,9 +2,10 @@
 //!
 //! # How far
 //!
-//! Into as many pieces as there are workers, at first: with nobody to steal, more pieces are only more work. A piece that was
-//! *stolen* shows that a worker had nothing to do, so it is split again, into as many. The pieces of a loop whose elements
-//! differ are therefore cut finer where it takes long. (The idea is that of rayon's adaptive splitting.)
+//! Into as many pieces as there are workers, at first: with nobody to steal, more pieces are only more work.
+//! A piece that was *stolen* shows that a worker had nothing to do, so it is split again, into as many. The
+//! pieces of a loop whose elements differ are therefore cut finer where it takes long. (The idea is that of
+//! rayon's adaptive splitting.)
 
 use std::ops::Range;
 
@@ -118,7 +119,8 @@ pub fn par_map<P: Pieces, R: Send>(pieces: P, f: impl Fn(P::Element) -> R + Sync
     all
 }
 
-/// Calls `map` with each element, and puts the results together with `reduce`, in order. None if there are no elements.
+/// Calls `map` with each element, and puts the results together with `reduce`, in order. None if there are no
+/// elements.
 ///
 /// `reduce` must be associative: which results it is given first is left open, though never their order.
 ///
@@ -164,7 +166,7 @@ impl Splits {
 /// How many workers may take part. More than one for each processor are of no use to a loop.
 pub(super) fn threads() -> usize {
     super::worker::here()
-        .map_or_else(|| ForkJoinPool::common().threads(), |here| here.shared.settings.threads)
+        .map_or_else(|| ForkJoinPool::common().threads(), |here| here.registry.settings.threads)
 }
 
 fn split<P: Cut, R: Send>(

@@ -2,42 +2,49 @@
 //!
 //! # What quiet means
 //!
-//! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for that is in the middle of a
-//! task itself, and so may others be that wait here. If their tasks counted, none of them would ever go on. So for a worker
-//! the pool is quiet when nothing is unfinished but the tasks on the stacks of threads that wait here.
+//! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for that is in
+//! the middle of a task itself, and so may others be that wait here. If their tasks counted, none of them
+//! would ever go on. So for a worker the pool is quiet when nothing is unfinished but the tasks on the stacks
+//! of threads that wait here.
 //!
-//! A worker runs other tasks while it waits, and one of those may wait for quiet, too. Each task of the stack is counted once,
-//! by the outermost of these waits that lies above it.
+//! A worker runs other tasks while it waits, and one of those may wait for quiet, too. Each task of the stack
+//! is counted once, by the outermost of these waits that lies above it.
 //!
 //! # How deep
 //!
-//! Each task that is run in this way lies on the stack of the one that waits. With [`DEPTH`](super::worker::DEPTH) of them a
-//! worker runs no more. It does not wait either: with one worker, nobody else would run the rest. It says that the pool is not
-//! quiet, and the wait around it goes on with the next task.
+//! Each task that is run in this way lies on the stack of the one that waits. With
+//! [`DEPTH`](super::worker::DEPTH) of them a worker runs no more. It does not wait either: with one worker,
+//! nobody else would run the rest. It says that the pool is not quiet, and the wait around it goes on with
+//! the next task.
 
 use std::rc::Rc;
 use std::task::Waker;
 
-use super::shared::{Helper, Shared};
-use super::worker::Here;
-use crate::awaited::{Awaited, ComesFrom, Source};
-use crate::ids::{Place, this_thread};
-use crate::starvation::WaitsFor;
+use super::registry::{Helper, Registry};
+use super::worker::WorkerThread;
+use crate::ids::{Location, this_thread};
 use crate::sync::{Arc, Weak};
-use crate::wait::{Deadline, Look, Ticket, wait_for};
+use crate::waiting::awaited::{Awaited, ComesFrom, Source};
+use crate::waiting::starvation::WaitsFor;
+use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 
 /// Waits until the pool is quiet, or the deadline comes. False if it is not quiet.
-pub(super) fn wait_for_quiet(shared: &Arc<Shared>, here: Option<Rc<Here>>, deadline: Deadline) -> bool {
-    let mut waits = Waits::begin(shared, here);
+pub(super) fn wait_for_quiet(
+    registry: &Arc<Registry>,
+    here: Option<Rc<WorkerThread>>,
+    deadline: Deadline,
+) -> bool {
+    let mut waits = Waits::begin(registry, here);
     let is_quiet = wait_for(deadline, Quiet { waits: &mut waits, deadline });
     is_quiet.unwrap_or(false) || waits.is_quiet(Waker::noop())
 }
 
 /// A thread that waits here.
 struct Waits<'a> {
-    shared: &'a Arc<Shared>,
-    here: Option<Rc<Here>>,
-    /// How many tasks of the pool it is in the middle of, without those that a wait around this one has counted.
+    registry: &'a Arc<Registry>,
+    here: Option<Rc<WorkerThread>>,
+    /// How many tasks of the pool it is in the middle of, without those that a wait around this one has
+    /// counted.
     tasks: usize,
     /// Whether it is in the middle of any.
     is_inside: bool,
@@ -45,20 +52,20 @@ struct Waits<'a> {
 }
 
 impl<'a> Waits<'a> {
-    fn begin(shared: &'a Arc<Shared>, here: Option<Rc<Here>>) -> Self {
+    fn begin(registry: &'a Arc<Registry>, here: Option<Rc<WorkerThread>>) -> Self {
         let (tasks, is_inside) = match &here {
             Some(here) => {
                 let tasks = here.tasks.get();
                 (tasks - here.quiet.replace(tasks), true)
             }
-            None => shared.counts_as_helper(),
+            None => registry.counts_as_helper(),
         };
-        shared.begins_to_wait_for_quiet(tasks);
-        Self { shared, here, tasks, is_inside, ticket: None }
+        registry.begins_to_wait_for_quiet(tasks);
+        Self { registry, here, tasks, is_inside, ticket: None }
     }
 
     fn is_quiet(&mut self, waker: &Waker) -> bool {
-        self.shared.is_quiet(self.is_inside, &mut self.ticket, waker)
+        self.registry.is_quiet(self.is_inside, &mut self.ticket, waker)
     }
 }
 
@@ -66,9 +73,9 @@ impl Drop for Waits<'_> {
     fn drop(&mut self) {
         match &self.here {
             Some(here) => here.quiet.set(here.quiet.get() - self.tasks),
-            None => self.shared.counts_as_helper_no_more(self.tasks),
+            None => self.registry.counts_as_helper_no_more(self.tasks),
         }
-        self.shared.ends_to_wait_for_quiet(self.tasks, self.ticket.take());
+        self.registry.ends_to_wait_for_quiet(self.tasks, self.ticket.take());
     }
 }
 
@@ -97,12 +104,12 @@ impl Look for Quiet<'_, '_> {
     }
 
     fn what(&self) -> Option<Awaited> {
-        Some(Awaited::Other(Arc::new(QuietOf(Arc::downgrade(self.waits.shared)))))
+        Some(Awaited::Other(Arc::new(QuietOf(Arc::downgrade(self.waits.registry)))))
     }
 }
 
 /// That a pool comes to be quiet, as a thing that a thread waits for.
-struct QuietOf(Weak<Shared>);
+struct QuietOf(Weak<Registry>);
 
 impl Source for QuietOf {
     fn comes_from(&self) -> ComesFrom {
@@ -116,7 +123,7 @@ impl Source for QuietOf {
     }
 }
 
-impl Shared {
+impl Registry {
     /// The calling thread, which is no worker, runs a task of the pool.
     pub(super) fn begins_to_help(&self) {
         self.helpers.lock().push(Helper { thread: this_thread(), is_counted: false });
@@ -128,7 +135,8 @@ impl Shared {
         helpers.remove(own.expect("it has begun"));
     }
 
-    /// In how many tasks the calling thread helps that no wait around this one has counted, and whether in any.
+    /// In how many tasks the calling thread helps that no wait around this one has counted, and whether in
+    /// any.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
         for helper in self.helpers.lock().iter_mut().filter(|helper| helper.thread == this_thread()) {
@@ -145,22 +153,23 @@ impl Shared {
         own.take(tasks).for_each(|helper| helper.is_counted = false);
     }
 
-    /// Where the unfinished tasks are: on which threads, and whether in a queue. None if some are not to be found: they move.
-    fn places_of_the_unfinished(&self) -> Option<Vec<Place>> {
+    /// Where the unfinished tasks are: on which threads, and whether in a queue. None if some are not to be
+    /// found: they move.
+    fn places_of_the_unfinished(&self) -> Option<Vec<Location>> {
         let mut places = Vec::new();
         let (_, _, mut queued) = self.counts();
         let mut running = 0;
-        for seat in &self.seats {
-            let (tasks, thread) = seat.tasks_of_the_owner();
+        for queue in &self.queues {
+            let (tasks, thread) = queue.tasks_of_the_owner();
             running += tasks;
-            places.extend(thread.filter(|_| tasks > 0).map(Place::On));
-            queued += seat.queued_tasks();
+            places.extend(thread.filter(|_| tasks > 0).map(Location::On));
+            queued += queue.queued_tasks();
         }
         let helpers = self.helpers.lock();
         running += helpers.len();
-        places.extend(helpers.iter().map(|helper| Place::On(helper.thread)));
+        places.extend(helpers.iter().map(|helper| Location::On(helper.thread)));
         if queued > 0 {
-            places.push(Place::In(self.watch.id()));
+            places.push(Location::In(self.registration.id()));
         }
         (running + queued >= self.unfinished()).then_some(places)
     }

@@ -1,8 +1,9 @@
 //! Sorting: quicksort whose partitions and halves are done by several workers.
 //!
-//! The two sides of a partition are independent, so they are the halves of a [`join`]. That alone leaves the first partition,
-//! of all elements, to one worker, and half of the workers idle during the second. So a long partition is done in parallel,
-//! too: each half of the slice is partitioned by the same pivot, and then what is in the wrong half changes places.
+//! The two sides of a partition are independent, so they are the halves of a [`join`]. That alone leaves the
+//! first partition, of all elements, to one worker, and half of the workers idle during the second. So a long
+//! partition is done in parallel, too: each half of the slice is partitioned by the same pivot, and then what
+//! is in the wrong half changes places.
 //!
 //! ```text
 //!   left half            right half
@@ -10,11 +11,11 @@
 //!            └──── change places ────┘
 //! ```
 //!
-//! Short pieces are sorted by the standard library, whose sort on one thread is hard to beat. So is a piece whose pivots keep
-//! being bad, so the whole never takes longer than that order of magnitude.
+//! Short pieces are sorted by the standard library, whose sort on one thread is hard to beat. So is a piece
+//! whose pivots keep being bad, so the whole never takes longer than that order of magnitude.
 //!
-//! Quicksort is by Hoare (1961). The partition is Lomuto's, in the form without a branch that depends on the elements: a wrong
-//! guess of the processor costs more than an exchange that was not necessary.
+//! Quicksort is by Hoare (1961). The partition is Lomuto's, in the form without a branch that depends on the
+//! elements: a wrong guess of the processor costs more than an exchange that was not necessary.
 
 use super::join::join;
 use super::par::threads;
@@ -39,7 +40,8 @@ const SAMPLE: usize = 255;
 /// ```
 ///
 /// # Panics
-/// If a comparison does, or if the order is none (`a < b` and `b < a`, say) and that was noticed. Then the elements are in an order that is not specified, and all of them are there.
+/// If a comparison does, or if the order is none (`a < b` and `b < a`, say) and that was noticed. Then the
+/// elements are in an order that is not specified, and all of them are there.
 ///
 /// # Blocking
 /// Blocks until all is done. A cancellation does not end it.

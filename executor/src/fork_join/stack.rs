@@ -1,7 +1,8 @@
 //! How much of a thread's stack is used, as far as a program can tell.
 //!
-//! A frame of a user's task may take a hundred bytes or a hundred kilobytes, so a number of tasks says little about how many
-//! more fit on top. The distance between two variables, one at the bottom of the stack and one at its top, says it.
+//! A frame of a user's task may take a hundred bytes or a hundred kilobytes, so a number of tasks says little
+//! about how many more fit on top. The distance between two variables, one at the bottom of the stack and one
+//! at its top, says it.
 
 use std::ptr;
 
@@ -19,7 +20,8 @@ impl Stack {
         Self { bottom: place(), size: size.unwrap_or_else(size_by_default) }
     }
 
-    /// Whether half of it is free. If what was measured makes no sense (a sanitizer may keep variables elsewhere), it is.
+    /// Whether half of it is free. If what was measured makes no sense (a sanitizer may keep variables
+    /// elsewhere), it is.
     pub(super) fn has_room(&self) -> bool {
         let used = place().abs_diff(self.bottom);
         used < self.size / 2 || used > self.size

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | the frame of the thread that runs the body | [`RunningTask`] | result, body |
 //! | executor, queue, [`Canceller`](super::Canceller) | [`HandleCell`] | result, body |
-//! | [`TaskHandle`](super::TaskHandle), [`Promise`](super::Promise), [`Arrivals`](super::Arrivals) | [`ResultCell`] | body |
+//! | [`TaskHandle`](super::TaskHandle), [`Promise`](super::Promise), [`CompletionQueue`](super::CompletionQueue) | [`ResultCell`] | body |
 //!
 //! The states and the invariants are on the [page of the folder](super).
 
@@ -15,30 +15,30 @@ use std::task::Waker;
 
 use super::error::TaskError;
 use super::listener::{
-    Announcement, Callback, CancelBegun, Collector, Listener, Name, Relay, ResultCell, TaskResult, UserCode,
-    mark_read,
+    Broadcast, CallbackDue, CancelBegun, Collector, Listener, Name, Notification, ResultCallback, ResultCell,
+    TaskResult, mark_read,
 };
-use super::whereabouts::Whereabouts;
-use crate::callbacks;
+use super::queue_membership::QueueMembership;
+use crate::cancel::callbacks;
+use crate::cancel::cancelled::Cancelled;
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
-use crate::error::Cancelled;
-use crate::ids::{TaskId, WatcherId};
-use crate::outcome::Outcome;
+use crate::ids::{QueueId, TaskId};
 use crate::panics::{contain, discard};
-use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Arc, Mutex};
+use crate::task::outcome::Outcome;
 use crate::task::{HandleCell, Task, TaskState};
 use crate::wait_graph::watch_waits;
 
 /// The one allocation that a task and its handle share.
 pub(super) struct TaskCell<T: Send + 'static, F: Send + 'static> {
     id: TaskId,
-    whereabouts: Whereabouts,
+    membership: QueueMembership,
     state: Mutex<CellState<T, F>>,
 }
 
 struct CellState<T, F> {
-    phase: Phase<T, F>,
+    phase: CellPhase<T, F>,
     listener: Listener<T>,
     /// Cancelled in the way that asks the body to stop, so that a token made later has to be cancelled, too.
     stop_body: bool,
@@ -46,7 +46,7 @@ struct CellState<T, F> {
     is_limited: bool,
 }
 
-enum Phase<T, F> {
+enum CellPhase<T, F> {
     /// The body has not begun. Whoever moves on from here takes it out.
     Pending(F),
     /// The token, once the body or a wait in it has asked for it.
@@ -58,12 +58,12 @@ enum Phase<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
     pub(super) fn new(id: TaskId, body: F) -> Self {
-        Self::in_phase(id, Phase::Pending(body))
+        Self::in_phase(id, CellPhase::Pending(body))
     }
 
-    fn in_phase(id: TaskId, phase: Phase<T, F>) -> Self {
+    fn in_phase(id: TaskId, phase: CellPhase<T, F>) -> Self {
         let state = CellState { phase, listener: Listener::None, stop_body: false, is_limited: false };
-        Self { id, whereabouts: Whereabouts::elsewhere(), state: Mutex::new(state) }
+        Self { id, membership: QueueMembership::elsewhere(), state: Mutex::new(state) }
     }
 }
 
@@ -73,11 +73,11 @@ pub(super) type NoBody<T> = fn() -> Result<T, Cancelled>;
 impl<T: Send + 'static> TaskCell<T, NoBody<T>> {
     /// Without a body: the outcome will come from elsewhere, by [`ResultCell::settle`].
     pub(super) fn begun(id: TaskId) -> Self {
-        Self::in_phase(id, Phase::Running(None))
+        Self::in_phase(id, CellPhase::Running(None))
     }
 }
 
-impl<T, F> Phase<T, F> {
+impl<T, F> CellPhase<T, F> {
     fn state(&self) -> TaskState {
         match self {
             Self::Pending(_) => TaskState::Pending,
@@ -122,7 +122,10 @@ impl<T, F> Phase<T, F> {
 impl<T, F> CellState<T, F> {
     /// A result is given once. Only a handle that was polled to its end and then used again can get here without one.
     fn assert_not_taken(&self) {
-        assert!(!matches!(self.phase, Phase::Taken(_)), "a handle was used after it had given its result");
+        assert!(
+            !matches!(self.phase, CellPhase::Taken(_)),
+            "a handle was used after it had given its result"
+        );
     }
 
     /// Leaves a listener, and gives back the one that was there, to be dropped when the lock is free.
@@ -130,16 +133,16 @@ impl<T, F> CellState<T, F> {
         std::mem::replace(&mut self.listener, listener)
     }
 
-    /// Decides the outcome. The caller announces it when it has let go of the lock: [`Announcement::release_waiters`].
-    fn decide(&mut self, result: TaskResult<T>) -> Announcement<T> {
-        self.phase = Phase::Finished(result);
+    /// Decides the outcome. The caller announces it when it has let go of the lock: [`Notification::release_waiters`].
+    fn decide(&mut self, result: TaskResult<T>) -> Notification<T> {
+        self.phase = CellPhase::Finished(result);
         match self.listen(Listener::None) {
-            Listener::None => Announcement::Nobody,
-            Listener::Waker(waker) => Announcement::Wake(waker),
-            Listener::Collector(collector, name) => Announcement::Collect(collector, name),
-            Listener::Gone => Announcement::Drop(self.decided()),
-            Listener::Relay(relay) => Announcement::Relay(relay, self.decided()),
-            Listener::Callback(callback) => Announcement::Call(callback, self.decided()),
+            Listener::None => Notification::Nobody,
+            Listener::Waker(waker) => Notification::Wake(waker),
+            Listener::Collector(collector, name) => Notification::Collect(collector, name),
+            Listener::Gone => Notification::Drop(self.decided()),
+            Listener::Broadcast(relay) => Notification::Broadcast(relay, self.decided()),
+            Listener::ResultCallback(callback) => Notification::Call(callback, self.decided()),
         }
     }
 
@@ -153,11 +156,11 @@ impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
     fn decide_for_cancelled(&self, stop_body: bool) -> Option<Decided<T, F>> {
         let mut state = self.state.lock();
         let body = state.phase.begin();
-        let Phase::Running(token) = &mut state.phase else { return None };
+        let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
         // Under the lock: whoever finds the task finished finds this noted, too.
-        let queue = self.whereabouts.cancel();
+        let queue = self.membership.cancel();
         Some(Decided { body, token, queue, announcement: state.decide(Err(TaskError::Cancelled)) })
     }
 }
@@ -166,8 +169,8 @@ impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
 struct Decided<T, F> {
     body: Option<F>,
     token: Option<CancelToken>,
-    queue: Option<WatcherId>,
-    announcement: Announcement<T>,
+    queue: Option<QueueId>,
+    announcement: Notification<T>,
 }
 
 impl<T: Send + 'static, F: Send + 'static> Drop for TaskCell<T, F> {
@@ -175,8 +178,8 @@ impl<T: Send + 'static, F: Send + 'static> Drop for TaskCell<T, F> {
         // A result that nobody took and a callback that nobody called are the user's. Their `Drop` may panic, and each may be
         // the last owner of another cell, and so on.
         let state = self.state.get_mut();
-        let phase = std::mem::replace(&mut state.phase, Phase::Taken(TaskState::Cancelled));
-        if matches!(phase, Phase::Pending(_) | Phase::Finished(_)) {
+        let phase = std::mem::replace(&mut state.phase, CellPhase::Taken(TaskState::Cancelled));
+        if matches!(phase, CellPhase::Pending(_) | CellPhase::Finished(_)) {
             callbacks::drop_value(phase);
         }
         drop_listener(state.listen(Listener::None));
@@ -239,7 +242,7 @@ where
         let result = state.phase.take();
         let listener = match &state.listener {
             // It has taken the handle's place.
-            Listener::Callback(_) | Listener::Relay(_) | Listener::Collector(..) => Listener::None,
+            Listener::ResultCallback(_) | Listener::Broadcast(_) | Listener::Collector(..) => Listener::None,
             _ => state.listen(Listener::Gone),
         };
         (result, listener)
@@ -253,27 +256,27 @@ where
         drop_listener(listener);
     }
 
-    fn call_when_done(&self, callback: Callback<T>) {
+    fn call_when_done(&self, callback: ResultCallback<T>) {
         let mut state = self.state.lock();
         if let Some(result) = state.phase.take() {
             drop(state);
-            UserCode::Call(callback, result).run();
+            CallbackDue::Call(callback, result).run();
         } else {
             state.assert_not_taken();
-            let replaced = state.listen(Listener::Callback(callback));
+            let replaced = state.listen(Listener::ResultCallback(callback));
             drop(state);
             discard(replaced);
         }
     }
 
-    fn relay_when_done(&self, relay: Arc<dyn Relay<T>>) {
+    fn relay_when_done(&self, relay: Arc<dyn Broadcast<T>>) {
         let mut state = self.state.lock();
         if let Some(result) = state.phase.take() {
             drop(state);
             relay.publish(result);
         } else {
             state.assert_not_taken();
-            let replaced = state.listen(Listener::Relay(relay));
+            let replaced = state.listen(Listener::Broadcast(relay));
             drop(state);
             discard(replaced);
         }
@@ -300,14 +303,14 @@ where
     }
 
     fn take_out_of_queue(&self) -> Option<Task> {
-        let queue = self.whereabouts.queue()?;
-        let task = queue.watcher()?.take_out(queue, self.id); // without our lock: the queue's is taken before ours elsewhere
+        let queue = self.membership.queue()?;
+        let task = queue.owner()?.take_out(queue, self.id); // without our lock: the queue's is taken before ours elsewhere
         task.map(Task::handed_out)
     }
 
     fn token(&self) -> CancelToken {
         let mut state = self.state.lock();
-        if let Phase::Running(token) = &mut state.phase {
+        if let CellPhase::Running(token) = &mut state.phase {
             return token.get_or_insert_default().clone();
         }
         let token = CancelToken::new();
@@ -320,7 +323,7 @@ where
     // ANCHOR: settle
     fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>> {
         let mut state = self.state.lock();
-        let Phase::Running(token) = &mut state.phase else { return Err(result) };
+        let CellPhase::Running(token) = &mut state.phase else { return Err(result) };
         let token = token.take();
         let announcement = state.decide(result);
         drop(state);
@@ -344,8 +347,8 @@ where
     // ANCHOR: cancel
     fn begin_a_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T, F>> {
         let Decided { body, token, queue, announcement } = self.decide_for_cancelled(stop_body)?;
-        if let Some((queue, watcher)) = queue.and_then(|queue| Some((queue, queue.watcher()?))) {
-            watcher.cancelled_in_queue(queue); // so that the pool's counts are right when a joiner asks for them
+        if let Some((queue, owner)) = queue.and_then(|queue| Some((queue, queue.owner()?))) {
+            owner.cancelled_in_queue(queue); // so that the pool's counts are right when a joiner asks for them
         }
         let of_the_listener = announcement.release_waiters(self);
         let reason = CancelReason::of(CancelKind::Requested);
@@ -372,7 +375,7 @@ impl<T: Send + 'static, F: Send + 'static> RunningTask for TaskCell<T, F> {
         if state.is_limited {
             made.note_time_limit();
         }
-        if let Phase::Running(token) = &mut state.phase {
+        if let CellPhase::Running(token) = &mut state.phase {
             *token = Some(made.clone());
         } else if state.stop_body {
             drop(state);
@@ -408,7 +411,7 @@ where
 
     fn panic_message(&self) -> Option<String> {
         match &self.state.lock().phase {
-            Phase::Finished(Err(TaskError::Panicked(panic))) => Some(panic.message().to_owned()),
+            CellPhase::Finished(Err(TaskError::Panicked(panic))) => Some(panic.message().to_owned()),
             _ => None,
         }
     }
@@ -443,22 +446,22 @@ where
 
     fn abandon(self: Arc<Self>) {
         // A task that is dropped while it is in a queue is dropped by that queue, under its pool's lock.
-        if let Some(watcher) = self.whereabouts.leave().and_then(WatcherId::watcher) {
-            watcher.tombstone_dropped();
+        if let Some(owner) = self.membership.leave().and_then(QueueId::owner) {
+            owner.tombstone_dropped();
         }
         self.cancel(true);
     }
 
-    fn enter_queue(&self, watcher: WatcherId) -> bool {
-        self.whereabouts.enter(watcher)
+    fn enter_queue(&self, queue: QueueId) -> bool {
+        self.membership.enter(queue)
     }
 
     fn leave_queue(&self) -> bool {
-        self.whereabouts.leave().is_some()
+        self.membership.leave().is_some()
     }
 
-    fn queue(&self) -> Option<WatcherId> {
-        self.whereabouts.queue()
+    fn queue(&self) -> Option<QueueId> {
+        self.membership.queue()
     }
 
     fn will_be_cancelled(&self) {
@@ -471,5 +474,5 @@ fn drop_late<T: Send + 'static>(too_late: TaskResult<T>) {
     if let Err(TaskError::Panicked(panic)) = &too_late {
         panic.set_after_cancel();
     }
-    UserCode::Drop(too_late).run();
+    CallbackDue::Drop(too_late).run();
 }

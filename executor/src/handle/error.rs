@@ -1,13 +1,14 @@
 //! How a task can end without a result, and how waiting for it through a shared handle can.
 //!
-//! The errors of a [`TaskHandle`](super::TaskHandle)'s own waits give the handle back. So they stand beside it.
+//! The errors of a [`TaskHandle`](super::TaskHandle)'s own waits give the handle back. So they stand beside
+//! it.
 
 use std::error::Error;
 use std::fmt;
 
-use crate::error::Cancelled;
+use crate::cancel::cancelled::Cancelled;
 use crate::panics::Panic;
-use crate::starvation::Starvation;
+use crate::waiting::starvation::Starvation;
 
 /// Why a task has no result.
 ///

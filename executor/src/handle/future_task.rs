@@ -7,7 +7,7 @@ use super::TaskHandle;
 use super::cell::TaskCell;
 use super::listener::{Name, ResultCell};
 use crate::cancel::CancelToken;
-use crate::error::Cancelled;
+use crate::cancel::cancelled::Cancelled;
 use crate::ids::TaskId;
 use crate::sync::Arc;
 use crate::task::Task;
@@ -16,8 +16,9 @@ use crate::task::Task;
 ///
 /// In spite of its name it is no [`Future`]: it cannot be awaited. Its [`handle`](Self::handle) is one.
 ///
-/// What `submit` makes and splits. Use it directly to give a task a [name](Self::named) or a [priority](Self::prioritized),
-/// to run it on a thread of your own, or to hand it to an executor that someone else chooses.
+/// What `submit` makes and splits. Use it directly to give a task a [name](Self::named) or a
+/// [priority](Self::prioritized), to run it on a thread of your own, or to hand it to an executor that
+/// someone else chooses.
 ///
 /// ```
 /// use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
@@ -45,8 +46,8 @@ impl<T: Send + 'static> FutureTask<T> {
         Self::from_body(|| Ok(f()))
     }
 
-    /// Makes a task that gives up when it is cancelled: `f` gets the task's token, and its `Err(Cancelled)` is not a
-    /// result but the outcome *cancelled*.
+    /// Makes a task that gives up when it is cancelled: `f` gets the task's token, and its `Err(Cancelled)`
+    /// is not a result but the outcome *cancelled*.
     ///
     /// ```
     /// use executor::{FutureTask, TaskState};

@@ -1,17 +1,17 @@
 //! Who hears of an outcome, in which order, and what they can do with what the task and its handle share.
 //!
 //! A handle has room for one [`Listener`]. When the outcome is decided, what there is to tell it becomes an
-//! [`Announcement`], which is carried out when the lock of the state is free, in two steps: those who wait are let go
-//! ([`Announcement::release_waiters`]), and then the user's code runs ([`UserCode::run`]), which may take long.
+//! [`Notification`], which is carried out when the lock of the state is free, in two steps: those who wait are let go
+//! ([`Notification::release_waiters`]), and then the user's code runs ([`CallbackDue::run`]), which may take long.
 
 use std::task::Waker;
 
 use super::error::TaskError;
 use crate::cancel::{Callbacks, CancelToken, call_outside};
 use crate::panics::{contain, discard};
-use crate::parker::wakes_a_thread;
 use crate::sync::Arc;
 use crate::task::{HandleCell, Task};
+use crate::waiting::parker::wakes_a_thread;
 
 /// The name of a task. Few have one, so a handle has a thin reference to it.
 pub(super) type Name = Arc<String>;
@@ -48,10 +48,10 @@ pub(super) trait ResultCell<T>: HandleCell {
     fn lose_handle(&self);
 
     /// Calls back when it is done; now if it is.
-    fn call_when_done(&self, callback: Callback<T>);
+    fn call_when_done(&self, callback: ResultCallback<T>);
 
     /// Has a relay told when it is done; gives it the result now if it is.
-    fn relay_when_done(&self, relay: Arc<dyn Relay<T>>);
+    fn relay_when_done(&self, relay: Arc<dyn Broadcast<T>>);
 
     /// Has the cell given to a collector when it is done. False if it is done already: then the caller does that.
     fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Name>) -> bool;
@@ -79,7 +79,7 @@ pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
     pub(super) of_the_token: Callbacks,
     /// The body, if it had not begun.
     pub(super) body: Option<F>,
-    pub(super) of_the_listener: UserCode<T>,
+    pub(super) of_the_listener: CallbackDue<T>,
 }
 
 impl<T, F: Send + 'static> CancelBegun<T, F> {
@@ -113,16 +113,16 @@ pub(super) enum Listener<T> {
     /// The handle was dropped: nobody will ever take the result.
     Gone,
     Waker(Waker),
-    Callback(Callback<T>),
-    Relay(Arc<dyn Relay<T>>),
+    ResultCallback(ResultCallback<T>),
+    Broadcast(Arc<dyn Broadcast<T>>),
     /// With the name of the handle whose place it has taken.
     Collector(Arc<dyn Collector<T>>, Option<Name>),
 }
 
-pub(super) type Callback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
+pub(super) type ResultCallback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
 
 /// A listener that passes the news on to many, in two steps as everywhere: first to those who wait.
-pub(super) trait Relay<T>: Send + Sync {
+pub(super) trait Broadcast<T>: Send + Sync {
     /// Puts the result where all of them find it, and lets those who wait go.
     fn publish(&self, result: TaskResult<T>);
 
@@ -139,44 +139,44 @@ pub(super) trait Collector<T>: Send + Sync {
 
 /// The news of a decided outcome on its way to the listener.
 #[must_use]
-pub(super) enum Announcement<T> {
+pub(super) enum Notification<T> {
     Nobody,
     Drop(TaskResult<T>),
     Wake(Waker),
-    Relay(Arc<dyn Relay<T>>, TaskResult<T>),
-    Call(Callback<T>, TaskResult<T>),
+    Broadcast(Arc<dyn Broadcast<T>>, TaskResult<T>),
+    Call(ResultCallback<T>, TaskResult<T>),
     Collect(Arc<dyn Collector<T>>, Option<Name>),
 }
 
 /// What is left to do when those who wait have been let go: the user's code, which may take long.
 #[must_use]
-pub(super) enum UserCode<T> {
+pub(super) enum CallbackDue<T> {
     None,
     Drop(TaskResult<T>),
-    Relay(Arc<dyn Relay<T>>),
-    Call(Callback<T>, TaskResult<T>),
+    Broadcast(Arc<dyn Broadcast<T>>),
+    Call(ResultCallback<T>, TaskResult<T>),
 }
 
-impl<T> Announcement<T> {
+impl<T> Notification<T> {
     /// Lets those who wait go, threads and asynchronous tasks. `cell` is what has been decided. It is let go before: if
     /// nobody else refers to it, the handle's owner needs no lock to take the result.
-    pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> UserCode<T> {
+    pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> CallbackDue<T> {
         match self {
-            Self::Nobody => UserCode::None,
-            Self::Drop(result) => UserCode::Drop(result),
+            Self::Nobody => CallbackDue::None,
+            Self::Drop(result) => CallbackDue::Drop(result),
             Self::Wake(waker) => {
                 drop(cell);
                 wake(waker);
-                UserCode::None
+                CallbackDue::None
             }
-            Self::Relay(relay, result) => {
+            Self::Broadcast(relay, result) => {
                 relay.publish(result);
-                UserCode::Relay(relay)
+                CallbackDue::Broadcast(relay)
             }
-            Self::Call(callback, result) => UserCode::Call(callback, result),
+            Self::Call(callback, result) => CallbackDue::Call(callback, result),
             Self::Collect(collector, name) => {
                 let left = collector.collect(cell, name).err().and_then(|cell| cell.nobody_listens().0);
-                left.map_or(UserCode::None, UserCode::Drop)
+                left.map_or(CallbackDue::None, CallbackDue::Drop)
             }
         }
     }
@@ -192,13 +192,13 @@ pub(super) fn wake(waker: Waker) {
     }
 }
 
-impl<T> UserCode<T> {
+impl<T> CallbackDue<T> {
     /// A panic of the listener was reported by the panic hook; the task and its thread have nothing to do with it.
     pub(super) fn run_here(self) {
         discard(contain(|| match self {
             Self::None => {}
             Self::Drop(result) => drop(result),
-            Self::Relay(relay) => relay.call_back(),
+            Self::Broadcast(relay) => relay.call_back(),
             Self::Call(callback, result) => callback(result),
         }));
     }
@@ -208,7 +208,7 @@ impl<T> UserCode<T> {
     }
 }
 
-impl<T: Send + 'static> UserCode<T> {
+impl<T: Send + 'static> CallbackDue<T> {
     pub(super) fn run(self) {
         if !self.is_none() {
             call_outside(|| self.run_here());

@@ -20,11 +20,11 @@
 //! |---|---|
 //! | `error` | how a task can end without a result |
 //! | `listener` | who hears of an outcome, and in which order |
-//! | `whereabouts` | the queue that a task is in, and what to tell it |
+//! | `queue_membership` | the queue that a task is in, and what to tell it |
 //! | `cell` | the state that a task and its handle share, and every way in which it changes |
 //! | `canceller`, `task_handle`, `future_task` | what can only call the task off; the handle; the task with its handle |
 //! | `shared`, `promise` | a handle for many readers; a handle without a task |
-//! | `arrivals` | handles in the order in which their tasks end |
+//! | `completion_queue` | handles in the order in which their tasks end |
 //!
 //! # States
 //!
@@ -58,9 +58,9 @@
 //! hardly ever contended: only the two ends of one task meet there. A compare-exchange on a state word would save a
 //! part of that and cost a proof.
 //!
-//! Apart from it is what has nothing to do with the outcome: in which queue the task is (`whereabouts`). And the last owner
-//! of a cell needs no lock at all. A task that has ended lets go of the cell before it wakes the joiner, so the joiner
-//! finds its handle to be the only owner, and so does the drop of the handle.
+//! Apart from it is what has nothing to do with the outcome: in which queue the task is (`queue_membership`). And the
+//! last owner of a cell needs no lock at all. A task that has ended lets go of the cell before it wakes the joiner, so
+//! the joiner finds its handle to be the only owner, and so does the drop of the handle.
 //!
 //! The locks of a submitted task in its life, in a busy pool with a [`FifoQueue`](crate::FifoQueue); a test counts them:
 //!
@@ -85,7 +85,7 @@ pub use error::{SharedJoinError, TaskError};
 mod listener;
 pub(crate) use listener::CancelBegun;
 
-mod whereabouts;
+mod queue_membership;
 
 mod cell;
 
@@ -104,8 +104,8 @@ pub use shared::SharedHandle;
 mod promise;
 pub use promise::Promise;
 
-mod arrivals;
-pub(crate) use arrivals::{Arrivals, Expected};
+mod completion_queue;
+pub(crate) use completion_queue::{CompletionQueue, PendingCompletion};
 
 use std::fmt;
 

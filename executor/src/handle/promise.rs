@@ -1,12 +1,13 @@
 //! A handle whose outcome does not come from a task.
 //!
-//! Some results are not the return value of a closure: the answer that an event loop reads from a socket, the first of
-//! several replies, what a callback of a foreign library is given. Whoever will know it keeps a [`Promise`]; whoever
-//! wants it has a [`TaskHandle`] like any other, which is joined, awaited, shared and cancelled as usual.
+//! Some results are not the return value of a closure: the answer that an event loop reads from a socket, the
+//! first of several replies, what a callback of a foreign library is given. Whoever will know it keeps a
+//! [`Promise`]; whoever wants it has a [`TaskHandle`] like any other, which is joined, awaited, shared and
+//! cancelled as usual.
 //!
 //! The two share the state of a task that has begun and has no body: it is *running* until somebody
-//! [completes](Promise::complete) it, with a value or [with a panic](Promise::panic_with), cancels it at either end, or
-//! drops the promise.
+//! [completes](Promise::complete) it, with a value or [with a panic](Promise::panic_with), cancels it at
+//! either end, or drops the promise.
 
 use std::any::Any;
 use std::fmt;
@@ -32,18 +33,19 @@ use crate::task::TaskState;
 /// # Ok::<(), executor::JoinError<i32>>(())
 /// ```
 ///
-/// The outcome is decided once, by whoever comes first; everybody later is told so by an error that gives their value
-/// back. So a promise may be shared (in an [`Arc`](std::sync::Arc)) by several who could know the answer. Dropping it
-/// undecided completes the handle as cancelled: nobody waits for what will not come.
+/// The outcome is decided once, by whoever comes first; everybody later is told so by an error that gives
+/// their value back. So a promise may be shared (in an [`Arc`](std::sync::Arc)) by several who could know the
+/// answer. Dropping it undecided completes the handle as cancelled: nobody waits for what will not come.
 ///
 /// What a thread did before it completed the promise is visible to whoever gets the result.
 ///
 /// # What is not found
-/// Anybody who has the promise may complete it, and the library does not know who has it. A wait for its handle is therefore
-/// never reported as [starvation](crate::Starvation), and a thread that waits for it counts as one that may go on, also for those
-/// who wait for *that thread*. If all threads of a pool wait for a promise that a task in the queue of this pool is to keep, they
-/// wait for ever, until that task is cancelled or dropped, and the promise with it. A task's own handle has no such gap: have
-/// the task return what the promise was for.
+/// Anybody who has the promise may complete it, and the library does not know who has it. A wait for its
+/// handle is therefore never reported as [starvation](crate::Starvation), and a thread that waits for it
+/// counts as one that may go on, also for those who wait for *that thread*. If all threads of a pool wait for
+/// a promise that a task in the queue of this pool is to keep, they wait for ever, until that task is
+/// cancelled or dropped, and the promise with it. A task's own handle has no such gap: have the task return
+/// what the promise was for.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
@@ -71,13 +73,14 @@ impl<T: Send + 'static> Promise<T> {
             .map_err(|too_late| too_late.unwrap_or_else(|_| unreachable!()))
     }
 
-    /// Completes the handle as panicked, with a payload as [`catch_unwind`](std::panic::catch_unwind) or the `join` of a
-    /// thread gives it. The handle's owner gets the payload, and nobody's panic goes unheard: see
+    /// Completes the handle as panicked, with a payload as [`catch_unwind`](std::panic::catch_unwind) or the
+    /// `join` of a thread gives it. The handle's owner gets the payload, and nobody's panic goes unheard: see
     /// [`panics`](crate::panics).
     ///
     /// It has a [backtrace](crate::Panic::backtrace) only if it was caught on this thread, just before.
     ///
-    /// A failure that is foreseen is a value: promise a `Result` and [complete](Self::complete) it with an `Err`.
+    /// A failure that is foreseen is a value: promise a `Result` and [complete](Self::complete) it with an
+    /// `Err`.
     ///
     /// ```
     /// use executor::{JoinError, Promise};
@@ -106,8 +109,8 @@ impl<T: Send + 'static> Promise<T> {
         })
     }
 
-    /// Completes the handle as cancelled, as [`TaskHandle::cancel`] does at the other end. Returns false if the outcome
-    /// was decided before.
+    /// Completes the handle as cancelled, as [`TaskHandle::cancel`] does at the other end. Returns false if
+    /// the outcome was decided before.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         Arc::clone(&self.cell).cancel(true)
@@ -116,7 +119,8 @@ impl<T: Send + 'static> Promise<T> {
     /// The token of the work behind the promise: cancelled when the handle is, unless with
     /// [`cancel_keep_running`](TaskHandle::cancel_keep_running).
     ///
-    /// Whoever works on the answer looks at it, [attaches](CancelToken::attach) it, or registers with it what to undo:
+    /// Whoever works on the answer looks at it, [attaches](CancelToken::attach) it, or registers with it what
+    /// to undo:
     ///
     /// ```
     /// use executor::Promise;

@@ -1,15 +1,16 @@
 //! A handle for more than one reader.
 //!
-//! A [`TaskHandle`] has room for one listener, and its result can be taken once. Here the handle's listener is a relay: it
-//! puts the result, in an [`Arc`], where every [`SharedHandle`] finds it, and passes the news on.
+//! A [`TaskHandle`] has room for one listener, and its result can be taken once. Here the handle's listener
+//! is a relay: it puts the result, in an [`Arc`], where every [`SharedHandle`] finds it, and passes the news
+//! on.
 //!
 //! # Invariants
 //!
 //! 1. The result is there, or every handle that waits is among the listeners: both are behind one lock.
-//! 2. First the waiters, threads and asynchronous tasks, are woken in the order in which they came; then the callbacks
-//!    are called, in theirs. So no waiter waits for the end of another's callback.
-//! 3. No waiter leaves more than one waker behind: a wait, and a handle that is polled, has one place, which it uses again
-//!    and gives up when it goes.
+//! 2. First the waiters, threads and asynchronous tasks, are woken in the order in which they came; then the
+//!    callbacks are called, in theirs. So no waiter waits for the end of another's callback.
+//! 3. No waiter leaves more than one waker behind: a wait, and a handle that is polled, has one place, which
+//!    it uses again and gives up when it goes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,22 +19,23 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use super::error::{SharedJoinError, TaskError};
-use super::listener::{Relay, TaskResult, mark_read, wake};
+use super::listener::{Broadcast, TaskResult, mark_read, wake};
 use super::{Canceller, TaskHandle, debug_handle};
-use crate::awaited::Awaited;
-use crate::callbacks;
 use crate::cancel::call_outside;
-use crate::error::WaitError;
+use crate::cancel::callbacks;
 use crate::ids::TaskId;
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, Duration, Mutex};
 use crate::task::TaskState;
-use crate::wait::{Deadline, Look, wait_for};
+use crate::waiting::awaited::Awaited;
+use crate::waiting::error::WaitError;
+use crate::waiting::wait::{Deadline, Look, wait_for};
 
 type SharedResult<T> = Result<Arc<T>, TaskError>;
 
 impl<T: Send + Sync + 'static> TaskHandle<T> {
-    /// Turns the handle into one that can be cloned and joined any number of times; each join gives the same value.
+    /// Turns the handle into one that can be cloned and joined any number of times; each join gives the same
+    /// value.
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
@@ -49,15 +51,15 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
             }),
             drop_result: callbacks::drop_value,
         });
-        self.cell.relay_when_done(Arc::clone(&cell) as Arc<dyn Relay<T>>);
+        self.cell.relay_when_done(Arc::clone(&cell) as Arc<dyn Broadcast<T>>);
         SharedHandle { cell, canceller, polled: None }
     }
 }
 
 /// A handle for any number of waiters, made by [`TaskHandle::shared`].
 ///
-/// Threads join it and asynchronous tasks await it, in any mixture. Each clone is awaited by one task at a time, and may be
-/// joined or awaited again when it has given its result.
+/// Threads join it and asynchronous tasks await it, in any mixture. Each clone is awaited by one task at a
+/// time, and may be joined or awaited again when it has given its result.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -74,38 +76,38 @@ pub struct SharedHandle<T> {
     cell: Arc<SharedCell<T>>,
     canceller: Canceller,
     /// Where the waker of this handle's last poll is.
-    polled: Option<Place>,
+    polled: Option<WaiterId>,
 }
 
 struct SharedCell<T> {
     state: Mutex<SharedState<T>>,
-    /// How it drops the result, which may be the last owner of another cell. Here, because the drop does not know that a `T`
-    /// may be dropped by another thread.
+    /// How it drops the result, which may be the last owner of another cell. Here, because the drop does not
+    /// know that a `T` may be dropped by another thread.
     drop_result: fn(SharedResult<T>),
 }
 
 struct SharedState<T> {
     result: Option<SharedResult<T>>,
-    wakers: BTreeMap<Place, Waker>,
-    callbacks: Vec<Callback<T>>, // in the order in which they came
+    wakers: BTreeMap<WaiterId, Waker>,
+    callbacks: Vec<SharedCallback<T>>, // in the order in which they came
     /// How many places were given.
     places: u64,
 }
 
 /// A place among the waiters. Places grow, so a map ordered by them is ordered by time of arrival.
-type Place = u64;
+type WaiterId = u64;
 
-type Callback<T> = Box<dyn FnOnce(SharedResult<T>) + Send>;
+type SharedCallback<T> = Box<dyn FnOnce(SharedResult<T>) + Send>;
 
 impl<T> SharedState<T> {
-    fn new_place(&mut self) -> Place {
+    fn new_place(&mut self) -> WaiterId {
         self.places += 1;
         self.places
     }
 }
 
 // ANCHOR: complete
-impl<T: Send + Sync + 'static> Relay<T> for SharedCell<T> {
+impl<T: Send + Sync + 'static> Broadcast<T> for SharedCell<T> {
     fn publish(&self, result: TaskResult<T>) {
         let wakers = {
             let mut state = self.state.lock();
@@ -132,7 +134,7 @@ impl<T> SharedCell<T> {
     }
 
     /// Looks for the result, or leaves the waker in `place`, which is given at the first time.
-    fn look(&self, place: &mut Option<Place>, waker: &Waker) -> Option<SharedResult<T>> {
+    fn look(&self, place: &mut Option<WaiterId>, waker: &Waker) -> Option<SharedResult<T>> {
         if let Some(result) = self.result() {
             return Some(result);
         }
@@ -149,14 +151,14 @@ impl<T> SharedCell<T> {
         None
     }
 
-    fn leave(&self, place: Place) {
+    fn leave(&self, place: WaiterId) {
         let left = self.state.lock().wakers.remove(&place);
         discard(left);
     }
 }
 
 impl<T: Send + Sync + 'static> SharedCell<T> {
-    fn call_when_done(&self, callback: Callback<T>) {
+    fn call_when_done(&self, callback: SharedCallback<T>) {
         let mut state = self.state.lock();
         let Some(result) = state.result.clone() else {
             state.callbacks.push(callback);
@@ -208,7 +210,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
 
     fn join_until(&self, deadline: Deadline) -> Result<Arc<T>, SharedJoinError> {
         let mut place = None;
-        let result = wait_for(deadline, Join { handle: self, place: &mut place });
+        let result = wait_for(deadline, SharedJoin { handle: self, place: &mut place });
         if let (Err(_), Some(place)) = (&result, place) {
             self.cell.leave(place);
         }
@@ -230,12 +232,12 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.cell.result()
     }
 
-    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on this
-    /// thread, if it is finished already.
+    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on
+    /// this thread, if it is finished already.
     ///
-    /// There may be any number of callbacks, on the same handle and on its clones. They are called one after the other
-    /// in the order in which they were registered, when the waiters have been let go, and one that panics does not
-    /// keep the others from being called. Otherwise as [`TaskHandle::on_done`].
+    /// There may be any number of callbacks, on the same handle and on its clones. They are called one after
+    /// the other in the order in which they were registered, when the waiters have been let go, and one that
+    /// panics does not keep the others from being called. Otherwise as [`TaskHandle::on_done`].
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -298,12 +300,12 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
 }
 
 /// A look at the result.
-struct Join<'a, T> {
+struct SharedJoin<'a, T> {
     handle: &'a SharedHandle<T>,
-    place: &'a mut Option<Place>,
+    place: &'a mut Option<WaiterId>,
 }
 
-impl<T: Send + Sync + 'static> Look for Join<'_, T> {
+impl<T: Send + Sync + 'static> Look for SharedJoin<'_, T> {
     type Found = SharedResult<T>;
 
     fn look(&mut self, waker: &Waker) -> Option<SharedResult<T>> {

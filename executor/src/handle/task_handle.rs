@@ -9,14 +9,15 @@ use std::task::{Context, Poll, Waker};
 use super::error::TaskError;
 use super::listener::{CancelBegun, Name, ResultCell, TaskResult, mark_read};
 use super::{Canceller, debug_handle};
-use crate::awaited::Awaited;
-use crate::error::{Cancelled, WaitError};
+use crate::cancel::cancelled::Cancelled;
 use crate::ids::TaskId;
 use crate::panics::Panic;
-use crate::starvation::Starvation;
 use crate::sync::{Arc, Duration};
 use crate::task::{HandleCell, Task, TaskState};
-use crate::wait::{Deadline, Look, wait_for};
+use crate::waiting::awaited::Awaited;
+use crate::waiting::error::WaitError;
+use crate::waiting::starvation::Starvation;
+use crate::waiting::wait::{Deadline, Look, wait_for};
 
 /// The owner's end of a submitted task: waits for it, takes its result, calls it off.
 ///
@@ -34,19 +35,21 @@ use crate::wait::{Deadline, Look, wait_for};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A handle can be waited for by a thread ([`join`](Self::join)) or awaited by an asynchronous task: it is a [`Future`].
-/// Dropping it lets the task go on unobserved; its result is then dropped, and a panic in it goes to the [panic
-/// handler](crate::panics).
+/// A handle can be waited for by a thread ([`join`](Self::join)) or awaited by an asynchronous task: it is a
+/// [`Future`]. Dropping it lets the task go on unobserved; its result is then dropped, and a panic in it goes
+/// to the [panic handler](crate::panics).
 ///
-/// A result is moved from the task's stack into the handle and out again, several times on the way. Return large ones in a
-/// [`Box`] (or a `Vec`): an array of hundreds of kilobytes by value overflows a worker's stack, which ends the process.
+/// A result is moved from the task's stack into the handle and out again, several times on the way. Return
+/// large ones in a [`Box`] (or a `Vec`): an array of hundreds of kilobytes by value overflows a worker's
+/// stack, which ends the process.
 #[doc(alias = "Future")]
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
     /// Here and not in the cell, because few tasks have one.
     pub(super) name: Option<Name>,
-    /// The cell need not hear when this handle is dropped: its result was taken, or another listener has its place.
+    /// The cell need not hear when this handle is dropped: its result was taken, or another listener has its
+    /// place.
     pub(super) released: bool,
 }
 
@@ -86,14 +89,14 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Errors
     /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without one.
-    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited; a result that is there
-    /// already is returned even then. [`JoinError::Starved`] means that the task could never have begun or ended, because
-    /// every thread that could see to it waits, too: see [`Starvation`].
+    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited; a result that
+    /// is there already is returned even then. [`JoinError::Starved`] means that the task could never have
+    /// begun or ended, because every thread that could see to it waits, too: see [`Starvation`].
     ///
     /// # Blocking
     /// Blocks until the task ends. A task that waits for another on its own full pool is told so by
-    /// [`JoinError::Starved`], or as its pool was [told](crate::ThreadPoolBuilder::on_starvation) runs the other one or gets
-    /// it another thread.
+    /// [`JoinError::Starved`], or as its pool was [told](crate::ThreadPoolBuilder::on_starvation) runs the
+    /// other one or gets it another thread.
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
@@ -102,8 +105,8 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.join_until(Deadline::NEVER)
     }
 
-    /// Waits for the task for `timeout` at most. A time-out does not cancel the task; do that with the handle that comes
-    /// back, if it is meant.
+    /// Waits for the task for `timeout` at most. A time-out does not cancel the task; do that with the handle
+    /// that comes back, if it is meant.
     ///
     /// ```
     /// use std::time::Duration;
@@ -118,12 +121,12 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// [`JoinError::TimedOut`] if the task is not finished by then, otherwise as [`join`](Self::join). A result
-    /// that is there already is returned even if `timeout` is zero.
+    /// [`JoinError::TimedOut`] if the task is not finished by then, otherwise as [`join`](Self::join). A
+    /// result that is there already is returned even if `timeout` is zero.
     ///
     /// # Blocking
-    /// Blocks until the task ends, for `timeout` at most. A timeout so long that the clock has no name for its end, such
-    /// as [`Duration::MAX`], is none; that holds for every timed call of this crate.
+    /// Blocks until the task ends, for `timeout` at most. A timeout so long that the clock has no name for
+    /// its end, such as [`Duration::MAX`], is none; that holds for every timed call of this crate.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -133,7 +136,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     fn join_until(mut self, deadline: Deadline) -> Result<T, JoinError<T>> {
-        match wait_for(deadline, Join(&mut self)) {
+        match wait_for(deadline, TakeResult(&mut self)) {
             Ok(result) => result.map_err(JoinError::from),
             Err(WaitError::Interrupted) => Err(JoinError::Interrupted(self)),
             Err(WaitError::TimedOut) => Err(JoinError::TimedOut(self)),
@@ -141,11 +144,12 @@ impl<T: Send + 'static> TaskHandle<T> {
         }
     }
 
-    /// Waits for the task for `timeout` at most, and calls it off if the wait ends without its outcome: because the time
-    /// is up, or because the caller's own task was cancelled. For work that is of no use later.
+    /// Waits for the task for `timeout` at most, and calls it off if the wait ends without its outcome:
+    /// because the time is up, or because the caller's own task was cancelled. For work that is of no use
+    /// later.
     ///
-    /// A task that ends in the very moment in which the time does is not lost: it has been cancelled, or its result is
-    /// returned.
+    /// A task that ends in the very moment in which the time does is not lost: it has been cancelled, or its
+    /// result is returned.
     ///
     /// ```
     /// use std::time::Duration;
@@ -168,8 +172,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// [`Interrupted`](JoinError::Interrupted) is that of a task that this call has cancelled.
     ///
     /// # Blocking
-    /// As [`join_timeout`](Self::join_timeout), and then, if the task is called off, until the users' code has run that a
-    /// [`cancel`](Self::cancel) runs.
+    /// As [`join_timeout`](Self::join_timeout), and then, if the task is called off, until the users' code
+    /// has run that a [`cancel`](Self::cancel) runs.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -189,7 +193,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// Takes the result if the task is finished. Never blocks.
     ///
     /// # Errors
-    /// [`TryJoinError::NotFinished`] gives the handle back; the others tell how the task ended without a result.
+    /// [`TryJoinError::NotFinished`] gives the handle back; the others tell how the task ended without a
+    /// result.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -204,22 +209,24 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// Calls the task off. Returns true if that decided its outcome.
     ///
-    /// A task that has not begun never will. For one that runs, the outcome is *cancelled* from now on, and the task's
-    /// [`CancelToken`](crate::CancelToken) is cancelled; the body goes on until it looks at it, and what it returns is
-    /// dropped. If the task is finished or cancelled already, nothing happens and the answer is false.
+    /// A task that has not begun never will. For one that runs, the outcome is *cancelled* from now on, and
+    /// the task's [`CancelToken`](crate::CancelToken) is cancelled; the body goes on until it looks at it,
+    /// and what it returns is dropped. If the task is finished or cancelled already, nothing happens and the
+    /// answer is false.
     ///
-    /// First everybody is let go who waits for the outcome, and the body, if it waits in this crate. Then users' code runs
-    /// on the calling thread, before the call returns: the callbacks [registered](crate::CancelToken::on_cancel) with the
-    /// token, the `Drop` of what a task that has not begun had captured, and last a callback given to
-    /// [`on_done`](Self::on_done). So a thread that was let go may be quicker than any of these.
+    /// First everybody is let go who waits for the outcome, and the body, if it waits in this crate. Then
+    /// users' code runs on the calling thread, before the call returns: the callbacks
+    /// [registered](crate::CancelToken::on_cancel) with the token, the `Drop` of what a task that has not
+    /// begun had captured, and last a callback given to [`on_done`](Self::on_done). So a thread that was let
+    /// go may be quicker than any of these.
     #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
         Arc::clone(&self.cell).cancel(true)
     }
 
-    /// Decides for *cancelled* like [`cancel`](Self::cancel), but lets a body that runs already go on undisturbed: its
-    /// token is left alone.
+    /// Decides for *cancelled* like [`cancel`](Self::cancel), but lets a body that runs already go on
+    /// undisturbed: its token is left alone.
     #[doc(alias = "cancel(false)")]
     #[expect(clippy::must_use_candidate, reason = "as for `cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
@@ -248,11 +255,12 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.name.as_deref().map(String::as_str)
     }
 
-    /// Takes the task out of the queue of the pool in which it waits, and gives it back. `None` if it is in none: it has
-    /// begun, has ended, was cancelled, or is waiting elsewhere than in a pool's queue.
+    /// Takes the task out of the queue of the pool in which it waits, and gives it back. `None` if it is in
+    /// none: it has begun, has ended, was cancelled, or is waiting elsewhere than in a pool's queue.
     ///
-    /// Unlike [`cancel`](Self::cancel) this decides nothing. The handle stays pending until the task is run, here or by
-    /// another executor, or dropped. The queue is searched, so this takes longer the more tasks are in it.
+    /// Unlike [`cancel`](Self::cancel) this decides nothing. The handle stays pending until the task is run,
+    /// here or by another executor, or dropped. The queue is searched, so this takes longer the more tasks
+    /// are in it.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -275,20 +283,20 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.cell.take_out_of_queue()
     }
 
-    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on this
-    /// thread, if it is finished already. A panic in the callback goes to the [panic handler](crate::panics) and no
-    /// further.
+    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on
+    /// this thread, if it is finished already. A panic in the callback goes to the [panic
+    /// handler](crate::panics) and no further.
     ///
-    /// The worker that runs the callback does nothing else meanwhile, so keep it short. For more than one callback, or to
-    /// keep a handle, make the handle [shared](Self::shared) first.
+    /// The worker that runs the callback does nothing else meanwhile, so keep it short. For more than one
+    /// callback, or to keep a handle, make the handle [shared](Self::shared) first.
     ///
     /// The callback belongs to no task, whichever thread it runs on: see
-    /// [`CancelToken::current`](crate::CancelToken::current). It may complete a [`Promise`](crate::Promise) or cancel a
-    /// task, and callbacks that bring about others nest to a depth of 32. One that is due deeper down runs on the same
-    /// thread when the one around it has returned or blocks in this crate; so a chain of them may be of any length. If 32 of
-    /// those that ran in this way block inside each other, the next ones run on a thread that is started for them: a callback
-    /// may wait for what a later one of the chain brings about. The `Drop` of what tasks have captured and returned counts as
-    /// a callback in all of this.
+    /// [`CancelToken::current`](crate::CancelToken::current). It may complete a [`Promise`](crate::Promise)
+    /// or cancel a task, and callbacks that bring about others nest to a depth of 32. One that is due deeper
+    /// down runs on the same thread when the one around it has returned or blocks in this crate; so a chain
+    /// of them may be of any length. If 32 of those that ran in this way block inside each other, the next
+    /// ones run on a thread that is started for them: a callback may wait for what a later one of the chain
+    /// brings about. The `Drop` of what tasks have captured and returned counts as a callback in all of this.
     ///
     /// ```
     /// use executor::FutureTask;
@@ -314,32 +322,32 @@ impl<T: Send + 'static> TaskHandle<T> {
         }));
     }
 
-    /// The first half of a [`cancel`](Self::cancel): everybody is let go, and no callback has run. The second is
-    /// [`CancelBegun::end`].
+    /// The first half of a [`cancel`](Self::cancel): everybody is let go, and no callback has run. The second
+    /// is [`CancelBegun::end`].
     pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
         Arc::clone(&self.cell).begin_cancel(true)
     }
 
     /// Waits until the outcome is decided, and leaves it where it is.
     pub(crate) fn wait_for_end(&self, deadline: Deadline) -> Result<(), WaitError> {
-        wait_for(deadline, End(self))
+        wait_for(deadline, AwaitEnd(self))
     }
 
     fn awaited(&self) -> Awaited {
         Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone())
     }
 
-    /// Another handle on the task that can only call it off. It can be cloned and has no type of result, so those of
-    /// different tasks can be kept together.
+    /// Another handle on the task that can only call it off. It can be cloned and has no type of result, so
+    /// those of different tasks can be kept together.
     pub fn canceller(&self) -> Canceller {
         Canceller { cell: Arc::clone(&self.cell) as Arc<dyn HandleCell>, name: self.name.clone() }
     }
 }
 
 /// A look that takes the result.
-struct Join<'a, T>(&'a mut TaskHandle<T>);
+struct TakeResult<'a, T>(&'a mut TaskHandle<T>);
 
-impl<T: Send + 'static> Look for Join<'_, T> {
+impl<T: Send + 'static> Look for TakeResult<'_, T> {
     type Found = TaskResult<T>;
 
     fn look(&mut self, waker: &Waker) -> Option<TaskResult<T>> {
@@ -352,9 +360,9 @@ impl<T: Send + 'static> Look for Join<'_, T> {
 }
 
 /// A look that leaves the result.
-struct End<'a, T>(&'a TaskHandle<T>);
+struct AwaitEnd<'a, T>(&'a TaskHandle<T>);
 
-impl<T: Send + 'static> Look for End<'_, T> {
+impl<T: Send + 'static> Look for AwaitEnd<'_, T> {
     type Found = ();
 
     fn look(&mut self, waker: &Waker) -> Option<()> {
@@ -368,8 +376,8 @@ impl<T: Send + 'static> Look for End<'_, T> {
 
 /// Awaiting the handle, instead of blocking a thread on it. Any runtime will do.
 ///
-/// Whoever awaits is woken by the thread that ends the task. There is room for one of them, so of several polls it is the
-/// last one's waker that counts, as for every future.
+/// Whoever awaits is woken by the thread that ends the task. There is room for one of them, so of several
+/// polls it is the last one's waker that counts, as for every future.
 ///
 /// # Panics
 /// If it is polled again, joined or given a callback after a poll has given the result out.
@@ -399,8 +407,8 @@ impl<T> fmt::Debug for TaskHandle<T> {
 // ANCHOR: join_error
 /// Why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
 ///
-/// It is not `PartialEq`, like all errors that give a handle back: a handle equals no other. Match on it instead, as in
-/// `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
+/// It is not `PartialEq`, like all errors that give a handle back: a handle equals no other. Match on it
+/// instead, as in `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
 #[doc(alias = "InterruptedException")]
@@ -414,10 +422,11 @@ pub enum JoinError<T> {
     Cancelled,
     /// The *waiting* task was cancelled; the task waited for goes on, and here is its handle.
     Interrupted(TaskHandle<T>),
-    /// The time was up; the task waited for goes on, and here is its handle. Only from waits with a time limit.
+    /// The time was up; the task waited for goes on, and here is its handle. Only from waits with a time
+    /// limit.
     TimedOut(TaskHandle<T>),
-    /// Every thread that could run the task waits, too. Here is its handle, and who waits for whom. Only from waits without a
-    /// time limit, or with one so far away that the clock has no name for it.
+    /// Every thread that could run the task waits, too. Here is its handle, and who waits for whom. Only from
+    /// waits without a time limit, or with one so far away that the clock has no name for it.
     Starved(TaskHandle<T>, Starvation),
 }
 // ANCHOR_END: join_error

@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::ScheduledThreadPoolExecutor;
 use super::schedule::AfterShutdown;
-use super::shared::Shared;
+use super::shared::ScheduledShared;
 use crate::panics::PanicHandler;
-use crate::starvation::OnStarvation;
 use crate::thread_pool::{Hooks, PoolConfigError, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor};
+use crate::waiting::starvation::OnStarvation;
 
 /// Puts a [`ScheduledThreadPoolExecutor`] together.
 ///
@@ -77,16 +77,16 @@ impl ScheduledPoolBuilder {
         self
     }
 
-    /// Whether tasks that wait for their time still run after a shutdown. Default: yes. If not, a shutdown drops them, which
-    /// completes their handles as cancelled.
+    /// Whether tasks that wait for their time still run after a shutdown. Default: yes. If not, a shutdown
+    /// drops them, which completes their handles as cancelled.
     #[doc(alias = "setExecuteExistingDelayedTasksAfterShutdownPolicy")]
     pub fn delayed_after_shutdown(mut self, run: bool) -> Self {
         self.after.delayed = run;
         self
     }
 
-    /// Whether series go on after a shutdown. Default: no. If so, the executor is not terminated before each series has been
-    /// cancelled or has ended with a panic.
+    /// Whether series go on after a shutdown. Default: no. If so, the executor is not terminated before each
+    /// series has been cancelled or has ended with a panic.
     #[doc(alias = "setContinueExistingPeriodicTasksAfterShutdownPolicy")]
     pub fn periodic_after_shutdown(mut self, go_on: bool) -> Self {
         self.after.periodic = go_on;
@@ -98,7 +98,7 @@ impl ScheduledPoolBuilder {
     /// # Errors
     /// [`PoolConfigError::ZeroThreads`] if it is to have no threads.
     pub fn build(self) -> Result<ScheduledThreadPoolExecutor, PoolConfigError> {
-        let shared = Shared::new(self.pool.build()?, self.name);
+        let shared = ScheduledShared::new(self.pool.build()?, self.name);
         Ok(ScheduledThreadPoolExecutor { shared, after: self.after })
     }
 }

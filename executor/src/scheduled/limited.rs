@@ -1,27 +1,29 @@
 //! Tasks with a time limit that nobody has to wait for.
 //!
-//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) calls a task off when its waiter is out of patience. A task whose handle is awaited
-//! much later, or never, needs a limit of its own. It is kept by the timer of the process and not by the pool, whose threads may
-//! all be busy with tasks that take too long. The limit goes along with the task as its companion, so it is taken back when the
-//! task has ended, is dropped or is cancelled.
+//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) calls a task off when its waiter is out of patience.
+//! A task whose handle is awaited much later, or never, needs a limit of its own. It is kept by the timer of
+//! the process and not by the pool, whose threads may all be busy with tasks that take too long. The limit
+//! goes along with the task as its observer, so it is taken back when the task has ended, is dropped or is
+//! cancelled.
 
 use super::ScheduledThreadPoolExecutor;
 use super::rule::later;
 use crate::cancel::CancelToken;
-use crate::companion::Companion;
 use crate::executor::{Executor, RejectedExecution, RejectedSubmission};
 use crate::handle::{FutureTask, Promise, TaskHandle};
 use crate::panics::contain;
 use crate::sync::{Arc, Duration, Instant, Mutex};
-use crate::time::{self, Entry};
+use crate::task::observer::TaskObserver;
+use crate::time::{self, TimerEntry};
 
 /// Keeps the limit of a task.
-struct Limit(#[expect(dead_code, reason = "its drop takes the limit back")] Mutex<Entry>);
+struct Limit(#[expect(dead_code, reason = "its drop takes the limit back")] Mutex<TimerEntry>);
 
-impl Companion for Limit {}
+impl TaskObserver for Limit {}
 
 impl ScheduledThreadPoolExecutor {
-    /// Submits a task that is cancelled if it has not ended when `timeout` has passed. The time it waits for a thread counts.
+    /// Submits a task that is cancelled if it has not ended when `timeout` has passed. The time it waits for
+    /// a thread counts.
     ///
     /// ```
     /// use executor::{FutureTask, JoinError, ScheduledThreadPoolExecutor};
@@ -35,7 +37,8 @@ impl ScheduledThreadPoolExecutor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor was shut down. The limit of a task that comes back still counts.
+    /// [`RejectedSubmission`] if the executor was shut down. The limit of a task that comes back still
+    /// counts.
     pub fn submit_with_timeout<T: Send + 'static>(
         &self,
         timeout: Duration,
@@ -49,8 +52,8 @@ impl ScheduledThreadPoolExecutor {
         self.submit_limited(timeout, task, cancel)
     }
 
-    /// The same with something else in the place of the result, when the time is up: what `instead` returns, or its panic. Then
-    /// the task is cancelled.
+    /// The same with something else in the place of the result, when the time is up: what `instead` returns,
+    /// or its panic. Then the task is cancelled.
     ///
     /// `instead` is called by a thread of the process's timer.
     ///

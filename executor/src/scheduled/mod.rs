@@ -1,9 +1,9 @@
 //! Tasks that run later, and tasks that run again and again.
 //!
-//! A pool runs a task as soon as it can. Much of a program's work has a time instead: a retry in a second, a report at noon, a
-//! clean-up every minute. One thread that sleeps and runs what is due (a *timer*) would do, until a task takes long and all
-//! others come late, or one panics and no other ever runs. Here one thread, the *sleeper*, only looks at the clock; a pool
-//! runs what is due.
+//! A pool runs a task as soon as it can. Much of a program's work has a time instead: a retry in a second, a
+//! report at noon, a clean-up every minute. One thread that sleeps and runs what is due (a *timer*) would do,
+//! until a task takes long and all others come late, or one panics and no other ever runs. Here one thread,
+//! the *sleeper*, only looks at the clock; a pool runs what is due.
 //!
 //! ```text
 //!   schedule, schedule_at, series ──▶ schedule ──the time has come: sleeper──▶ pool ──▶ worker
@@ -21,7 +21,7 @@
 //! | `rule` | when a series runs next: [`MissedTicks`], [`AfterPanic`] |
 //! | `schedule` | what is planned: a state machine without threads and clocks |
 //! | `series` | a series as its owner holds it: [`Series`] |
-//! | `run` | one run of a series as a task |
+//! | `series_task` | one run of a series as a task |
 //! | `slack` | how exactly the sleeper is woken |
 //! | `shared` | the schedule behind its lock, the sleeper, and the way to the pool |
 //! | `planning` | how a series is put together: [`SeriesBuilder`] |
@@ -32,16 +32,16 @@
 //! # Invariants
 //!
 //! 1. Nothing runs before its time. (`schedule`)
-//! 2. No user code delays another deadline: the sleeper runs none, apart from the thread factory of a pool whose threads were
-//!    not started when tasks were planned. (`shared`)
-//! 3. Every task that is planned runs, is handed out, or is dropped, which completes its handle as cancelled; every series
-//!    has one end. (`shared`, `run`)
+//! 2. No user code delays another deadline: the sleeper runs none, apart from the thread factory of a pool
+//!    whose threads were not started when tasks were planned. (`shared`)
+//! 3. Every task that is planned runs, is handed out, or is dropped, which completes its handle as cancelled;
+//!    every series has one end. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule;
 mod schedule;
 mod series;
-mod run;
+mod series_task;
 mod slack;
 mod shared;
 mod planning;
@@ -57,20 +57,21 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::cancel::masked;
-use crate::error::RejectReason;
-use crate::executor::{Executor, ExecutorService, RejectedExecution, RejectedSubmission};
+use crate::executor::{Executor, ExecutorService, PoolState, RejectedExecution, RejectedSubmission};
 use crate::handle::{FutureTask, TaskHandle};
 use crate::sync::{Arc, Duration, Instant, thread};
 use crate::task::Task;
-use crate::thread_pool::{PoolState, PoolStats};
+use crate::thread_pool::PoolStats;
+use crate::waiting::error::RejectReason;
 use rule::later;
 use schedule::AfterShutdown;
-use shared::Shared;
+use shared::ScheduledShared;
 
 /// A pool that runs tasks later, at a certain time, or again and again.
 ///
-/// For all that has a time: retries, time limits, reports, clean-up. What is due runs on one of the pool's threads, so a long
-/// task delays no other while there is a thread for it, and a panic costs no thread. Tasks without a time run as on any pool.
+/// For all that has a time: retries, time limits, reports, clean-up. What is due runs on one of the pool's
+/// threads, so a long task delays no other while there is a thread for it, and a panic costs no thread. Tasks
+/// without a time run as on any pool.
 ///
 /// ```
 /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
@@ -88,44 +89,49 @@ use shared::Shared;
 /// ```
 ///
 /// # Cancellation
-/// Neither tasks nor the runs of a series hang below the token that is current where they are submitted: as for
-/// [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`] its runs.
+/// Neither tasks nor the runs of a series hang below the token that is current where they are submitted: as
+/// for [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`] its runs.
 ///
 /// # Priorities
-/// None: what is due runs in the order in which it became due, whatever the [priority](Task::priority) of the tasks.
+/// None: what is due runs in the order in which it became due, whatever the [priority](Task::priority) of the
+/// tasks.
 ///
 /// # Time
-/// A task never runs before its time. How late it runs depends on the system, some tens of microseconds on a machine that has
-/// a processor free (and a few with the feature `timer-slack`, on Linux), and on the pool: what is due waits for a free thread as any
-/// task does. Times are those of [`Instant`], which no clock change disturbs; one that is too far away for the clock counts
-/// as never. Tasks that are due at the same instant are given to the pool in the order in which they were scheduled.
+/// A task never runs before its time. How late it runs depends on the system, some tens of microseconds on a
+/// machine that has a processor free (and a few with the feature `timer-slack`, on Linux), and on the pool:
+/// what is due waits for a free thread as any task does. Times are those of [`Instant`], which no clock
+/// change disturbs; one that is too far away for the clock counts as never. Tasks that are due at the same
+/// instant are given to the pool in the order in which they were scheduled.
 ///
 /// # Cost
-/// A task that waits costs a place in a heap and no thread; a hundred thousand are nothing unusual. A cancelled one leaves at
-/// once. The thread that watches the time starts with the first task that has one, and sleeps until the first is due: an idle
-/// executor uses no processor time.
+/// A task that waits costs a place in a heap and no thread; a hundred thousand are nothing unusual. A
+/// cancelled one leaves at once. The thread that watches the time starts with the first task that has one,
+/// and sleeps until the first is due: an idle executor uses no processor time.
 ///
 /// # Its end
-/// [`shutdown`](ExecutorService::shutdown) accepts nothing more. What has no delay, or is due, still runs. Tasks that wait for their
-/// time still run when it comes, and series end, unless the [builder](ScheduledPoolBuilder) was told otherwise for either. So the
-/// executor may live on for as long as the longest delay. [`close`](ExecutorService::close) waits for that. **Dropping it does
-/// not**: what is not due yet is cancelled, what is due or runs is waited for. Dropped by one of its own tasks, or while the
-/// thread unwinds, it does not wait. [`shutdown_now`](ExecutorService::shutdown_now) hands out the tasks that were due and not begun,
-/// then those that were not due yet in the order of their times, ends the series and cancels what runs.
+/// [`shutdown`](ExecutorService::shutdown) accepts nothing more. What has no delay, or is due, still runs.
+/// Tasks that wait for their time still run when it comes, and series end, unless the
+/// [builder](ScheduledPoolBuilder) was told otherwise for either. So the executor may live on for as long as
+/// the longest delay. [`close`](ExecutorService::close) waits for that. **Dropping it does not**: what is not
+/// due yet is cancelled, what is due or runs is waited for. Dropped by one of its own tasks, or while the
+/// thread unwinds, it does not wait. [`shutdown_now`](ExecutorService::shutdown_now) hands out the tasks that
+/// were due and not begun, then those that were not due yet in the order of their times, ends the series and
+/// cancels what runs.
 ///
 /// # Blocking
-/// Nothing here blocks for longer than it takes to hand a few tasks to the pool. A task that joins one that is not due yet keeps its
-/// thread until that has run; on a pool of one thread that is never. This is not reported as [starvation](crate::Starvation).
+/// Nothing here blocks for longer than it takes to hand a few tasks to the pool. A task that joins one that
+/// is not due yet keeps its thread until that has run; on a pool of one thread that is never. This is not
+/// reported as [starvation](crate::Starvation).
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
 pub struct ScheduledThreadPoolExecutor {
-    shared: Arc<Shared>,
+    shared: Arc<ScheduledShared>,
     after: AfterShutdown,
 }
 
 impl ScheduledThreadPoolExecutor {
-    /// Makes a scheduled pool of `threads` threads, with a queue without a bound for what is due. No thread exists before the
-    /// first task.
+    /// Makes a scheduled pool of `threads` threads, with a queue without a bound for what is due. No thread
+    /// exists before the first task.
     ///
     /// # Panics
     /// If `threads` is zero.
@@ -143,11 +149,13 @@ impl ScheduledThreadPoolExecutor {
 
     /// Has a closure (or a [`FutureTask`]) run when `delay` has passed, and returns the handle of its result.
     ///
-    /// [Cancelling](TaskHandle::cancel) it takes it out of the schedule at once, and [`remove`](TaskHandle::remove) gives the task
-    /// back. The handle may be dropped; the task runs all the same.
+    /// [Cancelling](TaskHandle::cancel) it takes it out of the schedule at once, and
+    /// [`remove`](TaskHandle::remove) gives the task back. The handle may be dropped; the task runs all the
+    /// same.
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor was shut down, or the thread that watches the time could not be started.
+    /// [`RejectedSubmission`] if the executor was shut down, or the thread that watches the time could not be
+    /// started.
     pub fn schedule<T: Send + 'static>(
         &self,
         delay: Duration,
@@ -182,8 +190,9 @@ impl ScheduledThreadPoolExecutor {
         }
     }
 
-    /// Has a closure run again and again, for the first time after `initial`, with a tick each `period` from there. Its runs never
-    /// overlap. [`series`](Self::series) has more to choose: what becomes of missed ticks and after a panic, and a name.
+    /// Has a closure run again and again, for the first time after `initial`, with a tick each `period` from
+    /// there. Its runs never overlap. [`series`](Self::series) has more to choose: what becomes of missed
+    /// ticks and after a panic, and a name.
     ///
     /// # Errors
     /// As [`SeriesBuilder::at_fixed_rate`].
@@ -200,8 +209,8 @@ impl ScheduledThreadPoolExecutor {
         self.series(body).first_after(initial).at_fixed_rate(period)
     }
 
-    /// Has a closure run again and again, for the first time after `initial`, and then each time when `delay` has passed since
-    /// the end of the run before.
+    /// Has a closure run again and again, for the first time after `initial`, and then each time when `delay`
+    /// has passed since the end of the run before.
     ///
     /// # Errors
     /// As [`SeriesBuilder::with_fixed_delay`].
@@ -231,7 +240,8 @@ impl ScheduledThreadPoolExecutor {
     }
 }
 
-/// A look at a scheduled pool. The numbers of the schedule are of one moment, and those of the pool of a moment after that.
+/// A look at a scheduled pool. The numbers of the schedule are of one moment, and those of the pool of a
+/// moment after that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

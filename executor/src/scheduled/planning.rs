@@ -5,12 +5,13 @@ use std::error::Error;
 use std::fmt;
 
 use super::rule::{AfterPanic, MissedTicks, Pace, Rule, later};
-use super::series::{Body, Inner, Series};
-use super::shared::Shared;
-use crate::error::RejectReason;
+use super::series::{Series, SeriesBody, SeriesShared};
+use super::shared::ScheduledShared;
 use crate::sync::{Duration, Instant, Mutex};
+use crate::waiting::error::RejectReason;
 
-/// Puts a [`Series`] together: [`ScheduledThreadPoolExecutor::series`](crate::ScheduledThreadPoolExecutor::series).
+/// Puts a [`Series`] together:
+/// [`ScheduledThreadPoolExecutor::series`](crate::ScheduledThreadPoolExecutor::series).
 ///
 /// ```
 /// use executor::{AfterPanic, MissedTicks, ScheduledThreadPoolExecutor};
@@ -29,8 +30,8 @@ use crate::sync::{Duration, Instant, Mutex};
 /// ```
 #[must_use = "a series begins with `at_fixed_rate` or `with_fixed_delay`"]
 pub struct SeriesBuilder<'a> {
-    shared: &'a Shared,
-    body: Body,
+    shared: &'a ScheduledShared,
+    body: SeriesBody,
     name: Option<Cow<'static, str>>,
     first: Instant,
     missed: MissedTicks,
@@ -38,7 +39,7 @@ pub struct SeriesBuilder<'a> {
 }
 
 impl<'a> SeriesBuilder<'a> {
-    pub(super) fn new(shared: &'a Shared, body: Body) -> Self {
+    pub(super) fn new(shared: &'a ScheduledShared, body: SeriesBody) -> Self {
         let (missed, after_panic) = (MissedTicks::default(), AfterPanic::default());
         Self { shared, body, name: None, first: Instant::now(), missed, after_panic }
     }
@@ -49,7 +50,8 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// When the first run is, counted from this call. Default: at once. A time too long for the clock means never.
+    /// When the first run is, counted from this call. Default: at once. A time too long for the clock means
+    /// never.
     pub fn first_after(self, delay: Duration) -> Self {
         self.first_at(later(Instant::now(), delay))
     }
@@ -72,11 +74,12 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Begins the series, with a tick each `period` from the first run. Its runs never overlap. It does not drift: each tick is a
-    /// whole number of periods after the first.
+    /// Begins the series, with a tick each `period` from the first run. Its runs never overlap. It does not
+    /// drift: each tick is a whole number of periods after the first.
     ///
     /// # Errors
-    /// [`RejectedSeries`] if the executor was shut down, or the thread that watches the time could not be started.
+    /// [`RejectedSeries`] if the executor was shut down, or the thread that watches the time could not be
+    /// started.
     ///
     /// # Panics
     /// If `period` is zero.
@@ -96,7 +99,7 @@ impl<'a> SeriesBuilder<'a> {
     fn begin(self, pace: Pace, period: Duration) -> Result<Series, RejectedSeries> {
         let rule = Rule { pace, period, missed: self.missed, after_panic: self.after_panic, panics: 0 };
         let may_be_zero = pace == Pace::FixedDelay;
-        let inner = Inner::new(self.name, self.body, self.shared.planner(), may_be_zero);
+        let inner = SeriesShared::new(self.name, self.body, self.shared.planner(), may_be_zero);
         match self.shared.plan_series(self.first, rule, &inner) {
             Ok(()) => Ok(Series::of(&inner)),
             Err(reason) => {
@@ -123,7 +126,7 @@ impl fmt::Debug for SeriesBuilder<'_> {
 pub struct RejectedSeries {
     /// Why.
     pub reason: RejectReason,
-    body: Box<Mutex<Option<Body>>>, // never contended: the lock makes the error `Sync`
+    body: Box<Mutex<Option<SeriesBody>>>, // never contended: the lock makes the error `Sync`
 }
 
 impl RejectedSeries {

@@ -1,8 +1,9 @@
 //! When a series runs next: arithmetic on instants, and nothing else.
 //!
-//! A series at a fixed rate has a grid of *ticks*: its first run, and from there one tick each period. A tick is computed from the
-//! tick before it and never from the clock, so lateness does not add up: the series does not drift. A series with a fixed
-//! delay has no grid: it waits from the end of one run to the begin of the next.
+//! A series at a fixed rate has a grid of *ticks*: its first run, and from there one tick each period. A tick
+//! is computed from the tick before it and never from the clock, so lateness does not add up: the series does
+//! not drift. A series with a fixed delay has no grid: it waits from the end of one run to the begin of the
+//! next.
 //!
 //! ```text
 //!   fixed rate, period 4         fixed rate, one run takes 9: what of the ticks at 4 and 8?
@@ -15,25 +16,28 @@
 
 use crate::sync::{Duration, Instant};
 
-/// What a series at a fixed rate does about ticks that have passed while a run took too long, or waited for a thread.
+/// What a series at a fixed rate does about ticks that have passed while a run took too long, or waited for a
+/// thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTicks {
-    /// Runs once for each of them, one run right after the other, until it is on time again. For counting: after an hour of a
-    /// period of a second, there were 3600 runs. A series whose runs always take longer than its period never rests.
+    /// Runs once for each of them, one run right after the other, until it is on time again. For counting:
+    /// after an hour of a period of a second, there were 3600 runs. A series whose runs always take longer
+    /// than its period never rests.
     #[default]
     CatchUp,
     /// Leaves them out: the next run is at the next tick. For what is pointless when late, such as a display.
     Skip,
-    /// Runs once, at once, and the ticks go on from there. For what needs its period *between* two runs at least.
+    /// Runs once, at once, and the ticks go on from there. For what needs its period *between* two runs at
+    /// least.
     Shift,
 }
 
 /// What a series does when a run has panicked.
 ///
-/// The panic never goes unheard. Where the series goes on, the panic goes to the [panic handler](crate::panics) at once, as that
-/// of a task without a handle. Where the series stops, its [end](crate::SeriesEnd) has the panic, which goes to the handler
-/// if nobody looks at the end.
+/// The panic never goes unheard. Where the series goes on, the panic goes to the [panic
+/// handler](crate::panics) at once, as that of a task without a handle. Where the series stops, its
+/// [end](crate::SeriesEnd) has the panic, which goes to the handler if nobody looks at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum AfterPanic {
@@ -42,8 +46,8 @@ pub enum AfterPanic {
     Stop,
     /// The series goes on as if the run had returned.
     Continue,
-    /// The series goes on after a rest, which doubles with each further panic until a run has returned. A series at a fixed
-    /// rate goes on at its first tick after the rest.
+    /// The series goes on after a rest, which doubles with each further panic until a run has returned. A
+    /// series at a fixed rate goes on at its first tick after the rest.
     BackOff {
         /// The rest after the first panic.
         first: Duration,
@@ -115,8 +119,8 @@ impl Rule {
         }
     }
 
-    /// When to run after a pause, of a series whose next run was planned for `planned`. What fell into the pause was not
-    /// missed, it was not wanted.
+    /// When to run after a pause, of a series whose next run was planned for `planned`. What fell into the
+    /// pause was not missed, it was not wanted.
     pub(super) fn resumed(&self, planned: Instant, now: Instant) -> Instant {
         match self.pace {
             Pace::FixedDelay => planned.max(now),
@@ -156,7 +160,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// When a series runs whose runs take these times, in seconds from its first run, if there is always a thread for it.
+    /// When a series runs whose runs take these times, in seconds from its first run, if there is always a
+    /// thread for it.
     fn begins(mut rule: Rule, runs: &[u64]) -> Vec<u64> {
         let start = Instant::now();
         let (mut planned, mut now, mut begins) = (start, start, Vec::new());

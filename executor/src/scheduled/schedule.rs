@@ -1,7 +1,8 @@
 //! What is planned and for when: a state machine that knows neither threads nor clocks.
 //!
-//! Whoever calls it says what time it is, and does what comes back: runs what is due, drops what has left. So its
-//! behaviour can be tested with made-up times, and the [shell](super::shared) around it has only to keep the order of locks.
+//! Whoever calls it says what time it is, and does what comes back: runs what is due, drops what has left. So
+//! its behaviour can be tested with made-up times, and the [shell](super::shared) around it has only to keep
+//! the order of locks.
 //!
 //! What waits for its time lies in a [heap](crate::time). A task that waits knows the slot of its entry, and
 //! by that it leaves when it is cancelled.
@@ -21,7 +22,8 @@
 //!
 //! # Invariants
 //!
-//! 1. What is due comes out in the order of the times for which it was planned; at equal times, in the order in which it was.
+//! 1. What is due comes out in the order of the times for which it was planned; at equal times, in the order
+//!    in which it was.
 //! 2. Nothing comes out before its time.
 //! 3. A series has at most one entry, and none while a run of it is under way: its runs never overlap.
 //! 4. Each run has a number. What is said of a run that is not the latest of its series changes nothing.
@@ -42,14 +44,14 @@ pub(super) struct AfterShutdown {
 
 /// Tasks of the type `T`, and series of which the owner keeps an `S`.
 pub(super) struct Schedule<T, S> {
-    entries: Heap<What<T>>,
+    entries: Heap<Scheduled<T>>,
     series: BTreeMap<TaskId, Course<S>>,
     /// Runs that were handed out and have not ended, also those of series that were removed.
     out: BTreeSet<(TaskId, u64)>,
     shutdown: Option<AfterShutdown>,
 }
 
-enum What<T> {
+enum Scheduled<T> {
     Task(T),
     Series(TaskId),
 }
@@ -58,7 +60,7 @@ enum What<T> {
 struct Course<S> {
     of: S,
     rule: Rule,
-    place: Place,
+    place: SeriesPhase,
     /// For which its next run is planned, or the last one was.
     tick: Instant,
     /// From when its period counts: the tick of the last run, or the end of that. `None` before the first.
@@ -68,7 +70,7 @@ struct Course<S> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SeriesPhase {
     /// In this slot.
     Waits(usize),
     /// A run was handed out and has not begun.
@@ -97,7 +99,7 @@ pub(super) struct Stopped<T, S> {
 
 /// What comes after a run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next<S> {
+pub(super) enum AfterRun<S> {
     /// Another run, at this time.
     At(Instant),
     /// Nothing for now: the series is paused, or has been given another run already.
@@ -122,7 +124,7 @@ impl<T, S> Schedule<T, S> {
 
     /// How many tasks wait, and how many series there are.
     pub(super) fn counts(&self) -> (usize, usize) {
-        let waits = |course: &&Course<S>| matches!(course.place, Place::Waits(_));
+        let waits = |course: &&Course<S>| matches!(course.place, SeriesPhase::Waits(_));
         (self.entries.len() - self.series.values().filter(waits).count(), self.series.len())
     }
 
@@ -154,23 +156,23 @@ impl<T, S> Schedule<T, S> {
 
     /// Plans a task, and says in which slot it waits.
     pub(super) fn plan_task(&mut self, at: Instant, task: T) -> usize {
-        self.entries.insert(at, What::Task(task))
+        self.entries.insert(at, Scheduled::Task(task))
     }
 
     /// The task in a slot.
     pub(super) fn task(&self, slot: usize) -> Option<&T> {
         match self.entries.get(slot)? {
-            What::Task(task) => Some(task),
-            What::Series(_) => None,
+            Scheduled::Task(task) => Some(task),
+            Scheduled::Series(_) => None,
         }
     }
 
     /// Takes the task out of a slot if it is wanted.
     pub(super) fn take_task(&mut self, slot: usize, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
-        let is_wanted = |what: &What<T>| matches!(what, What::Task(task) if wanted(task));
+        let is_wanted = |what: &Scheduled<T>| matches!(what, Scheduled::Task(task) if wanted(task));
         match self.entries.remove_if(slot, is_wanted)? {
-            What::Task(task) => Some(task),
-            What::Series(_) => unreachable!("it is a task"),
+            Scheduled::Task(task) => Some(task),
+            Scheduled::Series(_) => unreachable!("it is a task"),
         }
     }
 
@@ -186,7 +188,8 @@ impl<T, S> Schedule<T, S> {
         self.shutdown = Some(after);
         let tasks = if after.delayed { Vec::new() } else { self.take_tasks(|_| true) };
         let rests = |(&id, course): (&TaskId, &Course<S>)| {
-            (!after.periodic && matches!(course.place, Place::Waits(_) | Place::Idle)).then_some(id)
+            (!after.periodic && matches!(course.place, SeriesPhase::Waits(_) | SeriesPhase::Idle))
+                .then_some(id)
         };
         let ended: Vec<TaskId> = self.series.iter().filter_map(rests).collect();
         (tasks, ended.into_iter().filter_map(|id| self.remove(id)).collect())
@@ -213,10 +216,10 @@ impl<T, S: Clone> Schedule<T, S> {
             && at <= now
         {
             match self.entries.remove(slot).expect("it is the first") {
-                What::Task(task) => due.push(Due::Task(task)),
-                What::Series(id) => {
+                Scheduled::Task(task) => due.push(Due::Task(task)),
+                Scheduled::Series(id) => {
                     let course = self.series.get_mut(&id).expect("an entry goes with its series");
-                    course.place = Place::Out;
+                    course.place = SeriesPhase::Out;
                     course.runs += 1;
                     self.out.insert((id, course.runs));
                     due.push(Due::Run(course.of.clone(), course.runs));
@@ -229,14 +232,14 @@ impl<T, S: Clone> Schedule<T, S> {
 
 impl<T, S> Schedule<T, S> {
     pub(super) fn add(&mut self, id: TaskId, first: Instant, rule: Rule, of: S) {
-        let place = Place::Waits(self.entries.insert(first, What::Series(id)));
+        let place = SeriesPhase::Waits(self.entries.insert(first, Scheduled::Series(id)));
         self.series.insert(id, Course { of, rule, place, tick: first, since: None, paused: false, runs: 0 });
     }
 
     /// The series is to have no more runs.
     pub(super) fn remove(&mut self, id: TaskId) -> Option<S> {
         let course = self.series.remove(&id)?;
-        if let Place::Waits(slot) = course.place {
+        if let SeriesPhase::Waits(slot) = course.place {
             self.entries.remove(slot);
         }
         Some(course.of)
@@ -251,11 +254,11 @@ impl<T, S> Schedule<T, S> {
         let ends = self.series_end();
         let Some(course) = self.latest(id, run) else { return false };
         if course.paused {
-            course.place = Place::Idle;
+            course.place = SeriesPhase::Idle;
         } else if !ends {
-            course.place = Place::Begun;
+            course.place = SeriesPhase::Begun;
         }
-        course.place == Place::Begun
+        course.place == SeriesPhase::Begun
     }
 
     fn series_end(&self) -> bool {
@@ -263,49 +266,49 @@ impl<T, S> Schedule<T, S> {
     }
 
     /// A run has ended, or will not begin.
-    pub(super) fn ended(&mut self, id: TaskId, run: u64, now: Instant, panicked: bool) -> Next<S> {
+    pub(super) fn ended(&mut self, id: TaskId, run: u64, now: Instant, panicked: bool) -> AfterRun<S> {
         let ends = self.series_end();
         self.out.remove(&(id, run));
         if !self.series.contains_key(&id) {
-            return Next::Gone;
+            return AfterRun::Gone;
         }
-        let Some(course) = self.latest(id, run) else { return Next::Nothing };
+        let Some(course) = self.latest(id, run) else { return AfterRun::Nothing };
         match course.place {
-            Place::Begun => {}
+            SeriesPhase::Begun => {}
             // It was dropped where it waited for a thread, which happens to a pool's tasks at its end only.
-            Place::Out => return self.remove(id).map_or(Next::Gone, Next::Over),
-            Place::Idle if ends => return self.remove(id).map_or(Next::Gone, Next::Over),
-            Place::Idle | Place::Waits(_) => return Next::Nothing,
+            SeriesPhase::Out => return self.remove(id).map_or(AfterRun::Gone, AfterRun::Over),
+            SeriesPhase::Idle if ends => return self.remove(id).map_or(AfterRun::Gone, AfterRun::Over),
+            SeriesPhase::Idle | SeriesPhase::Waits(_) => return AfterRun::Nothing,
         }
         let (tick, rule) = (course.tick, &mut course.rule);
         let next = if panicked { rule.next_after_panic(tick, now) } else { Some(rule.next(tick, now)) };
-        let Some(next) = next else { return self.remove(id).map_or(Next::Gone, Next::Stopped) };
+        let Some(next) = next else { return self.remove(id).map_or(AfterRun::Gone, AfterRun::Stopped) };
         if ends {
-            return self.remove(id).map_or(Next::Gone, Next::Over);
+            return self.remove(id).map_or(AfterRun::Gone, AfterRun::Over);
         }
         course.since = Some(course.rule.counts_from(tick, now));
         course.tick = next;
         if course.paused {
-            course.place = Place::Idle;
-            return Next::Nothing;
+            course.place = SeriesPhase::Idle;
+            return AfterRun::Nothing;
         }
         self.wait_for_tick(id);
-        Next::At(next)
+        AfterRun::At(next)
     }
 
     /// Makes the entry of a series that has none.
     fn wait_for_tick(&mut self, id: TaskId) {
         let tick = self.series[&id].tick;
-        let slot = self.entries.insert(tick, What::Series(id));
-        self.series.get_mut(&id).expect("it was there just now").place = Place::Waits(slot);
+        let slot = self.entries.insert(tick, Scheduled::Series(id));
+        self.series.get_mut(&id).expect("it was there just now").place = SeriesPhase::Waits(slot);
     }
 
     /// Keeps a series from having runs. False if there is no such series any more.
     pub(super) fn pause(&mut self, id: TaskId) -> bool {
         let Some(course) = self.series.get_mut(&id) else { return false };
         course.paused = true;
-        if let Place::Waits(slot) = course.place {
-            course.place = Place::Idle;
+        if let SeriesPhase::Waits(slot) = course.place {
+            course.place = SeriesPhase::Idle;
             self.entries.remove(slot);
         }
         true
@@ -315,7 +318,7 @@ impl<T, S> Schedule<T, S> {
     pub(super) fn resume(&mut self, id: TaskId, now: Instant) -> Option<Instant> {
         let course = self.series.get_mut(&id)?;
         course.paused = false;
-        if course.place != Place::Idle {
+        if course.place != SeriesPhase::Idle {
             return None; // it was not paused, or its run goes on
         }
         course.tick = course.rule.resumed(course.tick, now);
@@ -329,9 +332,9 @@ impl<T, S> Schedule<T, S> {
         let course = self.series.get_mut(&id)?;
         course.rule.period = period;
         let since = course.since?; // the first run stays where it was planned
-        let (Place::Waits(_) | Place::Idle) = course.place else { return None };
+        let (SeriesPhase::Waits(_) | SeriesPhase::Idle) = course.place else { return None };
         course.tick = super::rule::later(since, period).max(now);
-        let Place::Waits(slot) = course.place else { return None };
+        let SeriesPhase::Waits(slot) = course.place else { return None };
         let tick = course.tick;
         self.entries.remove(slot);
         self.wait_for_tick(id);
@@ -341,7 +344,7 @@ impl<T, S> Schedule<T, S> {
     /// When the next run is; `None` if the series is paused or ended, or a run of it is under way.
     pub(super) fn next_run(&self, id: TaskId) -> Option<Instant> {
         let course = self.series.get(&id)?;
-        matches!(course.place, Place::Waits(_)).then_some(course.tick)
+        matches!(course.place, SeriesPhase::Waits(_)).then_some(course.tick)
     }
 
     pub(super) fn is_paused(&self, id: TaskId) -> bool {
@@ -399,7 +402,7 @@ mod tests {
             self.plan.begin(self.id, run)
         }
 
-        fn ended(&mut self, run: u64, now: u64) -> Next<&'static str> {
+        fn ended(&mut self, run: u64, now: u64) -> AfterRun<&'static str> {
             self.plan.ended(self.id, run, self.at(now), false)
         }
 
@@ -442,10 +445,10 @@ mod tests {
         assert_eq!(world.next(), Some(0));
         world.run(1, 0);
         assert_eq!((world.next(), world.due(100)), (None, vec![]));
-        assert_eq!(world.ended(1, 9), Next::At(world.at(4)));
+        assert_eq!(world.ended(1, 9), AfterRun::At(world.at(4)));
         assert_eq!(world.next(), Some(4));
         world.run(2, 9);
-        assert_eq!(world.ended(2, 9), Next::At(world.at(8)));
+        assert_eq!(world.ended(2, 9), AfterRun::At(world.at(8)));
     }
 
     #[test]
@@ -458,7 +461,7 @@ mod tests {
         assert_eq!(world.plan.resume(world.id, world.at(101)), Some(world.at(104)));
         assert_eq!(world.plan.resume(world.id, world.at(102)), None);
         world.run(2, 104);
-        assert_eq!(world.ended(2, 104), Next::At(world.at(108)));
+        assert_eq!(world.ended(2, 104), AfterRun::At(world.at(108)));
     }
 
     #[test]
@@ -478,7 +481,7 @@ mod tests {
         let mut world = World::with_series(Pace::FixedRate);
         world.run(1, 0);
         world.plan.pause(world.id);
-        assert_eq!(world.ended(1, 1), Next::Nothing);
+        assert_eq!(world.ended(1, 1), AfterRun::Nothing);
         assert_eq!(world.plan.resume(world.id, world.at(2)), Some(world.at(4)));
         assert_eq!(world.due(4), [Due::Run("series", 2)]);
         world.plan.pause(world.id);
@@ -486,8 +489,8 @@ mod tests {
         assert_eq!(world.plan.resume(world.id, world.at(5)), Some(world.at(8)));
         assert_eq!(world.due(8), [Due::Run("series", 3)]);
         assert!(world.begin(3));
-        assert_eq!(world.ended(2, 8), Next::Nothing, "an old run has no say");
-        assert_eq!(world.ended(3, 8), Next::At(world.at(12)));
+        assert_eq!(world.ended(2, 8), AfterRun::Nothing, "an old run has no say");
+        assert_eq!(world.ended(3, 8), AfterRun::At(world.at(12)));
     }
 
     #[test]
@@ -500,12 +503,12 @@ mod tests {
         assert_eq!((change(&mut world, 6, 0), world.next()), (None, Some(0)), "the first run stays");
         world.run(1, 0);
         assert_eq!(change(&mut world, 7, 1), None);
-        assert_eq!(world.ended(1, 1), Next::At(world.at(7)));
+        assert_eq!(world.ended(1, 1), AfterRun::At(world.at(7)));
         assert_eq!(change(&mut world, 9, 2), Some(9));
         assert_eq!(change(&mut world, 3, 5), Some(5));
         assert_eq!(world.due(4), []);
         world.run(2, 5);
-        assert_eq!(world.ended(2, 5), Next::At(world.at(8)));
+        assert_eq!(world.ended(2, 5), AfterRun::At(world.at(8)));
     }
 
     #[test]
@@ -517,7 +520,7 @@ mod tests {
             }
             assert_eq!(world.plan.remove(world.id), Some("series"));
             assert_eq!((world.plan.remove(world.id), world.plan.counts()), (None, expected));
-            assert_eq!((world.due(9), world.ended(1, 9)), (vec![], Next::Gone));
+            assert_eq!((world.due(9), world.ended(1, 9)), (vec![], AfterRun::Gone));
         }
     }
 
@@ -525,7 +528,7 @@ mod tests {
     fn a_panic_ends_a_series_that_is_to_stop() {
         let mut world = World::with_series(Pace::FixedRate);
         world.run(1, 0);
-        assert_eq!(world.plan.ended(world.id, 1, world.at(1), true), Next::Stopped("series"));
+        assert_eq!(world.plan.ended(world.id, 1, world.at(1), true), AfterRun::Stopped("series"));
         assert_eq!(world.plan.counts(), (0, 0));
     }
 
@@ -553,7 +556,7 @@ mod tests {
         world.run(1, 0);
         assert_eq!(world.plan.shutdown(DEFAULT), (vec![], vec![]));
         assert!(!world.plan.is_over());
-        assert_eq!(world.ended(1, 1), Next::Over("series"));
+        assert_eq!(world.ended(1, 1), AfterRun::Over("series"));
         assert!(world.plan.is_over());
         for paused in [false, true] {
             let mut world = World::with_series(Pace::FixedRate);
@@ -563,20 +566,20 @@ mod tests {
                 world.plan.pause(world.id);
             }
             assert!(!world.begin(1));
-            assert_eq!(world.ended(1, 0), Next::Over("series"));
+            assert_eq!(world.ended(1, 0), AfterRun::Over("series"));
             assert!(world.plan.is_over());
         }
         let mut world = World::with_series(Pace::FixedRate);
         world.run(1, 0);
         world.plan.shutdown(RUNS_ON);
-        assert_eq!(world.ended(1, 1), Next::At(world.at(4)));
+        assert_eq!(world.ended(1, 1), AfterRun::At(world.at(4)));
     }
 
     #[test]
     fn a_run_that_is_dropped_ends_its_series() {
         let mut world = World::with_series(Pace::FixedRate);
         world.due(0);
-        assert_eq!(world.ended(1, 0), Next::Over("series"));
+        assert_eq!(world.ended(1, 0), AfterRun::Over("series"));
     }
 
     #[test]

@@ -5,17 +5,17 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, call_outside, interrupted};
-use crate::error::{CutShort, WaitError};
 use crate::handle::{Promise, SharedHandle, SharedJoinError};
 use crate::ids::TaskId;
 use crate::panics::Panic;
-use crate::reason::{CancelKind, CancelReason};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Duration, Instant, Mutex, Weak};
+use crate::waiting::error::{CutShort, WaitError};
 
 /// What a series runs, again and again. It is given the series, so that it can change or end it.
-pub(super) type Body = Box<dyn FnMut(&Series) + Send>;
+pub(super) type SeriesBody = Box<dyn FnMut(&Series) + Send>;
 
 /// Why a series has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) trait Planner: Send + Sync {
     fn begin(&self, series: TaskId, run: u64) -> bool;
 
     /// A run has ended, or will not begin.
-    fn ended(&self, series: &Arc<Inner>, run: u64, panic: Option<&Panic>);
+    fn ended(&self, series: &Arc<SeriesShared>, run: u64, panic: Option<&Panic>);
 
     /// Has it no longer run. False if it had ended.
     fn remove(&self, series: TaskId) -> bool;
@@ -62,13 +62,13 @@ pub(super) trait Planner: Send + Sync {
 }
 
 /// What a series and its runs share.
-pub(super) struct Inner {
+pub(super) struct SeriesShared {
     pub(super) id: TaskId,
     pub(super) name: Option<Cow<'static, str>>,
     /// Beside the tokens of its runs. Cancelled with the series.
     pub(super) token: CancelToken,
     /// Not here while a run has it.
-    pub(super) body: Mutex<Option<Body>>,
+    pub(super) body: Mutex<Option<SeriesBody>>,
     /// Runs that have ended.
     pub(super) runs: AtomicU64,
     end: Promise<SeriesEnd>,
@@ -77,10 +77,10 @@ pub(super) struct Inner {
     pub(super) may_be_zero: bool,
 }
 
-impl Inner {
+impl SeriesShared {
     pub(super) fn new(
         name: Option<Cow<'static, str>>,
-        body: Body,
+        body: SeriesBody,
         planner: Weak<dyn Planner>,
         may_be_zero: bool,
     ) -> Arc<Self> {
@@ -98,7 +98,8 @@ impl Inner {
         })
     }
 
-    /// The series has left the schedule: says why, and drops what it ran. A run that is under way drops that itself.
+    /// The series has left the schedule: says why, and drops what it ran. A run that is under way drops that
+    /// itself.
     pub(super) fn finish(&self, end: SeriesEnd) {
         let _ = self.end.complete(end); // refused only if it has ended before
         self.drop_body();
@@ -124,7 +125,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for SeriesShared {
     fn drop(&mut self) {
         self.drop_body(); // of a series that was never accepted, or whose executor is gone
     }
@@ -152,18 +153,18 @@ impl Drop for Inner {
 /// ```
 ///
 /// # From within
-/// A run may call all of this on its own series, but for [`join`](Self::join), which would wait for itself for ever: a
-/// series ends no sooner than it is told to. What it changes holds for the runs after it.
+/// A run may call all of this on its own series, but for [`join`](Self::join), which would wait for itself
+/// for ever: a series ends no sooner than it is told to. What it changes holds for the runs after it.
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
 #[doc(alias = "RunnableScheduledFuture")]
 pub struct Series {
-    inner: Arc<Inner>,
+    inner: Arc<SeriesShared>,
     ended: SharedHandle<SeriesEnd>,
 }
 
 impl Series {
-    pub(super) fn of(inner: &Arc<Inner>) -> Self {
+    pub(super) fn of(inner: &Arc<SeriesShared>) -> Self {
         Self { inner: Arc::clone(inner), ended: inner.ended.clone() }
     }
 
@@ -183,8 +184,8 @@ impl Series {
         self.inner.runs.load(Ordering::Acquire)
     }
 
-    /// For when the next run is planned. `None` if it cannot be said: a run is under way or waits for a thread, the series is
-    /// paused, or it has ended.
+    /// For when the next run is planned. `None` if it cannot be said: a run is under way or waits for a
+    /// thread, the series is paused, or it has ended.
     #[doc(alias = "getDelay")]
     pub fn next_run(&self) -> Option<Instant> {
         self.inner.planner.upgrade()?.next_run(self.inner.id)
@@ -192,8 +193,9 @@ impl Series {
 
     /// Changes the period (or the delay, of a series with a fixed delay).
     ///
-    /// It counts from the last run: from the time for which that was planned, or from its end if the delay is fixed. If the
-    /// time that follows from that has passed, the next run is due at once. The first run stays where it was planned.
+    /// It counts from the last run: from the time for which that was planned, or from its end if the delay is
+    /// fixed. If the time that follows from that has passed, the next run is due at once. The first run stays
+    /// where it was planned.
     ///
     /// # Panics
     /// If it is zero and the series has a fixed rate.
@@ -204,8 +206,8 @@ impl Series {
         }
     }
 
-    /// Keeps the series from having further runs until it is [resumed](Self::resume). A run that is under way is not
-    /// disturbed. Pausing it twice is like once, and so is resuming it.
+    /// Keeps the series from having further runs until it is [resumed](Self::resume). A run that is under way
+    /// is not disturbed. Pausing it twice is like once, and so is resuming it.
     ///
     /// A paused series has not ended: an executor whose series go on after a shutdown waits for it.
     ///
@@ -215,8 +217,9 @@ impl Series {
         self.inner.planner.upgrade().is_some_and(|planner| planner.pause(self.inner.id))
     }
 
-    /// Lets a paused series go on. At a fixed rate, its next run is at the first tick from now: those during the pause were
-    /// not missed, but not wanted. With a fixed delay, a run that would have been due during the pause is due now.
+    /// Lets a paused series go on. At a fixed rate, its next run is at the first tick from now: those during
+    /// the pause were not missed, but not wanted. With a fixed delay, a run that would have been due during
+    /// the pause is due now.
     pub fn resume(&self) {
         if let Some(planner) = self.inner.planner.upgrade() {
             planner.resume(self.inner.id);
@@ -228,8 +231,8 @@ impl Series {
         self.inner.planner.upgrade().is_some_and(|planner| planner.is_paused(self.inner.id))
     }
 
-    /// Ends the series. It leaves the executor at once, and the [token](crate::CancelToken::current) of a run that is under
-    /// way is cancelled. Returns false if it had ended before.
+    /// Ends the series. It leaves the executor at once, and the [token](crate::CancelToken::current) of a run
+    /// that is under way is cancelled. Returns false if it had ended before.
     ///
     /// Callbacks that the run has registered with its token are run by the calling thread.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
@@ -242,7 +245,8 @@ impl Series {
         Some(told(self.ended.try_join()?.as_deref().ok()))
     }
 
-    /// Waits for the end, and says why it has come. A run may still be under way then, if the series was cancelled.
+    /// Waits for the end, and says why it has come. A run may still be under way then, if the series was
+    /// cancelled.
     ///
     /// # Errors
     /// [`CutShort`] if the calling task was cancelled.

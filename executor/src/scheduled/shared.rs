@@ -1,7 +1,8 @@
-//! What the executor, its sleeper and its series share: the schedule behind its lock, and the pool that runs what is due.
+//! What the executor, its sleeper and its series share: the schedule behind its lock, and the pool that runs
+//! what is due.
 //!
-//! The [schedule](super::schedule) decides, under the lock here. What it gives out (tasks to be dropped, series that have ended,
-//! bodies) is seen to without the lock, since all of it is user code.
+//! The [schedule](super::schedule) decides, under the lock here. What it gives out (tasks to be dropped,
+//! series that have ended, bodies) is seen to without the lock, since all of it is user code.
 //!
 //! # The sleeper
 //!
@@ -13,8 +14,9 @@
 //!                                              plan() with an earlier one
 //! ```
 //!
-//! The sleeper is woken only for an earlier first entry, and for the end. When an entry is taken back, the sleeper wakes up at
-//! the time of that entry, finds nothing and sleeps on: to take one back makes no system call.
+//! The sleeper is woken only for an earlier first entry, and for the end. When an entry is taken back, the
+//! sleeper wakes up at the time of that entry, finds nothing and sleeps on: to take one back makes no system
+//! call.
 //!
 //! # Why a thread of its own, and not that of the timer
 //!
@@ -25,29 +27,32 @@
 //!
 //! # Invariants
 //!
-//! 1. If there is an entry, the sleeper is awake, or asleep until its time or earlier. The one exception is that the system gives
-//!    no thread: then the submission that needed it is refused, and the next one tries again.
-//! 2. A task is in the schedule, or in the pool, or in the hands of the sleeper, which says so by `handing`. So `shutdown_now`,
-//!    which waits until the sleeper's hands are empty, finds every task.
-//! 3. The pool is shut down when this was shut down, the schedule is over and the sleeper's hands are empty, by whoever sees
-//!    that. So nothing that is planned finds the pool closed, but by `shutdown_now`.
-//! 4. Locks are taken in this order: schedule, life of a task, cell of a task. The pool is called without a lock.
+//! 1. If there is an entry, the sleeper is awake, or asleep until its time or earlier. The one exception is
+//!    that the system gives no thread: then the submission that needed it is refused, and the next one tries
+//!    again.
+//! 2. A task is in the schedule, or in the pool, or in the hands of the sleeper, which says so by `handing`.
+//!    So `shutdown_now`, which waits until the sleeper's hands are empty, finds every task.
+//! 3. The pool is shut down when this was shut down, the schedule is over and the sleeper's hands are empty,
+//!    by whoever sees that. So nothing that is planned finds the pool closed, but by `shutdown_now`.
+//! 4. Locks are taken in this order: schedule, life of a task, cell of a task. The pool is called without a
+//!    lock.
 
 use std::io;
 
 use super::rule::{Rule, later};
-use super::schedule::{AfterShutdown, Due, Next, Schedule, Stopped};
-use super::series::{Inner, Planner, SeriesEnd};
-use super::{run, slack};
-use crate::error::RejectReason;
+use super::schedule::{AfterRun, AfterShutdown, Due, Schedule, Stopped};
+use super::series::{Planner, SeriesEnd, SeriesShared};
+use super::series_task;
+use super::slack;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
-use crate::ids::{Place, TaskId, ThreadKey, WatcherId, this_thread};
+use crate::ids::{Location, QueueId, TaskId, ThreadKey, this_thread};
 use crate::panics::{Panic, discard};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak, thread};
 use crate::task::Task;
 use crate::thread_pool::ThreadPoolExecutor;
-use crate::watcher::{QueueWatcher, ServedBy, Watch};
+use crate::waiting::error::RejectReason;
+use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
 /// So many entries are handed over at once: few enough that `shutdown_now` does not wait for long.
 const BATCH: usize = 64;
@@ -55,11 +60,11 @@ const BATCH: usize = 64;
 /// When to try again to hand a task over, if the pool has no thread and gets none.
 const RETRY: Duration = Duration::from_millis(10);
 
-type Plan = Schedule<Task, Arc<Inner>>;
+type Plan = Schedule<Task, Arc<SeriesShared>>;
 
-pub(super) struct Shared {
+pub(super) struct ScheduledShared {
     pub(super) pool: ThreadPoolExecutor,
-    state: Mutex<State>,
+    state: Mutex<ScheduledData>,
     /// For the sleeper: there is an earlier first entry, or nothing will come any more.
     changed: Condvar,
     /// The sleeper's hands are empty.
@@ -69,11 +74,11 @@ pub(super) struct Shared {
     /// All threads of the pool were ordered, so there is none to be started in advance.
     has_threads: AtomicBool,
     name: String,
-    watch: Watch,
-    me: Weak<Shared>,
+    registration: QueueRegistration,
+    me: Weak<ScheduledShared>,
 }
 
-struct State {
+struct ScheduledData {
     plan: Plan,
     sleeper: Sleeper,
     /// The sleeper, while it has entries that are neither in the schedule nor in the pool.
@@ -89,11 +94,11 @@ enum Sleeper {
 }
 
 /// The thread could not be started.
-type NoSleeper<'a> = (io::Error, MutexGuard<'a, State>);
+type NoSleeper<'a> = (io::Error, MutexGuard<'a, ScheduledData>);
 
-impl Shared {
+impl ScheduledShared {
     pub(super) fn new(pool: ThreadPoolExecutor, name: String) -> Arc<Self> {
-        let state = State { plan: Schedule::new(), sleeper: Sleeper::None, handing: None };
+        let state = ScheduledData { plan: Schedule::new(), sleeper: Sleeper::None, handing: None };
         Arc::new_cyclic(|me| Self {
             pool,
             state: Mutex::new(state),
@@ -102,7 +107,7 @@ impl Shared {
             is_shutdown: AtomicBool::new(false),
             has_threads: AtomicBool::new(false),
             name,
-            watch: Watch::new(me),
+            registration: QueueRegistration::new(me),
             me: me.clone(),
         })
     }
@@ -113,7 +118,8 @@ impl Shared {
     }
 
     pub(super) fn is_shutdown(&self) -> bool {
-        // Acquire: pairs with the Release in `mark_shutdown`, so that whoever is refused sees what was done before.
+        // Acquire: pairs with the Release in `mark_shutdown`, so that whoever is refused sees what was done
+        // before.
         self.is_shutdown.load(Ordering::Acquire)
     }
 
@@ -133,7 +139,7 @@ impl Shared {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         }
         let slot = state.plan.plan_task(at, task);
-        let lane = self.watch.id().with_lane(slot as u64);
+        let lane = self.registration.id().with_lane(slot as u64);
         if !state.plan.task(slot).is_some_and(|task| task.enter_queue(lane)) {
             let cancelled = Self::take(&mut state, slot, |_| true); // before it came
             drop(state);
@@ -157,7 +163,7 @@ impl Shared {
         &self,
         first: Instant,
         rule: Rule,
-        series: &Arc<Inner>,
+        series: &Arc<SeriesShared>,
     ) -> Result<(), RejectReason> {
         self.start_a_thread();
         let mut state = self.state.lock();
@@ -170,8 +176,8 @@ impl Shared {
         Err(RejectReason::NoThread(error))
     }
 
-    /// Each entry has the pool start one thread more, up to its number, as each task would. So none has to be started when a
-    /// task is due.
+    /// Each entry has the pool start one thread more, up to its number, as each task would. So none has to be
+    /// started when a task is due.
     fn start_a_thread(&self) {
         // Relaxed: at worst the pool is asked once more.
         if !self.has_threads.load(Ordering::Relaxed) && !self.pool.prestart_core_thread() {
@@ -179,8 +185,13 @@ impl Shared {
         }
     }
 
-    /// Sees to it that the sleeper is awake at this time. Fails if there is no sleeper and none can be started.
-    fn wake_for<'a>(&'a self, state: MutexGuard<'a, State>, at: Instant) -> Result<(), NoSleeper<'a>> {
+    /// Sees to it that the sleeper is awake at this time. Fails if there is no sleeper and none can be
+    /// started.
+    fn wake_for<'a>(
+        &'a self,
+        state: MutexGuard<'a, ScheduledData>,
+        at: Instant,
+    ) -> Result<(), NoSleeper<'a>> {
         if state.sleeper != Sleeper::None {
             self.wake_sooner(state, at);
             return Ok(());
@@ -199,7 +210,7 @@ impl Shared {
     }
 
     /// Wakes the sleeper if it would sleep for too long.
-    fn wake_sooner(&self, mut state: MutexGuard<'_, State>, at: Instant) {
+    fn wake_sooner(&self, mut state: MutexGuard<'_, ScheduledData>, at: Instant) {
         if let Sleeper::Asleep(until) = state.sleeper
             && until.is_none_or(|until| at < until)
         {
@@ -230,7 +241,7 @@ impl Shared {
             state = self.state.lock();
             for task in refused {
                 let slot = state.plan.plan_task(later(Instant::now(), RETRY), task);
-                let lane = self.watch.id().with_lane(slot as u64);
+                let lane = self.registration.id().with_lane(slot as u64);
                 state.plan.task(slot).map(|task| task.enter_queue(lane)); // a cancelled one leaves when it is due
             }
             state.handing = None;
@@ -239,7 +250,7 @@ impl Shared {
         self.end_if_over(state);
     }
 
-    fn sleep<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn sleep<'a>(&'a self, mut state: MutexGuard<'a, ScheduledData>) -> MutexGuard<'a, ScheduledData> {
         let first = state.plan.first();
         state.sleeper = Sleeper::Asleep(first);
         let mut state = match first {
@@ -251,12 +262,12 @@ impl Shared {
     }
 
     /// Gives tasks to the pool. Those that it has no thread for come back.
-    fn hand_over(self: &Arc<Self>, due: Vec<Due<Task, Arc<Inner>>>) -> Vec<Task> {
+    fn hand_over(self: &Arc<Self>, due: Vec<Due<Task, Arc<SeriesShared>>>) -> Vec<Task> {
         let mut refused = Vec::new();
         for due in due {
             let task = match due {
                 Due::Task(task) => task,
-                Due::Run(series, run) => run::task(series, run, Arc::clone(self) as Arc<dyn Planner>),
+                Due::Run(series, run) => series_task::task(series, run, Arc::clone(self) as Arc<dyn Planner>),
             };
             match self.pool.execute_task(task) {
                 Ok(()) => {}
@@ -270,7 +281,7 @@ impl Shared {
     // ----- the end -----
 
     /// Shuts the pool down if nothing will come any more.
-    fn end_if_over(&self, state: MutexGuard<'_, State>) {
+    fn end_if_over(&self, state: MutexGuard<'_, ScheduledData>) {
         let is_over = state.plan.is_over() && state.handing.is_none();
         drop(state);
         if is_over {
@@ -279,7 +290,7 @@ impl Shared {
         }
     }
 
-    fn mark_shutdown(&self, _locked: &State) {
+    fn mark_shutdown(&self, _locked: &ScheduledData) {
         self.is_shutdown.store(true, Ordering::Release);
     }
 
@@ -301,7 +312,8 @@ impl Shared {
     pub(super) fn shutdown_now(&self) -> Vec<Task> {
         let mut state = self.state.lock();
         self.mark_shutdown(&state);
-        // Those in the sleeper's hands will be in the pool. A thread factory that it calls must not wait for itself.
+        // Those in the sleeper's hands will be in the pool. A thread factory that it calls must not wait for
+        // itself.
         while state.handing.is_some_and(|sleeper| sleeper != this_thread()) {
             state = self.handed.wait(state);
         }
@@ -323,19 +335,19 @@ impl Shared {
     // ----- tasks that leave -----
 
     /// The slots that a lane stands for.
-    fn in_lane(state: &State, queue: WatcherId) -> impl Iterator<Item = usize> + use<> {
+    fn in_lane(state: &ScheduledData, queue: QueueId) -> impl Iterator<Item = usize> + use<> {
         let lane = usize::try_from(queue.lane()).unwrap_or(usize::MAX);
-        state.plan.slots_like(lane, WatcherId::LANES)
+        state.plan.slots_like(lane, QueueId::LANES)
     }
 
     /// Takes a task out, and says whether it was cancelled in here.
-    fn take(state: &mut State, slot: usize, wanted: impl Fn(&Task) -> bool) -> Option<(Task, bool)> {
+    fn take(state: &mut ScheduledData, slot: usize, wanted: impl Fn(&Task) -> bool) -> Option<(Task, bool)> {
         let task = state.plan.take_task(slot, wanted)?;
         let was_cancelled = task.leave_queue();
         Some((task, was_cancelled))
     }
 
-    fn take_from(&self, queue: WatcherId, wanted: impl Fn(&Task) -> bool) -> Option<(Task, bool)> {
+    fn take_from(&self, queue: QueueId, wanted: impl Fn(&Task) -> bool) -> Option<(Task, bool)> {
         let mut state = self.state.lock();
         let taken = Self::in_lane(&state, queue).find_map(|slot| Self::take(&mut state, slot, &wanted));
         self.end_if_over(state);
@@ -343,26 +355,26 @@ impl Shared {
     }
 }
 
-impl Planner for Shared {
+impl Planner for ScheduledShared {
     fn begin(&self, series: TaskId, run: u64) -> bool {
         self.state.lock().plan.begin(series, run)
     }
 
-    fn ended(&self, series: &Arc<Inner>, run: u64, panic: Option<&Panic>) {
+    fn ended(&self, series: &Arc<SeriesShared>, run: u64, panic: Option<&Panic>) {
         let mut state = self.state.lock();
         match state.plan.ended(series.id, run, Instant::now(), panic.is_some()) {
-            Next::At(at) => self.wake_sooner(state, at),
-            Next::Nothing => {}
-            Next::Gone => {
+            AfterRun::At(at) => self.wake_sooner(state, at),
+            AfterRun::Nothing => {}
+            AfterRun::Gone => {
                 drop(state);
                 series.drop_body();
             }
-            Next::Stopped(series) => {
+            AfterRun::Stopped(series) => {
                 drop(state);
                 series.finish(panic.map_or(SeriesEnd::Shutdown, |panic| SeriesEnd::Panicked(panic.clone())));
                 self.end_if_over(self.state.lock());
             }
-            Next::Over(series) => {
+            AfterRun::Over(series) => {
                 drop(state);
                 series.finish(SeriesEnd::Shutdown);
                 self.end_if_over(self.state.lock());
@@ -406,15 +418,15 @@ impl Planner for Shared {
     }
 }
 
-impl QueueWatcher for Shared {
-    fn cancelled_in_queue(&self, queue: WatcherId) {
+impl QueueOwner for ScheduledShared {
+    fn cancelled_in_queue(&self, queue: QueueId) {
         // The slot may have another task by now, which is taken only if it was cancelled, too.
         drop(self.take_from(queue, Task::is_cancelled));
     }
 
     fn tombstone_dropped(&self) {} // none stays
 
-    fn take_out(&self, queue: WatcherId, id: TaskId) -> Option<Task> {
+    fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task> {
         let (task, was_cancelled) = self.take_from(queue, |task| task.id() == id)?;
         (!was_cancelled).then_some(task)
     }
@@ -433,11 +445,11 @@ impl QueueWatcher for Shared {
     }
 
     /// By nobody before its time.
-    fn served_by(self: Arc<Self>, _queue: WatcherId) -> ServedBy {
-        ServedBy::Head(Place::Elsewhere)
+    fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
+        ServedBy::DrainTask(Location::Elsewhere)
     }
 
-    fn queued_of(&self, _queue: WatcherId, collector: usize) -> usize {
+    fn queued_of(&self, _queue: QueueId, collector: usize) -> usize {
         self.state.lock().plan.tasks().filter(|task| task.collector() == collector).count()
     }
 }

@@ -1,7 +1,7 @@
 //! The way in: how a task gets a thread or a place in the queue, or is refused.
 //!
-//! Most tasks come the short way: [`admit`](Shared::admit) leaves them in the inbox. If the inbox is closed, there is
-//! something to decide, and [`decide`](Shared::decide) does so under the lock of the state. In this order:
+//! Most tasks come the short way: [`admit`](PoolShared::admit) leaves them in the inbox. If the inbox is closed, there is
+//! something to decide, and [`decide`](PoolShared::decide) does so under the lock of the state. In this order:
 //!
 //! 1. The pool is shut down: the task is refused.
 //! 2. There are fewer threads than the core size: a thread is started for the task.
@@ -25,15 +25,15 @@ use super::ThreadPoolExecutor;
 use super::ending::is_starting_a_worker;
 use super::growth::NoWorker;
 use super::rejection::{Refuser, RefusingPool};
-use super::shared::Shared;
-use super::state::{PoolState, State, ask};
-use crate::error::RejectReason;
-use crate::executor::{Executor, RejectedExecution};
-use crate::outcome::Outcome;
+use super::shared::PoolShared;
+use super::state::{PoolData, ask};
+use crate::executor::{Executor, PoolState, RejectedExecution};
 use crate::panics::discard;
 use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
-use crate::wait::Deadline;
+use crate::task::outcome::Outcome;
+use crate::waiting::error::RejectReason;
+use crate::waiting::wait::Deadline;
 
 impl Executor for ThreadPoolExecutor {
     #[inline]
@@ -47,7 +47,7 @@ impl Executor for ThreadPoolExecutor {
     }
 }
 
-impl Shared {
+impl PoolShared {
     /// Accepts a task by the rules of the pool, or gives it back with the reason.
     #[inline] // all the way from `execute`: a task that is copied at each step costs more than the lock
     fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
@@ -60,7 +60,7 @@ impl Shared {
     /// The task is about to wait. From now on the pool hears of it if the task is cancelled.
     #[inline]
     fn enter(&self, task: &Task) {
-        if !task.enter_queue(self.watch.id()) {
+        if !task.enter_queue(self.registration.id()) {
             self.tombstones.made(); // it was cancelled before it could tell us
         }
     }
@@ -104,7 +104,7 @@ impl Shared {
                 Err(Some(refused)) => task = refused,
             }
             if self.tombstones.count() > 0 {
-                self.inbox.recall(&mut state);
+                self.inbox.reclaim(&mut state);
                 let removed = self.clear_out(&mut state);
                 if !removed.is_empty() {
                     cancelled.extend(removed);
@@ -123,7 +123,7 @@ impl Shared {
 
     /// Puts a task into the queue, if it may wait there, and sees to it that a worker takes it. A queue that panics gives
     /// nothing back: it has the task, or has dropped it by unwinding.
-    fn enqueue(&self, state: &mut MutexGuard<'_, State>, task: Task) -> Result<(), Option<Task>> {
+    fn enqueue(&self, state: &mut MutexGuard<'_, PoolData>, task: Task) -> Result<(), Option<Task>> {
         self.inbox.close(state);
         let id = task.id();
         let idle = state.idle;
@@ -154,7 +154,7 @@ impl Shared {
     /// Starts a worker for a task. If the factory fails, the task is left to the workers that exist.
     fn give_a_thread(
         self: &Arc<Self>,
-        state: MutexGuard<'_, State>,
+        state: MutexGuard<'_, PoolData>,
         task: Task,
     ) -> Result<(), RejectedExecution> {
         let Err(NoWorker { mut state, error, task }) = self.start_worker(state, task) else { return Ok(()) };
@@ -181,9 +181,9 @@ fn factory_submits() -> io::Error {
     io::Error::other("the task was submitted by the thread factory that the pool waits for")
 }
 
-impl Refuser for Arc<Shared> {
+impl Refuser for Arc<PoolShared> {
     fn is_shutdown(&self) -> bool {
-        Shared::is_shutdown(self)
+        PoolShared::is_shutdown(self)
     }
 
     fn try_execute(&self, task: Task) -> Result<(), RejectedExecution> {
@@ -210,11 +210,11 @@ impl Refuser for Arc<Shared> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
         let mut state = self.state.lock();
         let task = loop {
-            let Some(run) = self.inbox.refill(&mut state) else {
+            let Some(batch) = self.inbox.refill(&mut state) else {
                 break self.take_queued(&mut state, &mut cancelled);
             };
-            let Some(task) = run.claim() else { continue };
-            state.seats.note_claim_of_another();
+            let Some(task) = batch.claim() else { continue };
+            state.worker_slots.note_claim_of_another();
             let was_cancelled = self.tombstones.has_left(&task);
             self.wake_submitter(&state);
             if !was_cancelled {

@@ -6,14 +6,14 @@ use super::ThreadPoolExecutor;
 use super::ending::DropPolicy;
 use super::factory::{NamedThreads, ThreadFactory};
 use super::hooks::Hooks;
+use super::queue::{FifoQueue, WorkQueue};
 use super::rejection::{Abort, RejectionHandler};
-use super::settings::{PoolConfigError, Settings, in_arc};
-use super::shared::Shared;
+use super::settings::{PoolConfigError, PoolSettings, in_arc};
+use super::shared::PoolShared;
 use crate::cancel::CancelToken;
 use crate::panics::PanicHandler;
-use crate::queue::{FifoQueue, WorkQueue};
-use crate::starvation::OnStarvation;
 use crate::sync::{Arc, Duration};
+use crate::waiting::starvation::OnStarvation;
 
 /// Puts a [`ThreadPoolExecutor`] together.
 ///
@@ -21,17 +21,18 @@ use crate::sync::{Arc, Duration};
 ///
 /// A new task takes the first of these that applies:
 ///
-/// 1. fewer threads than [`core_threads`](Self::core_threads): a new thread starts with it, even if others are idle;
+/// 1. fewer threads than [`core_threads`](Self::core_threads): a new thread starts with it, even if others
+///    are idle;
 /// 2. the [`queue`](Self::queue) accepts it;
 /// 3. fewer threads than [`maximum_threads`](Self::maximum_threads): a new thread starts with it;
 /// 4. the [saturation policy](Self::rejection_handler) decides.
 ///
-/// So a pool with an unbounded queue never has more threads than its core size, and the maximum size means something only
-/// with a queue that can be full. [`threads_first`](Self::threads_first) swaps 2 and 3. Threads above the core size end
-/// when they have been idle for the [`keep_alive`](Self::keep_alive) time.
+/// So a pool with an unbounded queue never has more threads than its core size, and the maximum size means
+/// something only with a queue that can be full. [`threads_first`](Self::threads_first) swaps 2 and 3.
+/// Threads above the core size end when they have been idle for the [`keep_alive`](Self::keep_alive) time.
 ///
-/// A running pool has a getter of the same name for each setting that can be changed later, and a setter, which begins with
-/// `set_`: [`core_threads`](ThreadPoolExecutor::core_threads) and
+/// A running pool has a getter of the same name for each setting that can be changed later, and a setter,
+/// which begins with `set_`: [`core_threads`](ThreadPoolExecutor::core_threads) and
 /// [`set_core_threads`](ThreadPoolExecutor::set_core_threads), for instance.
 ///
 /// ```
@@ -87,8 +88,8 @@ impl ThreadPoolBuilder {
 
     /// The number of threads that are started as tasks arrive and then stay. Default: 1.
     ///
-    /// Zero is allowed: such a pool has no threads while it has nothing to do, starts one for the first task, and more
-    /// only when the queue refuses.
+    /// Zero is allowed: such a pool has no threads while it has nothing to do, starts one for the first task,
+    /// and more only when the queue refuses.
     #[doc(alias = "corePoolSize")]
     pub fn core_threads(mut self, threads: usize) -> Self {
         self.core = threads;
@@ -107,8 +108,8 @@ impl ThreadPoolBuilder {
         self.core_threads(threads).maximum_threads(threads)
     }
 
-    /// How long a thread above the core size may be idle before it ends. Default: 60 s. A time too long for the clock means
-    /// for ever.
+    /// How long a thread above the core size may be idle before it ends. Default: 60 s. A time too long for
+    /// the clock means for ever.
     #[doc(alias = "keepAliveTime")]
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
@@ -122,8 +123,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Starts threads up to the maximum size before tasks are queued, instead of after the queue is full. Default: the queue
-    /// first. With this, the maximum is reached even if the queue has no bound.
+    /// Starts threads up to the maximum size before tasks are queued, instead of after the queue is full.
+    /// Default: the queue first. With this, the maximum is reached even if the queue has no bound.
     pub fn threads_first(mut self) -> Self {
         self.threads_first = true;
         self
@@ -178,7 +179,8 @@ impl ThreadPoolBuilder {
     }
 
     /// Who hears of panics in this pool's tasks that nobody reads from a handle. Default: [the handler of the
-    /// process](crate::panics::set_handler). An [`Arc`](std::sync::Arc) is a handler that several pools can share:
+    /// process](crate::panics::set_handler). An [`Arc`](std::sync::Arc) is a handler that several pools can
+    /// share:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -203,11 +205,12 @@ impl ThreadPoolBuilder {
     /// Hangs the pool on a token: cancelling it stops the pool. Default: it hangs on none.
     ///
     /// The tokens of all its tasks are below this one, so the tasks that run see the request and its
-    /// [reason](CancelToken::reason) at once. Then, with the callbacks of the token, the pool is stopped as by
-    /// [`shutdown_now`](crate::ExecutorService::shutdown_now), and the tasks that were not begun are dropped, which completes
-    /// their handles as cancelled. (A task that a thread takes in between begins with a cancelled token.) The pool accepts
-    /// no more tasks, and is over when those that run have ended. The token need not outlive the pool, nor the other way
-    /// round, and shutting the pool down does not cancel the token.
+    /// [reason](CancelToken::reason) at once. Then, with the callbacks of the token, the pool is stopped as
+    /// by [`shutdown_now`](crate::ExecutorService::shutdown_now), and the tasks that were not begun are
+    /// dropped, which completes their handles as cancelled. (A task that a thread takes in between begins
+    /// with a cancelled token.) The pool accepts no more tasks, and is over when those that run have ended.
+    /// The token need not outlive the pool, nor the other way round, and shutting the pool down does not
+    /// cancel the token.
     ///
     /// For a service of several pools that end together, or with a deadline:
     ///
@@ -227,8 +230,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// What becomes of a wait inside a task that could never end, because the task that it waits for is in the queue and all
-    /// threads wait. Default: [`OnStarvation::Report`], an error.
+    /// What becomes of a wait inside a task that could never end, because the task that it waits for is in
+    /// the queue and all threads wait. Default: [`OnStarvation::Report`], an error.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -252,7 +255,7 @@ impl ThreadPoolBuilder {
     /// [`PoolConfigError`] if settings contradict each other.
     pub fn build(self) -> Result<ThreadPoolExecutor, PoolConfigError> {
         let factory = self.factory.unwrap_or_else(|| Arc::new(NamedThreads::of_next_pool()));
-        let settings = Settings {
+        let settings = PoolSettings {
             core: self.core,
             maximum: self.maximum.unwrap_or(self.core.max(1)),
             keep_alive: self.keep_alive,
@@ -266,7 +269,7 @@ impl ThreadPoolBuilder {
         settings.check()?;
         let root = self.token.as_ref().map_or_else(CancelToken::new, CancelToken::child);
         let shared =
-            Shared::new(self.queue, settings, self.hooks, self.panic_handler, root, self.on_starvation);
+            PoolShared::new(self.queue, settings, self.hooks, self.panic_handler, root, self.on_starvation);
         if let Some(token) = &self.token {
             shared.hang_on(token);
         }

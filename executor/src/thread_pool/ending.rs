@@ -6,9 +6,10 @@
 //! | `shutdown_now` | come back to the caller | are asked to stop | after their task |
 //! | a cancel of the token that the pool hangs on | are dropped | are asked to stop | after their task |
 //!
-//! The last thread that the pool waits for ends it, under the lock under which it sees that it is the last: usually the
-//! last worker, but also a submitter whose thread did not come, or the caller of `shutdown` if there is no worker. That
-//! thread calls the `terminated` hook, outside the lock, and then lets all threads go that wait for the end.
+//! The last thread that the pool waits for ends it, under the lock under which it sees that it is the last:
+//! usually the last worker, but also a submitter whose thread did not come, or the caller of `shutdown` if
+//! there is no worker. That thread calls the `terminated` hook, outside the lock, and then lets all threads
+//! go that wait for the end.
 //!
 //! # A thread that the pool waits for must not wait for the pool
 //!
@@ -20,17 +21,17 @@
 //! # Invariants
 //!
 //! 1. A pool ends once: the thread that ends it moves the phase to `Tidying` before it lets go of the lock.
-//! 2. A pool that was shut down has no worker, no first task and no task that is being dropped when it ends. Nothing comes
-//!    after that, since the inbox was closed with the phase.
+//! 2. A pool that was shut down has no worker, no first task and no task that is being dropped when it ends.
+//!    Nothing comes after that, since the inbox was closed with the phase.
 
 use super::ThreadPoolExecutor;
-use super::shared::Shared;
-use super::state::{PoolState, State, ask};
+use super::queue::FifoQueue;
+use super::shared::PoolShared;
+use super::state::{PoolData, ask};
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{Role, count_roles, enter_role, masked, outside_any_task};
-use crate::executor::ExecutorService;
+use crate::executor::{ExecutorService, PoolState};
 use crate::panics::discard;
-use crate::queue::FifoQueue;
-use crate::reason::{CancelKind, CancelReason};
 use crate::sync::{Duration, MutexGuard, thread};
 use crate::task::Task;
 
@@ -43,7 +44,8 @@ pub enum DropPolicy {
     Finish,
     /// Cancels what runs, drops what waits, and waits for the running tasks to end.
     Cancel,
-    /// Accepts nothing more and does not wait: what was accepted is still done, if the process lives long enough.
+    /// Accepts nothing more and does not wait: what was accepted is still done, if the process lives long
+    /// enough.
     Detach,
 }
 
@@ -103,7 +105,7 @@ impl ThreadPoolExecutor {
     }
 }
 
-impl Shared {
+impl PoolShared {
     pub(super) fn is_shutdown(&self) -> bool {
         self.state.lock().phase > PoolState::Running
     }
@@ -133,7 +135,7 @@ impl Shared {
             self.inbox.close(&state);
             self.announce_end(&state);
         }
-        self.inbox.recall(&mut state);
+        self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
         let mut cancelled = Vec::new();
         // A queue that panics is asked again, as often as there are tasks that it may still have.
@@ -154,14 +156,14 @@ impl Shared {
     }
 
     /// Has every thread that waits look at the phase.
-    fn announce_end(&self, state: &State) {
+    fn announce_end(&self, state: &PoolData) {
         self.work.notify_all();
         self.started.notify_all();
         state.wake_all_submitters();
     }
 
     /// Ends the pool's life if it was shut down and the last worker is gone.
-    pub(super) fn terminate_if_done(&self, mut state: MutexGuard<'_, State>) {
+    pub(super) fn terminate_if_done(&self, mut state: MutexGuard<'_, PoolData>) {
         let ending = matches!(state.phase, PoolState::ShuttingDown | PoolState::Stopping);
         if !ending || state.workers() > 0 || !state.first_tasks.is_empty() || state.dropping > 0 {
             return;
@@ -175,22 +177,23 @@ impl Shared {
         outside_any_task(|| self.call_hooks(|hooks| hooks.terminated())); // the thread may be in a task of another pool
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
-        let registration = self.hangs_on.lock().take();
+        let registration = self.owner_token.lock().take();
         drop(registration); // without the lock, and last: it may have to wait for a cancel that is under way
     }
 }
 
 // ----- which pools wait for a thread -----
 
-impl Shared {
+impl PoolShared {
     /// By which a thread's roles know the pool.
     pub(super) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 }
 
-/// Whether a wait for the end of this pool could only deadlock, because the pool waits for the calling thread.
-fn waits_for_this_thread(shared: &Shared) -> bool {
+/// Whether a wait for the end of this pool could only deadlock, because the pool waits for the calling
+/// thread.
+fn waits_for_this_thread(shared: &PoolShared) -> bool {
     let own = shared.address();
     count_roles(
         |role| matches!(role, Role::Worker(pool) | Role::Starter(pool) | Role::Closer(pool) if pool == own),
@@ -198,11 +201,11 @@ fn waits_for_this_thread(shared: &Shared) -> bool {
 }
 
 /// Whether the calling thread is inside the thread factory of this pool.
-pub(super) fn is_starting_a_worker(shared: &Shared) -> bool {
+pub(super) fn is_starting_a_worker(shared: &PoolShared) -> bool {
     count_roles(|role| role == Role::Starter(shared.address())) > 0
 }
 
 /// Whether the calling thread is a worker of this pool.
-pub(super) fn is_worker(shared: &Shared) -> bool {
+pub(super) fn is_worker(shared: &PoolShared) -> bool {
     count_roles(|role| role == Role::Worker(shared.address())) > 0
 }

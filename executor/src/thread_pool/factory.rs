@@ -9,27 +9,31 @@ use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 
 /// Starts the threads of a pool.
 ///
-/// Implement it to give threads what the pool knows nothing of: a priority of the operating system, a place in a
-/// scheduler's group, thread-locals set up before the first task. [`NamedThreads`] does what most pools want.
+/// Implement it to give threads what the pool knows nothing of: a priority of the operating system, a place
+/// in a scheduler's group, thread-locals set up before the first task. [`NamedThreads`] does what most pools
+/// want.
 ///
-/// It is called by the thread that submits a task, outside all locks. It must not submit to the pool that it works for:
-/// while that pool has no other thread, such a task is refused. If the factory panics or fails, the task that needed the
-/// thread is queued if other workers live, and refused otherwise. A factory whose threads do not come is not asked
-/// again for a millisecond, then two, then four, up to a second, as long as the pool has other threads.
+/// It is called by the thread that submits a task, outside all locks. It must not submit to the pool that it
+/// works for: while that pool has no other thread, such a task is refused. If the factory panics or fails,
+/// the task that needed the thread is queued if other workers live, and refused otherwise. A factory whose
+/// threads do not come is not asked again for a millisecond, then two, then four, up to a second, as long as
+/// the pool has other threads.
 ///
 /// # Blocking
 /// A worker may be handed on and run later, but not much later. While the pool has no other thread, a call
-/// that submits a task to be queued waits until the worker has begun or was dropped, or until the pool is shut down.
-/// Otherwise a task could be accepted that no thread will ever run.
+/// that submits a task to be queued waits until the worker has begun or was dropped, or until the pool is
+/// shut down. Otherwise a task could be accepted that no thread will ever run.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
     /// # Errors
-    /// Whatever kept the thread from being started. On failure, drop the worker; do not keep it or pass it on.
+    /// Whatever kept the thread from being started. On failure, drop the worker; do not keep it or pass it
+    /// on.
     fn start(&self, worker: Worker) -> io::Result<()>;
 
-    /// What its threads are called together, for reports that name their pool, such as a [`Starvation`](crate::Starvation).
-    /// Asked once, when a pool is given the factory. Nothing unless it is overridden.
+    /// What its threads are called together, for reports that name their pool, such as a
+    /// [`Starvation`](crate::Starvation). Asked once, when a pool is given the factory. Nothing unless it is
+    /// overridden.
     fn name(&self) -> Option<&str> {
         None
     }
@@ -39,10 +43,10 @@ pub trait ThreadFactory: Send + Sync {
 ///
 /// Dropping it tells the pool that this thread will not come.
 #[must_use = "the pool counts on it to be run or dropped"]
-pub struct Worker(Mutex<Option<Body>>); // never contended: the lock makes it `Sync`, so that an error can carry it
+pub struct Worker(Mutex<Option<WorkerBody>>); // never contended: the lock makes it `Sync`, so that an error can carry it
 
 /// What to do with what becomes of the thread: true on the new thread, false if there will be none.
-type Body = Box<dyn FnOnce(bool) + Send>;
+type WorkerBody = Box<dyn FnOnce(bool) + Send>;
 
 impl Worker {
     /// `body` is called once.
@@ -57,7 +61,7 @@ impl Worker {
         }
     }
 
-    fn take(&self) -> Option<Body> {
+    fn take(&self) -> Option<WorkerBody> {
         self.0.lock().take()
     }
 }
@@ -76,8 +80,9 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// Keeps submitters from asking a factory that fails again and again, as long as there are other threads: after each
-/// worker that did not come they wait twice as long as before, 1 ms at first and about a second at most.
+/// Keeps submitters from asking a factory that fails again and again, as long as there are other threads:
+/// after each worker that did not come they wait twice as long as before, 1 ms at first and about a second at
+/// most.
 #[derive(Default)]
 pub(super) struct Backoff {
     failures: u32,
@@ -116,10 +121,10 @@ impl Backoff {
 ///
 /// # Diagnostics
 ///
-/// With the crate's feature `tracing`, each thread is an event when it begins and when it ends, and so is one that the
-/// system refuses to start. They are of level *debug* and have the target `executor::threads`, with the fields `thread`
-/// (its name), `alive` (how many threads of this factory there are now) and, of a refused one, `error`. So
-/// `RUST_LOG=executor=debug` shows them in a program whose subscriber obeys that variable.
+/// With the crate's feature `tracing`, each thread is an event when it begins and when it ends, and so is one
+/// that the system refuses to start. They are of level *debug* and have the target `executor::threads`, with
+/// the fields `thread` (its name), `alive` (how many threads of this factory there are now) and, of a refused
+/// one, `error`. So `RUST_LOG=executor=debug` shows them in a program whose subscriber obeys that variable.
 pub struct NamedThreads {
     name: String,
     stack_size: Option<usize>,
@@ -140,8 +145,8 @@ impl NamedThreads {
         Self::new(format!("pool-{}", POOLS.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// How much stack each thread gets, in bytes. By default as much as the standard library's threads: 2 MiB, of which
-    /// only what is touched takes memory.
+    /// How much stack each thread gets, in bytes. By default as much as the standard library's threads: 2
+    /// MiB, of which only what is touched takes memory.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
@@ -162,7 +167,7 @@ impl ThreadFactory for NamedThreads {
     fn start(&self, worker: Worker) -> io::Result<()> {
         let number = self.created.fetch_add(1, Ordering::Relaxed) + 1;
         let name = format!("{}-thread-{number}", self.name);
-        let mut life = Life::new(&name, &self.alive); // dropped with the closure if there is no thread
+        let mut life = AliveThread::new(&name, &self.alive); // dropped with the closure if there is no thread
         let mut builder = thread::Builder::new().name(name.clone());
         if let Some(bytes) = self.stack_size {
             builder = builder.stack_size(bytes);
@@ -185,13 +190,13 @@ impl ThreadFactory for NamedThreads {
 }
 
 /// Counts a thread as alive, from when it is ordered until this is dropped, and says when it begins and ends.
-struct Life {
+struct AliveThread {
     thread: String,
     alive: Arc<AtomicUsize>,
     begun: bool,
 }
 
-impl Life {
+impl AliveThread {
     fn new(thread: &str, alive: &Arc<AtomicUsize>) -> Self {
         alive.fetch_add(1, Ordering::Relaxed);
         Self { thread: thread.to_owned(), alive: Arc::clone(alive), begun: false }
@@ -203,7 +208,7 @@ impl Life {
     }
 }
 
-impl Drop for Life {
+impl Drop for AliveThread {
     fn drop(&mut self) {
         let left = self.alive.fetch_sub(1, Ordering::Relaxed) - 1;
         if self.begun {
@@ -212,7 +217,8 @@ impl Drop for Life {
     }
 }
 
-/// What is said of threads. Subscribers run outside all locks: on the thread itself, or on that of the submitter.
+/// What is said of threads. Subscribers run outside all locks: on the thread itself, or on that of the
+/// submitter.
 #[cfg(feature = "tracing")]
 mod events {
     use std::io;

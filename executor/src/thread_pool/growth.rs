@@ -1,12 +1,12 @@
 //! How workers come, and what happens if they do not.
 //!
-//! The thread factory is user code, so it is called without the lock. Meanwhile the order of events is open: the worker
-//! may begin before the factory returns, or never.
+//! The thread factory is user code, so it is called without the lock. Meanwhile the order of events is open:
+//! the worker may begin before the factory returns, or never.
 //!
 //! # From the order to the first task
 //!
-//! 1. A submitter counts the worker as *starting*, puts its task among the `first_tasks`, counts itself as `in_factory`,
-//!    and lets go of the lock.
+//! 1. A submitter counts the worker as *starting*, puts its task among the `first_tasks`, counts itself as
+//!    `in_factory`, and lets go of the lock.
 //! 2. It calls the factory with a [`Worker`], which is to be run on a new thread.
 //! 3. The worker begins: it counts as *live* and takes its first task, unless another worker was quicker.
 //!
@@ -18,20 +18,21 @@
 //!
 //! # Invariants
 //!
-//! 1. A first task has a worker that is starting, a live worker, or a submitter that is `in_factory`. When none of them is
-//!    left, it is dropped.
+//! 1. A first task has a worker that is starting, a live worker, or a submitter that is `in_factory`. When
+//!    none of them is left, it is dropped.
 //! 2. A submitter takes its task back in the same step in which it stops to count as `in_factory`.
-//! 3. A factory that fails is not asked again before its [`Backoff`](super::factory::Backoff) is over, if there are other
-//!    threads.
+//! 3. A factory that fails is not asked again before its [`Backoff`](super::factory::Backoff) is over, if
+//!    there are other threads.
 
 use std::io;
 
 use super::ThreadPoolExecutor;
 use super::factory::Worker;
-use super::shared::Shared;
-use super::state::{PoolState, State};
+use super::shared::PoolShared;
+use super::state::PoolData;
 use super::worker;
 use crate::cancel::{Role, enter_role};
+use crate::executor::PoolState;
 use crate::ids::TaskId;
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, MutexGuard};
@@ -43,29 +44,30 @@ impl ThreadPoolExecutor {
         self.shared.prestart()
     }
 
-    /// Starts all threads up to core size and returns how many it has ordered. A thread that its factory promised and
-    /// that does not come is not ordered a second time.
+    /// Starts all threads up to core size and returns how many it has ordered. A thread that its factory
+    /// promised and that does not come is not ordered a second time.
     #[expect(clippy::must_use_candidate, reason = "most callers want the threads, not the number")]
     pub fn prestart_all_core_threads(&self) -> usize {
         (0..self.core_threads()).take_while(|_| self.shared.prestart()).count()
     }
 }
 
-/// A worker that was ordered and will not come: why, and the task that it was ordered for. The lock is held since the
-/// factory has failed.
+/// A worker that was ordered and will not come: why, and the task that it was ordered for. The lock is held
+/// since the factory has failed.
 pub(super) struct NoWorker<'a> {
-    // In the order in which they are dropped: the error is the factory's, or its panic, and must not be dropped before
-    // the lock is free.
-    pub(super) state: MutexGuard<'a, State>,
+    // In the order in which they are dropped: the error is the factory's, or its panic, and must not be
+    // dropped before the lock is free.
+    pub(super) state: MutexGuard<'a, PoolData>,
     pub(super) error: io::Error,
     pub(super) task: Task,
 }
 
-impl Shared {
-    /// Starts a worker for a task. If none comes, the task comes back, unless another worker has taken it meanwhile.
+impl PoolShared {
+    /// Starts a worker for a task. If none comes, the task comes back, unless another worker has taken it
+    /// meanwhile.
     pub(super) fn start_worker<'a>(
         self: &'a Arc<Self>,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, PoolData>,
         task: Task,
     ) -> Result<(), NoWorker<'a>> {
         let id = task.id();
@@ -79,13 +81,13 @@ impl Shared {
 
     /// Has the factory start a thread, outside the lock, for a first task or for none.
     ///
-    /// After a failure the lock is held. The submitter takes its task back in the same step in which it stops to be
-    /// counted in `in_factory`; otherwise another thread could take that task for stranded.
+    /// After a failure the lock is held. The submitter takes its task back in the same step in which it stops
+    /// to be counted in `in_factory`; otherwise another thread could take that task for stranded.
     pub(super) fn order_worker<'a>(
         self: &'a Arc<Self>,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, PoolData>,
         task: Option<TaskId>,
-    ) -> Result<(), (io::Error, MutexGuard<'a, State>)> {
+    ) -> Result<(), (io::Error, MutexGuard<'a, PoolData>)> {
         state.starting += 1;
         state.in_factory += 1;
         let factory = Arc::clone(&state.settings.factory);
@@ -133,10 +135,10 @@ impl Shared {
         self.tell_of_worker(asked);
     }
 
-    /// A submitter whose thread does not come usually takes its task back. A factory that said it had started a thread,
-    /// and drops it later, leaves nobody to do that: drops the tasks that no thread will come for. The pool does not end
-    /// before they are gone.
-    pub(super) fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, State>) {
+    /// A submitter whose thread does not come usually takes its task back. A factory that said it had started
+    /// a thread, and drops it later, leaves nobody to do that: drops the tasks that no thread will come for.
+    /// The pool does not end before they are gone.
+    pub(super) fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, PoolData>) {
         let nobody_comes = state.workers() == 0 && state.in_factory == 0;
         if nobody_comes && !state.first_tasks.is_empty() {
             let stranded = std::mem::take(&mut state.first_tasks);
@@ -150,7 +152,7 @@ impl Shared {
     }
 
     /// Orders another worker if the last one has left without a look and tasks wait. The inbox is closed.
-    pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, State>) {
+    pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, PoolData>) {
         let tasks_wait = self.to_be_taken(&state) > 0;
         if let Some(shared) = self.me.upgrade()
             && (state.phase < PoolState::Stopping && state.workers() == 0 && tasks_wait)
@@ -165,7 +167,7 @@ impl Shared {
     }
 
     /// Orders a worker that has no task yet. True if it comes.
-    pub(super) fn start_one(&self, state: MutexGuard<'_, State>) -> bool {
+    pub(super) fn start_one(&self, state: MutexGuard<'_, PoolData>) -> bool {
         let Some(shared) = self.me.upgrade() else { return false };
         match shared.order_worker(state, None) {
             Ok(()) => true,

@@ -26,7 +26,7 @@
 //! | `factory` | where threads come from |
 //! | `rejection` | what happens to a task for which there is no room |
 //! | `settings` | what contradicts what, and how settings change while the pool runs |
-//! | `run` | tasks that workers claim one at a time, without the lock, and the seats in which they note it |
+//! | `batch` | tasks that workers claim one at a time, without the lock, and the worker slots in which they note it |
 //! | `state` | everything that changes together, behind one lock; the phases of a pool |
 //! | `inbox` | the short way in, while there is nothing to decide |
 //! | `shared` | what the pool and its workers have in common; where panics of user code stop |
@@ -54,36 +54,42 @@
 //! # The fast path
 //!
 //! While no worker has to be woken, submitters do not need the state: they leave their tasks in the `inbox`. While there
-//! are tasks in the `run`, workers do not need it either: each claims one by an addition to a counter, and counts in its
-//! own seat what it has begun and completed. So a busy pool takes one lock for each submission, which only submitters
-//! and the one worker that makes the next run of the inbox ask for, and none for each task begun. Only a pool with a
+//! are tasks in the `batch`, workers do not need it either: each claims one by an addition to a counter, and counts in its
+//! own worker slot what it has begun and completed. So a busy pool takes one lock for each submission, which only submitters
+//! and the one worker that makes the next batch of the inbox ask for, and none for each task begun. Only a pool with a
 //! [`FifoQueue`](crate::FifoQueue) has a fast path; the order of the others is decided when a task is taken.
 //!
 //! ```text
-//!                                      ┌──▶ worker ─┐  claims, begins, counts in its seat
-//!   submitter ──▶ inbox ─────▶ run ────┼──▶ worker ─┤
+//!                                      ┌──▶ worker ─┐  claims, begins, counts in its worker slot
+//!   submitter ──▶ inbox ─────▶ batch ──┼──▶ worker ─┤
 //!       │                       ▲      └──▶ worker ─┘  finds nothing: looks at the state
 //!       └─(something to decide)─┴─ state ◀────────────┘
 //! ```
 //!
 //! # Invariants
 //!
-//! 1. Everything that changes together is in `State`, behind one lock. The inbox, the claims and the seats are apart; a
-//!    thread that wants to see all of it at one moment holds the inbox and freezes the run, too.
-//! 2. A task that waits in the queue, the inbox or the run implies a live worker, so nothing is stranded. (`admission`,
+//! 1. Everything that changes together is in `PoolData`, behind one lock. The inbox, the claims and the worker slots are
+//!    apart; a thread that wants to see all of it at one moment holds the inbox and freezes the batch, too.
+//! 2. A task that waits in the queue, the inbox or the batch implies a live worker, so nothing is stranded. (`admission`,
 //!    `worker`)
 //! 3. Such a task and a sleeping worker imply a worker that is searching, or one that will look before it sleeps.
 //!    (`inbox`, `worker`)
-//! 4. Once the phase has left `Running`, nothing enters the queue, the inbox or the run. (`ending`)
+//! 4. Once the phase has left `Running`, nothing enters the queue, the inbox or the batch. (`ending`)
 //! 5. No user code (a task, hook, factory, handler or callback, or the `Drop` of any) runs while the state is locked. The
 //!    exceptions by name are a comparator and a user's own queue.
 //! 6. A worker never ends because of a task: [`Task::run`](crate::Task::run) lets no panic out.
+
+mod queue;
+pub use queue::{FifoQueue, HandOffQueue, LifoQueue, WorkQueue};
+
+mod priority_queue;
+pub use priority_queue::PriorityQueue;
 
 mod hooks;
 mod factory;
 mod rejection;
 mod settings;
-mod run;
+mod batch;
 mod state;
 mod inbox;
 mod shared;
@@ -99,13 +105,21 @@ mod admission;
 mod builder;
 mod unconfigurable;
 
+mod timing;
+pub use timing::Timing;
+
+// Real time on real cores; under a model there is neither.
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+mod sizing;
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+pub use sizing::{WaitCompute, recommended_threads};
+
 pub use builder::ThreadPoolBuilder;
 pub use ending::DropPolicy;
 pub use factory::{NamedThreads, ThreadFactory, Worker};
 pub use hooks::{Hooks, TaskInfo};
 pub use rejection::{Abort, Block, CallerRuns, Discard, DiscardOldest, RefusingPool, RejectionHandler};
 pub use settings::PoolConfigError;
-pub use state::PoolState;
 pub use stats::{PoolSnapshot, PoolStats};
 pub use stopper::Stopper;
 pub use unconfigurable::UnconfigurablePool;
@@ -113,9 +127,8 @@ pub use unconfigurable::UnconfigurablePool;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use crate::queue::HandOffQueue;
 use crate::sync::Arc;
-use shared::Shared;
+use shared::PoolShared;
 
 /// An executor with threads of its own and a queue.
 ///
@@ -124,12 +137,13 @@ use shared::Shared;
 ///
 /// # What bounds it
 ///
-/// Every submission takes the lock of the inbox, and every claim adds to the counter of the run. Both are short, and both are
-/// the pool's, not a processor's: with more threads they do not become faster. On a machine with two cores, one thread alone
-/// submitted a task in 23 ns, and a worker alone took and ended an empty one in 31. Two submitters beside each other took
-/// 74 ns for each task, and two workers 47, most of it for the cache line that both of them write. From that follows, by
-/// Amdahl's law, that no number of processors submits more than some 14 million tasks a second to one pool, or takes more
-/// than some 21 million out of it (`cargo run --release --bin pools -- gate` in `bench/` measures it on yours).
+/// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. Both are short, and
+/// both are the pool's, not a processor's: with more threads they do not become faster. On a machine with two cores, one
+/// thread alone submitted a task in 23 ns, and a worker alone took and ended an empty one in 31. Two submitters beside
+/// each other took 74 ns for each task, and two workers 47, most of it for the cache line that both of them write. From
+/// that follows, by Amdahl's law, that no number of processors submits more than some 14 million tasks a second to one
+/// pool, or takes more than some 21 million out of it (`cargo run --release --bin pools -- gate` in `bench/` measures it
+/// on yours).
 ///
 /// So one pool keeps at most some 14 processors busy with tasks of a microsecond, and some 140 with tasks of ten. A program
 /// that comes near that has two ways out:
@@ -149,7 +163,7 @@ use shared::Shared;
 /// nothing more and **blocks until every accepted task is done**. Two exceptions avoid a deadlock and a lost panic: dropped
 /// by one of its own tasks, or while the thread unwinds, it shuts down and does not wait.
 pub struct ThreadPoolExecutor {
-    shared: Arc<Shared>,
+    shared: Arc<PoolShared>,
     on_drop: DropPolicy,
 }
 

@@ -13,16 +13,16 @@
 
 use std::fmt;
 
-use crate::error::RejectReason;
 use crate::executor::RejectedExecution;
 use crate::sync::{Arc, Duration};
 use crate::task::Task;
-use crate::wait::Deadline;
+use crate::waiting::error::RejectReason;
+use crate::waiting::wait::Deadline;
 
 /// Decides what becomes of a task that a pool has refused.
 ///
-/// Called once for each refused task, by the thread that submits it, outside all locks; it may block, if its submitters
-/// can bear that.
+/// Called once for each refused task, by the thread that submits it, outside all locks; it may block, if its
+/// submitters can bear that.
 #[doc(alias = "RejectedExecutionHandler")]
 // ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
@@ -34,8 +34,8 @@ pub trait RejectionHandler: Send + Sync {
 }
 // ANCHOR_END: handler
 
-/// What a pool can do for a handler about a task that it has refused. Each is the method of [`RefusingPool`] of the same
-/// name. A trait, because pools come further down: they have a handler among their settings.
+/// What a pool can do for a handler about a task that it has refused. Each is the method of [`RefusingPool`]
+/// of the same name. A trait, because pools come further down: they have a handler among their settings.
 pub(super) trait Refuser: Send + Sync {
     fn is_shutdown(&self) -> bool;
     fn try_execute(&self, task: Task) -> Result<(), RejectedExecution>;
@@ -70,9 +70,10 @@ impl RefusingPool<'_> {
     /// Waits until there is room and executes the task then.
     ///
     /// # Errors
-    /// [`RejectReason::TimedOut`] if `timeout` is over before; [`RejectReason::Interrupted`] if the submitting task is
-    /// cancelled while it waits; [`RejectReason::Shutdown`] if the pool is shut down meanwhile;
-    /// [`RejectReason::Starved`] if there is no `timeout`, and every thread that could make room waits, too.
+    /// [`RejectReason::TimedOut`] if `timeout` is over before; [`RejectReason::Interrupted`] if the
+    /// submitting task is cancelled while it waits; [`RejectReason::Shutdown`] if the pool is shut down
+    /// meanwhile; [`RejectReason::Starved`] if there is no `timeout`, and every thread that could make room
+    /// waits, too.
     ///
     /// # Blocking
     /// Blocks. A task of this very pool that waits here keeps a thread that could make room.
@@ -80,8 +81,8 @@ impl RefusingPool<'_> {
         self.0.execute_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
 
-    /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in it goes to the pool's panic
-    /// handler if nobody reads it from a handle.
+    /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in it goes to the
+    /// pool's panic handler if nobody reads it from a handle.
     pub fn run_here(&self, task: Task) {
         self.0.run_here(task);
     }
@@ -114,13 +115,13 @@ impl RejectionHandler for Abort {
     }
 }
 
-/// Has the submitter run the task. While it does, it submits nothing else, so the overload moves to where it comes from.
-/// Once the pool is shut down the task is dropped.
+/// Has the submitter run the task. While it does, it submits nothing else, so the overload moves to where it
+/// comes from. Once the pool is shut down the task is dropped.
 ///
 /// While it runs, the task's current token is a child of the submitter's.
 ///
-/// A task that the submitter runs and that submits another one to the same full pool has it run on top of itself, as a function
-/// calls a function: the stack has to bear as many as there are inside each other.
+/// A task that the submitter runs and that submits another one to the same full pool has it run on top of
+/// itself, as a function calls a function: the stack has to bear as many as there are inside each other.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 
@@ -146,11 +147,11 @@ impl RejectionHandler for Discard {
     }
 }
 
-/// Drops the task that would have been run next and tries again with the new one. Once the pool is shut down the new one
-/// is dropped.
+/// Drops the task that would have been run next and tries again with the new one. Once the pool is shut down
+/// the new one is dropped.
 ///
-/// With a [`PriorityQueue`](crate::PriorityQueue) this throws away the **most important** task that waits: the two do
-/// not go together.
+/// With a [`PriorityQueue`](crate::PriorityQueue) this throws away the **most important** task that waits:
+/// the two do not go together.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DiscardOldest;
 
@@ -179,14 +180,15 @@ impl RejectionHandler for DiscardOldest {
 
 /// Has the submitter wait until there is room.
 ///
-/// Submitters that wait are told of room in the order in which they came, one at a time. A thread that submits at that
-/// moment may take the free place first. A waiter starves only if new submitters never stop arriving.
+/// Submitters that wait are told of room in the order in which they came, one at a time. A thread that
+/// submits at that moment may take the free place first. A waiter starves only if new submitters never stop
+/// arriving.
 ///
-/// A task that submits to its own pool keeps a thread that could make room. If all threads of the pool are kept so, one of
-/// the submitters gets its task back, with [`RejectReason::Starved`].
+/// A task that submits to its own pool keeps a thread that could make room. If all threads of the pool are
+/// kept so, one of the submitters gets its task back, with [`RejectReason::Starved`].
 ///
-/// `java.util.concurrent` has nothing like it, and the usual substitute, a handler that calls `put` on the queue, loses
-/// tasks that are put into the queue of a pool that has just been shut down.
+/// `java.util.concurrent` has nothing like it, and the usual substitute, a handler that calls `put` on the
+/// queue, loses tasks that are put into the queue of a pool that has just been shut down.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Block {
     timeout: Option<Duration>,

@@ -1,16 +1,18 @@
 //! The settings of a pool: what contradicts what, and how they change while the pool runs.
 //!
-//! Some combinations can only be a mistake: a maximum that is never reached, threads that time out at once. So settings
-//! are checked as a whole, by the builder and by each setter, and a change that does not pass changes nothing.
+//! Some combinations can only be a mistake: a maximum that is never reached, threads that time out at once.
+//! So settings are checked as a whole, by the builder and by each setter, and a change that does not pass
+//! changes nothing.
 //!
 //! # How a change takes effect
 //!
-//! A setter changes the settings under the lock of the state. The threads that relied on the old ones must look again:
+//! A setter changes the settings under the lock of the state. The threads that relied on the old ones must
+//! look again:
 //!
 //! | who | relies on | so the setter |
 //! |---|---|---|
 //! | a submitter that uses the inbox | the pool has all its threads | closes the inbox |
-//! | a worker that claims task after task | it is not one too many | recalls the run |
+//! | a worker that claims task after task | it is not one too many | reclaims the batch |
 //! | a worker that sleeps | its keep-alive time; it is not one too many | wakes all workers |
 //! | a submitter that waits for room | no thread can be started for its task | wakes all such submitters |
 //!
@@ -18,7 +20,7 @@
 //!
 //! # Invariants
 //!
-//! 1. The settings of a pool have passed [`Settings::check`] at every moment.
+//! 1. The settings of a pool have passed [`PoolSettings::check`] at every moment.
 //! 2. A factory or a handler that was replaced is dropped outside the lock: its `Drop` is user code.
 
 use std::any::Any;
@@ -33,7 +35,7 @@ use crate::sync::{Arc, Duration};
 
 /// What decides how many threads there are, where they come from, and what happens to a task without one.
 #[derive(Clone)]
-pub(super) struct Settings {
+pub(super) struct PoolSettings {
     pub(super) core: usize,
     pub(super) maximum: usize,
     pub(super) keep_alive: Duration,
@@ -48,7 +50,7 @@ pub(super) struct Settings {
     pub(super) rejection: Arc<dyn RejectionHandler>,
 }
 
-impl Settings {
+impl PoolSettings {
     /// The number of threads up to which each task gets a new one.
     pub(super) fn grows_to(&self) -> usize {
         if self.threads_first { self.maximum } else { self.core }
@@ -75,8 +77,8 @@ impl Settings {
     // ANCHOR_END: check
 }
 
-/// What a user has given, behind an `Arc`. An `Arc<D>` is taken as it is: what a getter has returned can be put back any
-/// number of times.
+/// What a user has given, behind an `Arc`. An `Arc<D>` is taken as it is: what a getter has returned can be
+/// put back any number of times.
 pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
     let mut given = Some(given);
     let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
@@ -96,14 +98,16 @@ pub enum PoolConfigError {
         /// The maximum size.
         maximum: usize,
     },
-    /// The maximum size is above the core size, but the queue has no bound, so it never refuses and the pool never grows.
+    /// The maximum size is above the core size, but the queue has no bound, so it never refuses and the pool
+    /// never grows.
     MaximumNeverReached {
         /// The core size.
         core: usize,
         /// The maximum size.
         maximum: usize,
     },
-    /// Core threads are to time out, but the keep-alive time is zero, so each would end as soon as it is idle.
+    /// Core threads are to time out, but the keep-alive time is zero, so each would end as soon as it is
+    /// idle.
     ZeroKeepAlive,
 }
 
@@ -137,12 +141,13 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.core
     }
 
-    /// Changes the core size. Idle threads above a lower one end after the keep-alive time; for a higher one, threads
-    /// start for the tasks that wait.
+    /// Changes the core size. Idle threads above a lower one end after the keep-alive time; for a higher one,
+    /// threads start for the tasks that wait.
     ///
     /// # Errors
-    /// [`PoolConfigError`] if the new size contradicts the other settings; then nothing is changed. If the queue has no
-    /// bound, core and maximum size have to be equal, and [`set_threads`](Self::set_threads) changes them together.
+    /// [`PoolConfigError`] if the new size contradicts the other settings; then nothing is changed. If the
+    /// queue has no bound, core and maximum size have to be equal, and [`set_threads`](Self::set_threads)
+    /// changes them together.
     #[doc(alias = "setCorePoolSize")]
     pub fn set_core_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.core = threads)?;
@@ -167,8 +172,8 @@ impl ThreadPoolExecutor {
 
     /// Changes core and maximum size to the same number, as
     /// [`ThreadPoolBuilder::threads`](super::ThreadPoolBuilder::threads) sets them. This is how a
-    /// [`fixed`](Self::fixed) pool is resized. Threads above a lower number end as soon as they have finished their task;
-    /// for a higher one, threads start for the tasks that wait.
+    /// [`fixed`](Self::fixed) pool is resized. Threads above a lower number end as soon as they have finished
+    /// their task; for a higher one, threads start for the tasks that wait.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -224,7 +229,8 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.factory)
     }
 
-    /// Changes who starts the threads, from now on. What [`thread_factory`](Self::thread_factory) returned can be put back.
+    /// Changes who starts the threads, from now on. What [`thread_factory`](Self::thread_factory) returned
+    /// can be put back.
     pub fn set_thread_factory(&self, factory: impl ThreadFactory + 'static) {
         let factory = in_arc::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory));
         let name = factory.name().map(Arc::from);
@@ -241,8 +247,8 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.rejection)
     }
 
-    /// Changes what happens to a task for which there is no room. What [`rejection_handler`](Self::rejection_handler)
-    /// returned can be put back:
+    /// Changes what happens to a task for which there is no room. What
+    /// [`rejection_handler`](Self::rejection_handler) returned can be put back:
     ///
     /// ```
     /// use executor::{CallerRuns, FifoQueue, ThreadPoolExecutor};
@@ -261,15 +267,16 @@ impl ThreadPoolExecutor {
     }
 
     /// Makes a change if what comes of it makes sense.
-    fn change(&self, change: impl FnOnce(&mut Settings)) -> Result<(), PoolConfigError> {
+    fn change(&self, change: impl FnOnce(&mut PoolSettings)) -> Result<(), PoolConfigError> {
         let mut state = self.shared.state.lock();
         self.shared.inbox.close(&state); // a submitter may have to start a thread now
-        self.shared.inbox.recall(&mut state); // and a worker that claims task after task may be one too many
+        self.shared.inbox.reclaim(&mut state); // and a worker that claims task after task may be one too many
         let mut changed = state.settings.clone();
         change(&mut changed);
         changed.check()?;
         state.settings = changed;
-        // Sleeping workers may be one too many now, or have to sleep for another time; submitters may have room.
+        // Sleeping workers may be one too many now, or have to sleep for another time; submitters may have
+        // room.
         self.shared.work.notify_all();
         state.wake_all_submitters();
         Ok(())

@@ -1,33 +1,33 @@
 //! What a pool and its workers share, and the border at which panics of user code stop.
 //!
-//! [`Shared`] is what is left of a pool when its workers outlive it. It has the state, which changes under its lock, and
-//! what changes without that lock or never. The files below add a subject each.
+//! [`PoolShared`] is what is left of a pool when its workers outlive it. It has the state, which changes
+//! under its lock, and what changes without that lock or never. The files below add a subject each.
 //!
 //! # Panics
 //!
 //! Hooks and queues are users' code. A panic in a hook is caught where it is called, a panic of a queue by
-//! [`ask`](super::state::ask) under the lock. Neither is reported under the lock, since a panic handler is user code, too:
-//! what `ask` has kept is reported by [`Shared::report_kept`] afterwards.
+//! [`ask`](super::state::ask) under the lock. Neither is reported under the lock, since a panic handler is
+//! user code, too: what `ask` has kept is reported by [`PoolShared::report_kept`] afterwards.
 
 use super::hooks::{Hooks, TaskInfo};
 use super::inbox::Inbox;
-use super::settings::Settings;
-use super::state::State;
+use super::queue::WorkQueue;
+use super::queue::sealed::Ours;
+use super::settings::PoolSettings;
+use super::state::PoolData;
 use crate::cancel::{CancelToken, Registration};
-use crate::latch::Latch;
-use crate::outcome::Outcome;
 use crate::panics::{self, PanicHandler, contain};
-use crate::queue::WorkQueue;
-use crate::queue::sealed::Ours;
-use crate::starvation::OnStarvation;
 use crate::sync::atomic::AtomicBool;
 use crate::sync::{Arc, Condvar, Mutex, Weak};
 use crate::task::Task;
-use crate::tombstones::Tombstones;
-use crate::watcher::Watch;
+use crate::task::outcome::Outcome;
+use crate::task::tombstones::Tombstones;
+use crate::waiting::latch::Latch;
+use crate::waiting::queue_owner::QueueRegistration;
+use crate::waiting::starvation::OnStarvation;
 
-pub(super) struct Shared {
-    pub(super) state: Mutex<State>,
+pub(super) struct PoolShared {
+    pub(super) state: Mutex<PoolData>,
     /// Tasks that were accepted and are not in the state's queue yet.
     pub(super) inbox: Inbox,
     /// There is something for a worker to see to: a task, a changed size, the pool's end.
@@ -44,21 +44,21 @@ pub(super) struct Shared {
     /// Above the tokens of all the tasks that run here.
     pub(super) root: CancelToken,
     /// Stops the pool when its owner's token is cancelled. See `stopper`.
-    pub(super) hangs_on: Mutex<Option<Registration>>,
+    pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// What its workers do about waits that never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
     /// For the tasks in the queue, which tell this when they are cancelled.
-    pub(super) watch: Watch,
+    pub(super) registration: QueueRegistration,
     /// For the threads that are started.
-    pub(super) me: Weak<Shared>,
+    pub(super) me: Weak<PoolShared>,
 }
 
-impl Shared {
+impl PoolShared {
     pub(super) fn new(
         mut queue: Box<dyn WorkQueue>,
-        settings: Settings,
+        settings: PoolSettings,
         hooks: Option<Box<dyn Hooks>>,
         panic_handler: Option<Arc<dyn PanicHandler>>,
         root: CancelToken,
@@ -66,7 +66,7 @@ impl Shared {
     ) -> Arc<Self> {
         let inbox = Inbox::new(queue.as_fifo(Ours).is_some());
         Arc::new_cyclic(|me| Self {
-            state: Mutex::new(State::new(queue, settings)),
+            state: Mutex::new(PoolData::new(queue, settings)),
             inbox,
             work: Condvar::new(),
             started: Condvar::new(),
@@ -74,11 +74,11 @@ impl Shared {
             tombstones: Tombstones::new(),
             submitter_waits: AtomicBool::new(false),
             root,
-            hangs_on: Mutex::new(None),
+            owner_token: Mutex::new(None),
             hooks,
             panic_handler,
             on_starvation,
-            watch: Watch::new(me),
+            registration: QueueRegistration::new(me),
             me: me.clone(),
         })
     }
@@ -97,8 +97,8 @@ impl Shared {
         }
     }
 
-    /// Runs a task with the hooks around it. `ended` counts it before its outcome is published: a thread that has joined a
-    /// task finds it counted.
+    /// Runs a task with the hooks around it. `ended` counts it before its outcome is published: a thread that
+    /// has joined a task finds it counted.
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();

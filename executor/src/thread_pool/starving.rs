@@ -1,8 +1,8 @@
 //! Threads that wait for each other's tasks, as far as it is the pool's business.
 //!
-//! A worker whose task waits for another task is of no use to the pool until that one has ended. If that one is in this
-//! pool's queue and all workers wait so, none of them ever is. The module `wait_graph` finds out; it asks each pool that it
-//! comes to, and has it do what its [`OnStarvation`] says.
+//! A worker whose task waits for another task is of no use to the pool until that one has ended. If that one
+//! is in this pool's queue and all workers wait so, none of them ever is. The module `wait_graph` finds out;
+//! it asks each pool that it comes to, and has it do what its [`OnStarvation`] says.
 //!
 //! | asked | by whom | the pool |
 //! |---|---|---|
@@ -13,32 +13,36 @@
 //!
 //! # Invariants
 //!
-//! 1. While an answer is relied on, the inbox is closed, and a task that comes has the threads that wait look again. A worker
-//!    that leaves and one that does not come have them do so whatever the answer was. If none has asked, none is told.
-//! 2. There are `spares` more workers than the maximum at most. When a spare one is dismissed, a worker leaves as one that is
-//!    one too many.
+//! 1. While an answer is relied on, the inbox is closed, and a task that comes has the threads that wait look
+//!    again. A worker that leaves and one that does not come have them do so whatever the answer was. If none
+//!    has asked, none is told.
+//! 2. There are `spares` more workers than the maximum at most. When a spare one is dismissed, a worker
+//!    leaves as one that is one too many.
 
 use super::ThreadPoolExecutor;
 use super::ending::is_worker;
 use super::rejection::Refuser;
-use super::shared::Shared;
-use super::state::{PoolState, State};
-use crate::outcome::Outcome;
+use super::shared::PoolShared;
+use super::state::PoolData;
+use crate::executor::PoolState;
 use crate::panics::PanicHandler;
-use crate::starvation::OnStarvation;
 use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
+use crate::task::outcome::Outcome;
 use crate::wait_graph::{self, run_on_top};
-use crate::watcher::Workforce;
+use crate::waiting::queue_owner::PoolOwner;
+use crate::waiting::starvation::OnStarvation;
 
-/// How many tasks may lie on top of the first by calls of `help`. A stack of 2 MiB has room for a few hundred.
+/// How many tasks may lie on top of the first by calls of `help`. A stack of 2 MiB has room for a few
+/// hundred.
 const MOST_ON_TOP: usize = 100;
 
 impl ThreadPoolExecutor {
-    /// Runs the next task of the queue on the calling thread, which must be a worker of this pool. False if there is none.
+    /// Runs the next task of the queue on the calling thread, which must be a worker of this pool. False if
+    /// there is none.
     ///
-    /// A task that waits for other tasks of its own pool keeps a thread that could run them. With this it can use its thread
-    /// meanwhile, whatever the pool's [`OnStarvation`] is:
+    /// A task that waits for other tasks of its own pool keeps a thread that could run them. With this it can
+    /// use its thread meanwhile, whatever the pool's [`OnStarvation`] is:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -62,43 +66,47 @@ impl ThreadPoolExecutor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Ask before each call whether what you wait for has ended, and join when the answer is false: what is left then runs on
-    /// other threads, or waits for one.
+    /// Ask before each call whether what you wait for has ended, and join when the answer is false: what is
+    /// left then runs on other threads, or waits for one.
     ///
-    /// Which task is the next is decided by the queue. A [`LifoQueue`](crate::LifoQueue) gives the one that was submitted
-    /// last, often a part of the caller. A [`FifoQueue`](crate::FifoQueue) gives the oldest. If tasks submit tasks, most of
-    /// them come to lie on top of each other then. At most 100 do; beyond that, this returns false.
+    /// Which task is the next is decided by the queue. A [`LifoQueue`](crate::LifoQueue) gives the one that
+    /// was submitted last, often a part of the caller. A [`FifoQueue`](crate::FifoQueue) gives the oldest. If
+    /// tasks submit tasks, most of them come to lie on top of each other then. At most 100 do; beyond that,
+    /// this returns false.
     ///
     /// # What may go wrong
     /// The task may be a stranger's, and it runs on top of the calling task:
     ///
-    /// * It must not need what the caller holds. If it locks a mutex that the caller has locked, the thread waits for itself.
+    /// * It must not need what the caller holds. If it locks a mutex that the caller has locked, the thread
+    ///   waits for itself.
     /// * If it waits for the caller, neither of them can go on. That wait is reported as starvation.
-    /// * The caller goes on when it has ended, however long it takes, even if what the caller waits for is done long before.
+    /// * The caller goes on when it has ended, however long it takes, even if what the caller waits for is
+    ///   done long before.
     ///
     /// # Elsewhere
-    /// On any other thread this does nothing and returns false: a thread that waits outside keeps none of the pool's, and
-    /// the pool's end could not wait for a task that runs there.
+    /// On any other thread this does nothing and returns false: a thread that waits outside keeps none of the
+    /// pool's, and the pool's end could not wait for a task that runs there.
     ///
     /// # Blocking
-    /// Returns when the task has ended. The task is counted as `helped` in [`PoolStats`](super::PoolStats), with the pool's
-    /// hooks around it, and a panic in it goes where it goes on any worker.
+    /// Returns when the task has ended. The task is counted as `helped` in [`PoolStats`](super::PoolStats),
+    /// with the pool's hooks around it, and a panic in it goes where it goes on any worker.
     ///
     /// # Cancellation
-    /// No cancellation point. The task does not hang below the caller's token, but below the pool's, as on any worker.
+    /// No cancellation point. The task does not hang below the caller's token, but below the pool's, as on
+    /// any worker.
     #[doc(alias = "helpQuiesce")]
     pub fn help(&self) -> bool {
         if !is_worker(&self.shared) {
             return false;
         }
         let Some(_on_top) = run_on_top(MOST_ON_TOP) else { return false };
-        let Some(task) = Workforce::take_next(&*self.shared) else { return false };
-        Workforce::help(&*self.shared, task);
+        let Some(task) = PoolOwner::take_next(&*self.shared) else { return false };
+        PoolOwner::help(&*self.shared, task);
         true
     }
 }
 
-impl Workforce for Shared {
+impl PoolOwner for PoolShared {
     fn waits_for_threads(&self, waiting: usize) -> bool {
         let mut state = self.state.lock();
         state.asked = true;
@@ -142,7 +150,7 @@ impl Workforce for Shared {
         let mut state = self.state.lock();
         state.spares -= 1;
         self.inbox.close(&state);
-        self.inbox.recall(&mut state); // a worker that claims task after task may be one too many now
+        self.inbox.reclaim(&mut state); // a worker that claims task after task may be one too many now
         self.work.notify_all();
     }
 
@@ -169,17 +177,18 @@ impl Workforce for Shared {
     }
 }
 
-impl State {
-    /// A factory that fails, or starts nothing, is not asked again at once: the thread that waits would ask it for ever.
+impl PoolData {
+    /// A factory that fails, or starts nothing, is not asked again at once: the thread that waits would ask
+    /// it for ever.
     fn may_grow(&self) -> bool {
         let below_maximum = self.phase == PoolState::Running && self.workers() < self.settings.maximum;
         below_maximum && self.backoff.is_over()
     }
 }
 
-impl Shared {
+impl PoolShared {
     /// A task was accepted. If threads that wait have relied on there being none, they look again.
-    pub(super) fn tell_of_task(&self, mut state: MutexGuard<'_, State>) {
+    pub(super) fn tell_of_task(&self, mut state: MutexGuard<'_, PoolData>) {
         let relied_on = std::mem::take(&mut state.relied_on);
         drop(state);
         self.report_kept();
@@ -188,7 +197,8 @@ impl Shared {
         }
     }
 
-    /// A worker has left or does not come, and threads that wait may have counted on it. If they `asked`, they look again.
+    /// A worker has left or does not come, and threads that wait may have counted on it. If they `asked`,
+    /// they look again.
     pub(super) fn tell_of_worker(&self, asked: bool) {
         if asked {
             self.tell_those_who_wait();
@@ -196,6 +206,6 @@ impl Shared {
     }
 
     fn tell_those_who_wait(&self) {
-        wait_graph::look_again(self.watch.id());
+        wait_graph::look_again(self.registration.id());
     }
 }

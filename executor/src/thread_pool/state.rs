@@ -9,7 +9,7 @@
 //! [`PoolState`] is the phase that the pool is in. `ending` moves it, and nothing else does.
 //!
 //! Whether a task may come in depends on the phase, on the number of threads and on the queue, all at one moment; so do
-//! the decisions to start, to wake and to end a worker. So all of it is in one struct, [`State`], and a decision is made
+//! the decisions to start, to wake and to end a worker. So all of it is in one struct, [`PoolData`], and a decision is made
 //! and carried out under one lock. The files below keep to one subject each, and say in their pages which fields are
 //! theirs.
 //!
@@ -24,62 +24,26 @@
 //! 4. What is taken out of here to be dropped is dropped when the lock is free.
 
 use std::collections::VecDeque;
-use std::fmt;
 
+use super::batch::{Batches, Frozen, WorkerSlots};
 use super::factory::Backoff;
-use super::run::{Frozen, Runs, Seats};
-use super::settings::Settings;
+use super::queue::WorkQueue;
+use super::settings::PoolSettings;
+use crate::executor::PoolState;
 use crate::ids::TaskId;
 use crate::panics::{self, contain};
-use crate::queue::WorkQueue;
 use crate::task::Task;
-use crate::wait;
+use crate::waiting::wait;
 
-/// Where a pool stands. It only ever moves to a later one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum PoolState {
-    /// Accepts tasks and runs them.
-    Running,
-    /// Accepts no more; runs what it has.
-    ShuttingDown,
-    /// Accepts no more, begins no more; waits for what runs.
-    Stopping,
-    /// Has no threads and no tasks any more; the `terminated` hook is being called.
-    Tidying,
-    /// Is over.
-    Terminated,
-}
-
-impl PoolState {
-    /// Whether it is between running and terminated.
-    pub fn is_terminating(self) -> bool {
-        self > Self::Running && self < Self::Terminated
-    }
-}
-
-impl fmt::Display for PoolState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Running => "running",
-            Self::ShuttingDown => "shutting down",
-            Self::Stopping => "stopping",
-            Self::Tidying => "tidying up",
-            Self::Terminated => "terminated",
-        })
-    }
-}
-
-pub(super) struct State {
+pub(super) struct PoolData {
     pub(super) phase: PoolState,
-    pub(super) settings: Settings,
+    pub(super) settings: PoolSettings,
 
     pub(super) queue: Box<dyn WorkQueue>,
-    /// The tasks that a worker claims next, if the queue is a [`FifoQueue`](crate::FifoQueue). See `run`.
-    pub(super) runs: Runs,
-    /// What each worker is doing. See `run`.
-    pub(super) seats: Seats,
+    /// The tasks that a worker claims next, if the queue is a [`FifoQueue`](crate::FifoQueue). See `batch`.
+    pub(super) batches: Batches,
+    /// What each worker is doing. See `batch`.
+    pub(super) worker_slots: WorkerSlots,
     /// Tasks that panicked.
     pub(super) panicked: u64,
 
@@ -114,17 +78,17 @@ pub(super) struct State {
     pub(super) helped: u64,
 
     /// Submitters that wait for room. See `room`.
-    pub(super) submitters: wait::Line,
+    pub(super) submitters: wait::WaitList,
 }
 
-impl State {
-    pub(super) fn new(queue: Box<dyn WorkQueue>, settings: Settings) -> Self {
+impl PoolData {
+    pub(super) fn new(queue: Box<dyn WorkQueue>, settings: PoolSettings) -> Self {
         Self {
             phase: PoolState::Running,
             settings,
             queue,
-            runs: Runs::default(),
-            seats: Seats::default(),
+            batches: Batches::default(),
+            worker_slots: WorkerSlots::default(),
             panicked: 0,
             live: 0,
             starting: 0,
@@ -140,7 +104,7 @@ impl State {
             spares: 0,
             starved: 0,
             helped: 0,
-            submitters: wait::Line::new(),
+            submitters: wait::WaitList::new(),
         }
     }
 
@@ -158,14 +122,14 @@ impl State {
         self.settings.core_timeout || self.workers() > self.settings.core
     }
 
-    /// Tasks that are in the queue, or in the run that was made of it and not claimed yet.
+    /// Tasks that are in the queue, or in the batch that was made of it and not claimed yet.
     pub(super) fn unclaimed(&self) -> usize {
-        ask(|| self.queue.len()).unwrap_or(0) + self.runs.remaining()
+        ask(|| self.queue.len()).unwrap_or(0) + self.batches.remaining()
     }
 
-    /// The same number at the moment at which the run was frozen.
+    /// The same number at the moment at which the batch was frozen.
     pub(super) fn unclaimed_when(&self, frozen: &Frozen) -> usize {
-        ask(|| self.queue.len()).unwrap_or(0) + self.runs.remaining_when(frozen)
+        ask(|| self.queue.len()).unwrap_or(0) + self.batches.remaining_when(frozen)
     }
 
     /// Whether a task is in the queue, as far as the queue tells.
@@ -183,7 +147,7 @@ impl State {
 }
 
 /// Calls the queue, which may be a user's own. If it panics, there is no answer, and the caller reports the panic by
-/// `Shared::report_kept` when the lock is free.
+/// `PoolShared::report_kept` when the lock is free.
 pub(super) fn ask<R>(call: impl FnOnce() -> R) -> Option<R> {
     contain(call).map_err(panics::keep).ok()
 }

@@ -1,22 +1,24 @@
 //! What can be seen of a pool from outside: its numbers, and its tasks one by one.
 //!
-//! A number that was true a moment before its neighbour is of little use: tasks would be missing, or be there twice. So
-//! all numbers of one look are those of one moment. That takes three steps, since a task on its way is first in the inbox,
-//! then in the queue or the run, and then in a seat:
+//! A number that was true a moment before its neighbour is of little use: tasks would be missing, or be there
+//! twice. So all numbers of one look are those of one moment. That takes three steps, since a task on its way
+//! is first in the inbox, then in the queue or the batch, and then in a worker slot:
 //!
 //! 1. Lock the state and hold the inbox: nothing comes in.
-//! 2. Freeze the run: no task is claimed, so none begins. Wait until the seats have noted all claims before.
-//! 3. Add up, and thaw the run. Tasks may end meanwhile, each in one step; the sum is what was true at some moment in
-//!    between.
+//! 2. Freeze the batch: no task is claimed, so none begins. Wait until the worker slots have noted all claims
+//!    before.
+//! 3. Add up, and resume the batch. Tasks may end meanwhile, each in one step; the sum is what was true at
+//!    some moment in between.
 //!
-//! A snapshot recalls the run instead of freezing it: it shows the tasks in the order of the queue.
+//! A snapshot reclaims the batch instead of freezing it: it shows the tasks in the order of the queue.
 
 use std::fmt;
 
 use super::ThreadPoolExecutor;
-use super::inbox::Tray;
-use super::shared::Shared;
-use super::state::{PoolState, State, ask};
+use super::inbox::InboxState;
+use super::shared::PoolShared;
+use super::state::{PoolData, ask};
+use crate::executor::PoolState;
 use crate::task::{Task, TaskLabel};
 
 /// A look at a pool: all numbers are of the same moment.
@@ -38,16 +40,19 @@ pub struct PoolStats {
     pub active: usize,
     /// Tasks that wait for a thread.
     pub queued: usize,
-    /// Tasks that a thread has taken and that have ended, in whichever way. A task that was cancelled while it waited is
-    /// not among them; one that was cancelled in the moment between being taken and being begun is.
+    /// Tasks that a thread has taken and that have ended, in whichever way. A task that was cancelled while
+    /// it waited is not among them; one that was cancelled in the moment between being taken and being begun
+    /// is.
     pub completed: u64,
     /// Those of them that panicked.
     pub panicked: u64,
-    /// Waits of its threads that were ended because they never would have: see [`OnStarvation`](crate::OnStarvation).
+    /// Waits of its threads that were ended because they never would have: see
+    /// [`OnStarvation`](crate::OnStarvation).
     pub starved: u64,
     /// Tasks among the completed that a thread ran on top of one that waited.
     pub helped: u64,
-    /// How many threads there may be beyond the maximum now, so that tasks that wait for each other can go on.
+    /// How many threads there may be beyond the maximum now, so that tasks that wait for each other can go
+    /// on.
     pub spare_threads: usize,
 }
 
@@ -60,9 +65,9 @@ impl PoolStats {
 
     /// How many of the waiting tasks have no thread that is free for them.
     ///
-    /// A task that was just submitted waits for a moment even in a pool of idle threads, until one of them has woken. So
-    /// `queued` says whether tasks wait, and this says whether threads are short. A server that lets idle connections
-    /// keep their threads asks this.
+    /// A task that was just submitted waits for a moment even in a pool of idle threads, until one of them
+    /// has woken. So `queued` says whether tasks wait, and this says whether threads are short. A server that
+    /// lets idle connections keep their threads asks this.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -102,8 +107,9 @@ impl fmt::Display for PoolStats {
     }
 }
 
-/// A closer look: which tasks run and which wait. Prints as a list; tasks without a name appear by id. The line of a
-/// [`SerialExecutor`](crate::SerialExecutor), or of a stripe, appears as the task that it runs, or would run first.
+/// A closer look: which tasks run and which wait. Prints as a list; tasks without a name appear by id. The
+/// strand of a [`SerialExecutor`](crate::SerialExecutor), or of a stripe, appears as the task that it runs,
+/// or would run first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -147,7 +153,7 @@ impl ThreadPoolExecutor {
     }
 }
 
-impl Shared {
+impl PoolShared {
     fn stats(&self) -> PoolStats {
         let state = self.state.lock();
         let held = self.inbox.hold();
@@ -158,14 +164,15 @@ impl Shared {
         now
     }
 
-    /// The numbers of one moment: while both are locked and the run is frozen, no task is accepted and none begins.
-    fn stats_of(&self, state: &State, held: &Tray) -> PoolStats {
-        let frozen = state.runs.freeze();
-        state.seats.wait_for_claims(&frozen);
-        let ended = state.seats.completed();
-        let active = state.seats.begun() - ended;
+    /// The numbers of one moment: while both are locked and the batch is frozen, no task is accepted and none
+    /// begins.
+    fn stats_of(&self, state: &PoolData, held: &InboxState) -> PoolStats {
+        let frozen = state.batches.freeze();
+        state.worker_slots.wait_for_claims(&frozen);
+        let ended = state.worker_slots.completed();
+        let active = state.worker_slots.begun() - ended;
         let queued = (held.len() + state.unclaimed_when(&frozen)).saturating_sub(self.tombstones.count());
-        state.runs.thaw(&frozen);
+        state.batches.resume(&frozen);
         PoolStats {
             state: state.phase,
             core_threads: state.settings.core,
@@ -186,7 +193,7 @@ impl Shared {
     fn snapshot(&self) -> PoolSnapshot {
         let mut state = self.state.lock();
         let mut held = self.inbox.hold();
-        held.recall(&mut state);
+        held.reclaim(&mut state);
         let mut queued = Vec::new();
         let mut look = |task: &Task| {
             if !task.is_cancelled() {
@@ -196,8 +203,8 @@ impl Shared {
         ask(|| state.queue.for_each(&mut look));
         let (now, mut running) = loop {
             let now = self.stats_of(&state, &held);
-            let running = state.seats.running();
-            if state.seats.completed() + state.helped == now.completed {
+            let running = state.worker_slots.running();
+            if state.worker_slots.completed() + state.helped == now.completed {
                 break (now, running); // no task has ended meanwhile
             }
         };

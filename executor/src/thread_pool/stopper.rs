@@ -1,25 +1,27 @@
 //! Stopping a pool that one does not own: by a handle, or by a token that the pool hangs on.
 //!
-//! Whoever owns a pool ends it. But a signal handler, a hook or one of the pool's own tasks may have to, too, and an
-//! `Arc` of the pool in such a place keeps it alive for ever: the pool owns the hook, and the hook the pool. A [`Stopper`]
-//! refers to the pool without owning it.
+//! Whoever owns a pool ends it. But a signal handler, a hook or one of the pool's own tasks may have to, too,
+//! and an `Arc` of the pool in such a place keeps it alive for ever: the pool owns the hook, and the hook the
+//! pool. A [`Stopper`] refers to the pool without owning it.
 //!
 //! A service that consists of several pools is ended at one place if all of them hang on one token
-//! ([`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token)). The pool's root, which is above the tokens
-//! of all its tasks, is a child of that token, so a cancel reaches the running tasks first, as it reaches every token below;
-//! a callback at the token then does what `shutdown_now` does, and drops what that hands back.
+//! ([`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token)). The pool's root, which is
+//! above the tokens of all its tasks, is a child of that token, so a cancel reaches the running tasks first,
+//! as it reaches every token below; a callback at the token then does what `shutdown_now` does, and drops
+//! what that hands back.
 //!
 //! # Invariants
 //!
 //! 1. Neither a stopper nor the callback owns the pool.
-//! 2. The callback is taken back when the pool is over, so a token that lives on remembers no pool that does not.
+//! 2. The callback is taken back when the pool is over, so a token that lives on remembers no pool that does
+//!    not.
 
 use std::fmt;
 
 use super::ThreadPoolExecutor;
-use super::shared::Shared;
-use super::state::PoolState;
+use super::shared::PoolShared;
 use crate::cancel::CancelToken;
+use crate::executor::PoolState;
 use crate::panics::discard;
 use crate::sync::{Duration, Weak};
 use crate::task::Task;
@@ -42,7 +44,7 @@ use crate::task::Task;
 /// ```
 #[derive(Clone)]
 pub struct Stopper {
-    pool: Weak<Shared>,
+    pool: Weak<PoolShared>,
 }
 
 impl ThreadPoolExecutor {
@@ -76,8 +78,8 @@ impl Stopper {
         self.pool.upgrade().is_none_or(|pool| pool.is_terminated())
     }
 
-    /// As [`ExecutorService::await_termination`](crate::ExecutorService::await_termination): waits for `timeout` at most, is
-    /// a cancellation point, and does not keep the pool from ending meanwhile.
+    /// As [`ExecutorService::await_termination`](crate::ExecutorService::await_termination): waits for
+    /// `timeout` at most, is a cancellation point, and does not keep the pool from ending meanwhile.
     pub fn await_termination(&self, timeout: Duration) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.await_termination(timeout))
     }
@@ -90,7 +92,7 @@ impl fmt::Debug for Stopper {
     }
 }
 
-impl Shared {
+impl PoolShared {
     /// Has the pool stopped when `token`, the parent of its root, is cancelled.
     pub(super) fn hang_on(&self, token: &CancelToken) {
         let pool = self.me.clone();
@@ -98,6 +100,6 @@ impl Shared {
             let never_begun = pool.upgrade().map(|pool| pool.shutdown_now()).unwrap_or_default();
             never_begun.into_iter().for_each(discard);
         });
-        *self.hangs_on.lock() = Some(registration);
+        *self.owner_token.lock() = Some(registration);
     }
 }

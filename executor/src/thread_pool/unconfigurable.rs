@@ -9,8 +9,8 @@ use crate::task::Task;
 
 /// A [`ThreadPoolExecutor`] whose settings can be read off but not changed.
 ///
-/// For handing a pool out: code that relies on its tasks running one at a time ([`ThreadPoolExecutor::single`])
-/// needs a pool to which no thread can be added.
+/// For handing a pool out: code that relies on its tasks running one at a time
+/// ([`ThreadPoolExecutor::single`]) needs a pool to which no thread can be added.
 #[doc(alias = "unconfigurableExecutorService")]
 pub struct UnconfigurablePool(ThreadPoolExecutor);
 

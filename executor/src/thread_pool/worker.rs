@@ -3,14 +3,14 @@
 //! # The life of a worker
 //!
 //! ```text
-//!  starting ──begin──▶ looks ──finds a task or a run──▶ runs a task ──▶ claims the next … ──the run is used up──▶ looks
+//!  starting ──begin──▶ looks ──finds a task or a batch──▶ runs a task ──▶ claims the next … ──the batch is used up──▶ looks
 //!                      │ ▲ ▲
 //!              nothing ▼ │ └──────────────┐
 //!                     gives way ──▶ sleeps ──keep-alive over, or too many, or the end──▶ leaves
 //! ```
 //!
-//! While there are tasks in the run, a worker claims one after the other and needs no lock. Otherwise it looks at the
-//! state, under the lock: for a task that waits for its thread, for a new run, for a task in the queue.
+//! While there are tasks in the batch, a worker claims one after the other and needs no lock. Otherwise it looks at the
+//! state, under the lock: for a task that waits for its thread, for a new batch, for a task in the queue.
 //!
 //! # How workers are woken
 //!
@@ -37,25 +37,26 @@
 //! 3. A worker counts itself out under the lock under which it has decided to leave.
 //! 4. A worker sleeps only after a look that found nothing, with the inbox closed, under one lock.
 
-use super::run::{Run, Seat};
-use super::shared::Shared;
-use super::state::{PoolState, State, ask};
+use super::batch::{Batch, WorkerSlot};
+use super::shared::PoolShared;
+use super::state::{PoolData, ask};
 use crate::cancel::{Role, enter_role};
+use crate::executor::PoolState;
 use crate::ids::TaskId;
-use crate::outcome::Outcome;
 use crate::panics;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread};
 use crate::task::Task;
+use crate::task::outcome::Outcome;
 use crate::wait_graph::work_for;
-use crate::worker_context::{Employment, Worker};
+use crate::waiting::worker_context::{PoolWorker, RoleGuard};
 
 /// For so many tasks, the memory is kept when they are done: a pool in its steady state asks for none.
 const KEPT: usize = 4096;
 
 // ANCHOR: worker
 /// The body of a worker thread. `first_task` is the task that it was ordered for.
-pub(super) fn run(shared: &Arc<Shared>, first_task: Option<TaskId>) {
+pub(super) fn run(shared: &Arc<PoolShared>, first_task: Option<TaskId>) {
     let mut worker = LiveWorker::begin(shared, first_task);
     let _role = enter_role(Role::Worker(shared.address()));
     shared.call_hooks(|hooks| hooks.worker_started());
@@ -73,7 +74,7 @@ pub(super) fn run(shared: &Arc<Shared>, first_task: Option<TaskId>) {
 enum Next {
     Start(Task),
     /// Claim a task from this run, if the other workers leave one.
-    Claim(Arc<Run>),
+    Claim(Arc<Batch>),
     /// Drop the cancelled tasks that it has found, and report panics of the queue. Both are user code.
     TidyUp,
     LookAgain,
@@ -98,31 +99,31 @@ struct Search {
 
 /// A worker that counts as live, from `begin` until `leave`.
 struct LiveWorker<'a> {
-    shared: &'a Shared,
-    /// The number of its seat.
+    shared: &'a PoolShared,
+    /// The number of its worker slot.
     number: usize,
-    seat: Arc<Seat>,
-    /// The run it claims from, until that is used up.
-    run: Option<Arc<Run>>,
+    worker_slot: Arc<WorkerSlot>,
+    /// The batch it claims from, until that is used up.
+    batch: Option<Arc<Batch>>,
     /// It has not looked for a task yet.
     fresh: bool,
     first_task: Option<TaskId>,
     left: bool,
     /// While it counts as live, others may wait for it.
-    employment: Option<Employment>,
+    role: Option<RoleGuard>,
 }
 
 impl<'a> LiveWorker<'a> {
-    fn begin(shared: &'a Shared, first_task: Option<TaskId>) -> Self {
+    fn begin(shared: &'a PoolShared, first_task: Option<TaskId>) -> Self {
         let mut state = shared.state.lock();
         state.starting -= 1;
         state.live += 1;
         state.backoff.reset();
         state.peak = state.peak.max(state.live);
-        let (number, seat) = state.seats.assign();
+        let (number, worker_slot) = state.worker_slots.assign();
         shared.started.notify_all();
-        let employment = Some(work_for(shared.watch.id(), Arc::clone(&seat) as Arc<dyn Worker>));
-        Self { shared, number, seat, run: None, fresh: true, first_task, left: false, employment }
+        let role = Some(work_for(shared.registration.id(), Arc::clone(&worker_slot) as Arc<dyn PoolWorker>));
+        Self { shared, number, worker_slot, batch: None, fresh: true, first_task, left: false, role }
     }
 
     // ANCHOR: run_task
@@ -132,9 +133,9 @@ impl<'a> LiveWorker<'a> {
             if let Outcome::Panicked(_) = outcome {
                 let mut state = self.shared.state.lock(); // so that both counts change in one step
                 state.panicked += 1;
-                self.seat.complete();
+                self.worker_slot.complete();
             } else {
-                self.seat.complete();
+                self.worker_slot.complete();
             }
         });
     }
@@ -144,25 +145,25 @@ impl<'a> LiveWorker<'a> {
     /// Waits for the next task. `None` means that the worker has left.
     #[inline]
     fn next_task(&mut self) -> Option<Task> {
-        if let Some(run) = &self.run {
-            if let Some(task) = self.claim(run) {
+        if let Some(batch) = &self.batch {
+            if let Some(task) = self.claim(batch) {
                 return Some(task);
             }
-            self.run = None;
+            self.batch = None;
         }
         self.look_for_task()
     }
 
-    /// Takes a task out of the run, without the lock of the state.
+    /// Takes a task out of the batch, without the lock of the state.
     #[inline]
-    fn claim(&self, run: &Run) -> Option<Task> {
+    fn claim(&self, batch: &Batch) -> Option<Task> {
         loop {
-            let task = run.claim()?;
+            let task = batch.claim()?;
             let was_cancelled = self.shared.tombstones.has_left(&task);
             if !was_cancelled {
-                self.seat.begin(task.label());
+                self.worker_slot.begin(task.label());
             }
-            self.seat.note_claim();
+            self.worker_slot.note_claim();
             if self.shared.submitter_waits.load(Ordering::SeqCst) {
                 self.shared.wake_submitter(&self.shared.state.lock());
             }
@@ -179,15 +180,15 @@ impl<'a> LiveWorker<'a> {
         loop {
             match self.decide(&mut state, &mut search) {
                 Next::Start(task) => {
-                    self.seat.begin(task.label());
+                    self.worker_slot.begin(task.label());
                     self.shared.wake_worker(&mut state, 0); // the next one, if there is more to do
                     return Some(task);
                 }
-                Next::Claim(run) => {
+                Next::Claim(batch) => {
                     self.shared.wake_worker(&mut state, 1);
                     drop(state);
-                    if let Some(task) = self.claim(&run) {
-                        self.run = Some(run);
+                    if let Some(task) = self.claim(&batch) {
+                        self.batch = Some(batch);
                         return Some(task);
                     }
                     state = self.shared.state.lock(); // the others were quicker
@@ -211,7 +212,7 @@ impl<'a> LiveWorker<'a> {
 
     /// Decides what the worker does next. Its own task comes before the oldest one: the submitter of that one may take it
     /// back because its thread does not come.
-    fn decide(&self, state: &mut State, search: &mut Search) -> Next {
+    fn decide(&self, state: &mut PoolData, search: &mut Search) -> Next {
         let is_surplus = state.workers() > state.most_workers() && state.live > 1;
         if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
             return Next::Leave;
@@ -244,14 +245,14 @@ impl<'a> LiveWorker<'a> {
     /// What there is for this worker. One that others count on takes what waits in the queue before the first tasks of
     /// other workers: what a hand-off queue has was given to the idle, and a first task has a thread of its own to come,
     /// or else a submitter that takes it back.
-    fn find(&self, state: &mut State, search: &mut Search) -> Option<Next> {
+    fn find(&self, state: &mut PoolData, search: &mut Search) -> Option<Next> {
         if !search.is_counted_on
             && let Some(task) = state.first_tasks.pop_front()
         {
             return Some(Next::Start(task));
         }
         let found = match self.shared.inbox.refill(state) {
-            Some(run) => Some(Next::Claim(Arc::clone(run))),
+            Some(batch) => Some(Next::Claim(Arc::clone(batch))),
             None => self.shared.take_queued(state, &mut search.cancelled).map(Next::Start),
         };
         found.or_else(|| state.first_tasks.pop_front().map(Next::Start))
@@ -271,12 +272,12 @@ impl<'a> LiveWorker<'a> {
 
     /// Whether it is of use to give way and look again before it sleeps. Not if another worker is already searching, and
     /// not for a hand-off queue, which accepts a task only while a worker sleeps.
-    fn may_linger(&self, state: &State) -> bool {
+    fn may_linger(&self, state: &PoolData) -> bool {
         !state.searching && self.shared.inbox.in_use()
     }
 
     /// Gives way to the others for a moment and comes back, as the one that searches, so that nobody need be woken.
-    fn linger(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn linger(&self, mut state: MutexGuard<'a, PoolData>) -> MutexGuard<'a, PoolData> {
         if self.shared.inbox.close(&state) {
             return state; // a task has come since the worker looked
         }
@@ -291,7 +292,11 @@ impl<'a> LiveWorker<'a> {
 
     // ANCHOR: sleep
     /// Sleeps until there is something to see to, or until the worker has been idle for too long.
-    fn sleep(&self, mut state: MutexGuard<'a, State>, idle_since: Instant) -> (MutexGuard<'a, State>, bool) {
+    fn sleep(
+        &self,
+        mut state: MutexGuard<'a, PoolData>,
+        idle_since: Instant,
+    ) -> (MutexGuard<'a, PoolData>, bool) {
         if self.shared.inbox.close(&state) {
             return (state, false); // a task has come since the worker looked
         }
@@ -313,9 +318,9 @@ impl<'a> LiveWorker<'a> {
     // ANCHOR_END: sleep
 
     /// Gives back the memory that a burst needed.
-    fn shrink(&self, state: &mut State) {
+    fn shrink(&self, state: &mut PoolData) {
         ask(|| state.queue.shrink());
-        state.runs.shrink(KEPT);
+        state.batches.shrink(KEPT);
         self.shared.inbox.shrink(KEPT);
     }
 
@@ -324,7 +329,7 @@ impl<'a> LiveWorker<'a> {
     ///
     /// A worker that is one too many may leave although there is work. There is no wake-up to pass on then: it was busy,
     /// so nobody has woken it.
-    fn leave(&mut self, mut state: MutexGuard<'a, State>) -> Option<Task> {
+    fn leave(&mut self, mut state: MutexGuard<'a, PoolData>) -> Option<Task> {
         let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);
         self.shared.tell_of_worker(asked);
@@ -332,13 +337,13 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// True if threads that wait are to be told.
-    fn count_out(&mut self, state: &mut MutexGuard<'_, State>) -> bool {
+    fn count_out(&mut self, state: &mut MutexGuard<'_, PoolData>) -> bool {
         self.left = true;
-        self.employment = None;
+        self.role = None;
         self.shared.inbox.close(state);
         state.live -= 1;
-        self.seat.abandon(); // if it unwinds; otherwise there is nothing to give up
-        state.seats.vacate(self.number);
+        self.worker_slot.abandon(); // if it unwinds; otherwise there is nothing to give up
+        state.worker_slots.vacate(self.number);
         // A queue of ours had room while this worker slept. A user's own may refuse a task all the same; then the place of
         // this worker is the room that its submitter waits for.
         self.shared.wake_submitter(state);
@@ -359,10 +364,10 @@ impl Drop for LiveWorker<'_> {
     }
 }
 
-impl Shared {
+impl PoolShared {
     /// Wakes a sleeping worker if there is more to take than the caller takes itself, unless one is on its way or still
     /// looks.
-    pub(super) fn wake_worker(&self, state: &mut State, taken_here: usize) {
+    pub(super) fn wake_worker(&self, state: &mut PoolData, taken_here: usize) {
         if state.idle == 0 || state.searching {
             return;
         }
@@ -375,7 +380,7 @@ impl Shared {
 
     /// How many tasks there are for a worker to take, also such as were cancelled. With a user's own queue that is at
     /// most one, since such a queue is only asked whether it is empty.
-    pub(super) fn to_be_taken(&self, state: &State) -> usize {
+    pub(super) fn to_be_taken(&self, state: &PoolData) -> usize {
         let waiting = if self.inbox.in_use() {
             self.inbox.waiting(state)
         } else {

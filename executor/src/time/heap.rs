@@ -41,7 +41,7 @@
 use crate::sync::Instant;
 
 /// The time, and how many were inserted before: no two keys are equal.
-type Key = (Instant, u64);
+type EntryKey = (Instant, u64);
 
 const CHILDREN: usize = 4;
 
@@ -49,19 +49,19 @@ const CHILDREN: usize = 4;
 const KEPT: usize = 1_024;
 
 pub(crate) struct Heap<W> {
-    nodes: Vec<Node>,
-    slots: Vec<Slot<W>>,
+    nodes: Vec<HeapNode>,
+    slots: Vec<HeapSlot<W>>,
     free: Vec<usize>,
     inserted: u64,
 }
 
 #[derive(Clone, Copy)]
-struct Node {
-    key: Key,
+struct HeapNode {
+    key: EntryKey,
     slot: usize,
 }
 
-struct Slot<W> {
+struct HeapSlot<W> {
     /// In the heap, if there is an entry.
     at: usize,
     entry: Option<W>,
@@ -106,14 +106,14 @@ impl<W> Heap<W> {
     /// Inserts an entry, and says in which slot it is.
     pub(crate) fn insert(&mut self, time: Instant, entry: W) -> usize {
         let at = self.nodes.len();
-        let new = Slot { at, entry: Some(entry) };
+        let new = HeapSlot { at, entry: Some(entry) };
         let slot = self.free.pop().unwrap_or(self.slots.len());
         if slot == self.slots.len() {
             self.slots.push(new);
         } else {
             self.slots[slot] = new;
         }
-        self.nodes.push(Node { key: (time, self.inserted), slot });
+        self.nodes.push(HeapNode { key: (time, self.inserted), slot });
         self.inserted += 1;
         self.rise(at);
         slot
@@ -126,7 +126,7 @@ impl<W> Heap<W> {
 
     /// Takes the entry out of a slot.
     pub(crate) fn remove(&mut self, slot: usize) -> Option<W> {
-        let Slot { at, entry } = self.slots.get_mut(slot)?;
+        let HeapSlot { at, entry } = self.slots.get_mut(slot)?;
         let (entry, at) = (entry.take()?, *at);
         self.free.push(slot);
         let last = self.nodes.pop().expect("each entry has a node");
@@ -142,7 +142,7 @@ impl<W> Heap<W> {
         Some(entry)
     }
 
-    fn put(&mut self, node: Node, at: usize) {
+    fn put(&mut self, node: HeapNode, at: usize) {
         self.nodes[at] = node;
         self.slots[node.slot].at = at;
     }

@@ -13,26 +13,29 @@
 //!     └─────────── nothing to watch for a while ───────┘     at() with a sooner one
 //! ```
 //!
-//! The thread starts with the first deadline. When there has been none for [`LINGER`], it ends. The watcher wakes up for
-//! the first deadline that it knew when it fell asleep, even if that was taken back meanwhile: taking one back, which is
-//! what happens to most, makes no system call. There is one exception, or a far deadline would keep the thread for ever:
-//! who takes back the last one wakes a watcher that would sleep for longer than it has to linger.
+//! The thread starts with the first deadline. When there has been none for [`LINGER`], it ends. The watcher
+//! wakes up for the first deadline that it knew when it fell asleep, even if that was taken back meanwhile:
+//! taking one back, which is what happens to most, makes no system call. There is one exception, or a far
+//! deadline would keep the thread for ever: who takes back the last one wakes a watcher that would sleep for
+//! longer than it has to linger.
 //!
 //! # Jobs and user's code
 //!
-//! A job is the library's own and short, such as to mark a token. What it leaves to be done in user's code, which may take
-//! long or block, it returns. Before the thread runs that, it gives up the watch, so that no other deadline comes late: if
-//! there are other deadlines, a *spare* thread takes over, or a new one. Afterwards the thread watches again if it is
-//! wanted, or stays as a spare for a while. No thread is started while one is starting or on its way back. So there is one
-//! thread more than are in user's code at the same time.
+//! A job is the library's own and short, such as to mark a token. What it leaves to be done in user's code,
+//! which may take long or block, it returns. Before the thread runs that, it gives up the watch, so that no
+//! other deadline comes late: if there are other deadlines, a *spare* thread takes over, or a new one.
+//! Afterwards the thread watches again if it is wanted, or stays as a spare for a while. No thread is started
+//! while one is starting or on its way back. So there is one thread more than are in user's code at the same
+//! time.
 //!
 //! # Invariants
 //!
 //! 1. Jobs begin in the order of their deadlines, equal ones in the order in which they were registered.
-//! 2. If there is a deadline, then the watch is `Awake`, or `Asleep` until that time or earlier, or it is `Wanted` and a thread
-//!    is on its way to take it. The one exception is that the system gives no thread; then the next `at` tries again.
+//! 2. If there is a deadline, then the watch is `Awake`, or `Asleep` until that time or earlier, or it is
+//!    `Wanted` and a thread is on its way to take it. The one exception is that the system gives no thread;
+//!    then the next `at` tries again.
 //! 3. No job is run or dropped, and no thread started, under the lock.
-//! 4. When the drop of an [`Entry`] has returned, its job has begun or never will.
+//! 4. When the drop of an [`TimerEntry`] has returned, its job has begun or never will.
 
 use super::Heap;
 use crate::panics::{contain, discard};
@@ -43,40 +46,43 @@ use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_stati
 const LINGER: Duration = Duration::from_secs(2);
 
 /// What a job leaves to be done: code that may take long.
-pub(crate) type UserCode = Box<dyn FnOnce() + Send>;
+pub(crate) type TimerCallback = Box<dyn FnOnce() + Send>;
 
-type Job = Box<dyn FnOnce() -> Option<UserCode> + Send>;
+type TimerJob = Box<dyn FnOnce() -> Option<TimerCallback> + Send>;
 
 lazy_static! {
     static ref OF_THE_PROCESS: Timer = Timer::new();
 }
 
-/// Has a job run at `deadline`, or as soon as possible if that has passed. The job runs on a thread of the timer, and not
-/// at all if the entry is dropped before.
-pub(crate) fn at(deadline: Instant, job: impl FnOnce() -> Option<UserCode> + Send + 'static) -> Entry {
+/// Has a job run at `deadline`, or as soon as possible if that has passed. The job runs on a thread of the
+/// timer, and not at all if the entry is dropped before.
+pub(crate) fn at(
+    deadline: Instant,
+    job: impl FnOnce() -> Option<TimerCallback> + Send + 'static,
+) -> TimerEntry {
     OF_THE_PROCESS.at(deadline, Box::new(job))
 }
 
 struct Timer {
-    shared: Arc<Shared>,
+    shared: Arc<TimerShared>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct TimerShared {
+    state: Mutex<TimerData>,
     /// For the watcher: there is a sooner deadline, or none any more.
     changed: Condvar,
     /// For the spares: the watch has to be taken.
     wanted: Condvar,
-    /// How many threads run user's code. Counted up under the lock, and down before the lock is taken again: so each other thread
-    /// looks at the watch before it ends.
+    /// How many threads run user's code. Counted up under the lock, and down before the lock is taken again:
+    /// so each other thread looks at the watch before it ends.
     in_user_code: AtomicUsize,
 }
 
-struct State {
+struct TimerData {
     /// Each with its number.
-    jobs: Heap<(u64, Job)>,
+    jobs: Heap<(u64, TimerJob)>,
     registered: u64,
-    watch: Watch,
+    watch: TimerWatch,
     /// Threads that wait to take the watch.
     spares: usize,
     /// All threads, also those that are starting.
@@ -84,7 +90,7 @@ struct State {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Watch {
+enum TimerWatch {
     /// There is nothing to watch, or no thread for it.
     Nobody,
     /// A spare was notified, or a thread is starting.
@@ -95,7 +101,7 @@ enum Watch {
     Asleep(Instant),
 }
 
-impl Watch {
+impl TimerWatch {
     fn is_free(self) -> bool {
         matches!(self, Self::Nobody | Self::Wanted)
     }
@@ -103,8 +109,9 @@ impl Watch {
 
 impl Timer {
     fn new() -> Self {
-        let state = State { jobs: Heap::new(), registered: 0, watch: Watch::Nobody, spares: 0, threads: 0 };
-        let shared = Shared {
+        let state =
+            TimerData { jobs: Heap::new(), registered: 0, watch: TimerWatch::Nobody, spares: 0, threads: 0 };
+        let shared = TimerShared {
             state: Mutex::new(state),
             changed: Condvar::new(),
             wanted: Condvar::new(),
@@ -113,41 +120,41 @@ impl Timer {
         Self { shared: Arc::new(shared) }
     }
 
-    fn at(&self, deadline: Instant, job: Job) -> Entry {
+    fn at(&self, deadline: Instant, job: TimerJob) -> TimerEntry {
         let mut state = self.shared.state.lock();
         state.registered += 1;
         let number = state.registered;
         let slot = state.jobs.insert(deadline, (number, job));
         match state.watch {
-            Watch::Nobody => self.shared.summon(state),
-            Watch::Asleep(until) if deadline < until => {
-                state.watch = Watch::Awake;
+            TimerWatch::Nobody => self.shared.summon(state),
+            TimerWatch::Asleep(until) if deadline < until => {
+                state.watch = TimerWatch::Awake;
                 self.shared.changed.notify_one();
             }
-            Watch::Asleep(_) | Watch::Wanted | Watch::Awake => {}
+            TimerWatch::Asleep(_) | TimerWatch::Wanted | TimerWatch::Awake => {}
         }
-        Entry { shared: Arc::clone(&self.shared), slot, number }
+        TimerEntry { shared: Arc::clone(&self.shared), slot, number }
     }
 }
 
 /// Keeps a job registered; dropping it takes the job back. The drop does not wait for a job that runs.
 #[must_use = "dropping it takes the job back at once"]
-pub(crate) struct Entry {
-    shared: Arc<Shared>,
+pub(crate) struct TimerEntry {
+    shared: Arc<TimerShared>,
     slot: usize,
     /// The slot has another job if this one has begun.
     number: u64,
 }
 
-impl Drop for Entry {
+impl Drop for TimerEntry {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock();
         let job = state.jobs.remove_if(self.slot, |&(number, _)| number == self.number);
-        if let Watch::Asleep(until) = state.watch
+        if let TimerWatch::Asleep(until) = state.watch
             && state.jobs.is_empty()
             && until > Instant::now() + LINGER
         {
-            state.watch = Watch::Awake;
+            state.watch = TimerWatch::Awake;
             self.shared.changed.notify_one();
         }
         drop(state);
@@ -155,16 +162,16 @@ impl Drop for Entry {
     }
 }
 
-impl Shared {
+impl TimerShared {
     /// Has a thread take the watch.
-    fn summon(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
-        state.watch = Watch::Wanted;
+    fn summon(self: &Arc<Self>, mut state: MutexGuard<'_, TimerData>) {
+        state.watch = TimerWatch::Wanted;
         if state.spares > 0 {
             self.wanted.notify_one();
             return;
         }
-        // One that is starting or coming back takes it. Otherwise many short callbacks would start a thread each.
-        // Relaxed: at worst this sees a thread in user code that has left it, and starts one more.
+        // One that is starting or coming back takes it. Otherwise many short callbacks would start a thread
+        // each. Relaxed: at worst this sees a thread in user code that has left it, and starts one more.
         if state.threads > self.in_user_code.load(Ordering::Relaxed) {
             return;
         }
@@ -175,8 +182,8 @@ impl Shared {
         if started.is_err() {
             let mut state = self.state.lock();
             state.threads -= 1;
-            if state.watch == Watch::Wanted {
-                state.watch = Watch::Nobody;
+            if state.watch == TimerWatch::Wanted {
+                state.watch = TimerWatch::Nobody;
             }
         }
     }
@@ -193,7 +200,10 @@ impl Shared {
     }
 
     /// Takes the watch, or waits as a spare until it is wanted. `None` if that takes too long.
-    fn take_the_watch<'a>(&'a self, mut state: MutexGuard<'a, State>) -> Option<MutexGuard<'a, State>> {
+    fn take_the_watch<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, TimerData>,
+    ) -> Option<MutexGuard<'a, TimerData>> {
         if !state.watch.is_free() {
             let end = Instant::now() + LINGER;
             let mut timed_out = false;
@@ -207,13 +217,13 @@ impl Shared {
             state.threads -= 1;
             return None;
         }
-        state.watch = Watch::Awake;
+        state.watch = TimerWatch::Awake;
         Some(state)
     }
 
-    /// Runs what is due, until there is user's code to run, which is returned when the watch was given up; or until there
-    /// has been nothing to watch for a while.
-    fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, State>) -> Option<UserCode> {
+    /// Runs what is due, until there is user's code to run, which is returned when the watch was given up; or
+    /// until there has been nothing to watch for a while.
+    fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, TimerData>) -> Option<TimerCallback> {
         loop {
             let now = Instant::now();
             let first = state.jobs.first();
@@ -232,21 +242,21 @@ impl Shared {
             }
             let until = first.map_or(now + LINGER, |(deadline, _)| deadline);
             let timed_out;
-            state.watch = Watch::Asleep(until);
+            state.watch = TimerWatch::Asleep(until);
             (state, timed_out) = self.changed.wait_until(state, &self.state, until);
-            state.watch = Watch::Awake;
+            state.watch = TimerWatch::Awake;
             if timed_out && first.is_none() && state.jobs.is_empty() {
-                state.watch = Watch::Nobody;
+                state.watch = TimerWatch::Nobody;
                 state.threads -= 1;
                 return None;
             }
         }
     }
 
-    fn give_up_the_watch(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+    fn give_up_the_watch(self: &Arc<Self>, mut state: MutexGuard<'_, TimerData>) {
         self.in_user_code.fetch_add(1, Ordering::Relaxed);
         if state.jobs.is_empty() {
-            state.watch = Watch::Nobody;
+            state.watch = TimerWatch::Nobody;
         } else {
             self.summon(state);
         }
@@ -260,7 +270,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(30);
 
-    fn tell<T: Send + 'static>(to: &mpsc::Sender<T>, what: T) -> Job {
+    fn tell<T: Send + 'static>(to: &mpsc::Sender<T>, what: T) -> TimerJob {
         let to = to.clone();
         Box::new(move || {
             to.send(what).unwrap();
@@ -273,7 +283,8 @@ mod tests {
         let (timer, (to, told)) = (Timer::new(), mpsc::channel());
         let now = Instant::now();
         let ahead = |milliseconds| now + Duration::from_millis(milliseconds);
-        // The first holds the thread up until all are there, so that what is asked for here is an order and no speed.
+        // The first holds the thread up until all are there, so that what is asked for here is an order and
+        // no speed.
         let (go, gone) = mpsc::channel::<()>();
         let hold = timer.at(
             now,
@@ -308,7 +319,7 @@ mod tests {
     fn user_code_that_blocks_keeps_no_other_job_waiting() {
         let (timer, (to, told)) = (Timer::new(), mpsc::channel());
         let (release, released) = mpsc::channel::<()>();
-        let blocks: Job = Box::new(move || {
+        let blocks: TimerJob = Box::new(move || {
             Some(Box::new(move || {
                 let _ = released.recv_timeout(LONG);
             }))
@@ -330,11 +341,13 @@ mod tests {
         let threads: std::collections::HashSet<_> = (0..20)
             .map(|_| {
                 let to = to.clone();
-                let says: Job = Box::new(|| Some(Box::new(move || to.send(thread::current().id()).unwrap())));
+                let says: TimerJob =
+                    Box::new(|| Some(Box::new(move || to.send(thread::current().id()).unwrap())));
                 let entry = timer.at(Instant::now(), says);
                 let by = told.recv_timeout(LONG).unwrap();
                 // Of the two threads, one watches again and the other is a spare.
-                let settled = |state: &State| state.spares == 1 && matches!(state.watch, Watch::Asleep(_));
+                let settled =
+                    |state: &TimerData| state.spares == 1 && matches!(state.watch, TimerWatch::Asleep(_));
                 while !settled(&timer.shared.state.lock()) {
                     thread::yield_now();
                 }
@@ -358,7 +371,7 @@ mod tests {
                 thread::yield_now();
             }
             let (release, released) = mpsc::channel::<()>();
-            let blocks: Job = Box::new(move || {
+            let blocks: TimerJob = Box::new(move || {
                 Some(Box::new(move || {
                     let _ = released.recv_timeout(LONG);
                 }))
@@ -372,13 +385,14 @@ mod tests {
         assert!((0..5).any(is_soon)); // most of them are not, only if the machine is very busy
     }
 
-    /// Otherwise thousands of deadlines at one time, with callbacks that take no time, start hundreds of threads.
+    /// Otherwise thousands of deadlines at one time, with callbacks that take no time, start hundreds of
+    /// threads.
     #[test]
     fn no_thread_is_started_while_another_one_is_on_its_way() {
         let shared = Timer::new().shared;
         shared.state.lock().threads = 1; // it is starting, or coming back from user's code
         shared.summon(shared.state.lock());
-        assert!(shared.state.lock().watch == Watch::Wanted);
+        assert!(shared.state.lock().watch == TimerWatch::Wanted);
         assert_eq!(shared.state.lock().threads, 1);
         shared.in_user_code.store(1, Ordering::Relaxed);
         shared.summon(shared.state.lock());
@@ -413,7 +427,7 @@ mod tests {
     #[test]
     fn who_takes_the_last_one_back_wakes_a_watcher_that_would_sleep_for_long() {
         let timer = Timer::new();
-        let sleeps_for_long = || matches!(timer.shared.state.lock().watch, Watch::Asleep(until) if until > Instant::now() + LONG);
+        let sleeps_for_long = || matches!(timer.shared.state.lock().watch, TimerWatch::Asleep(until) if until > Instant::now() + LONG);
         let far = timer.at(Instant::now() + Duration::from_hours(1_000_000), Box::new(|| None));
         while !sleeps_for_long() {
             thread::yield_now();

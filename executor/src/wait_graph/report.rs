@@ -1,24 +1,24 @@
 //! What is said of waits that only each other could end.
 
 use super::search::Closed;
-use super::waiting::{Wait, Waiting};
-use crate::awaited::{Awaited, ComesFrom};
-use crate::ids::{Place, ThreadKey, WatcherId};
-use crate::starvation::{Starvation, StarvedWait, TaskRef, WaitsFor};
+use super::waiting::{SleepingThread, WaitingThreads};
+use crate::ids::{Location, QueueId, ThreadKey};
 use crate::task::HandleCell;
-use crate::watcher::ServedBy;
+use crate::waiting::awaited::{Awaited, ComesFrom};
+use crate::waiting::queue_owner::ServedBy;
+use crate::waiting::starvation::{Starvation, StarvedWait, TaskRef, WaitsFor};
 
 /// A circle of waits, the way to it, and the other waits that were found.
-pub(super) struct Found {
+pub(super) struct Circle {
     chain: Vec<StarvedWait>,
     closes_at: usize,
     others: Vec<StarvedWait>,
 }
 
-impl Found {
+impl Circle {
     /// The report for the thread that was about to wait. Called without the lock.
-    pub(super) fn starvation(self, wait: &Wait) -> Starvation {
-        let pool = wait.duties.pool();
+    pub(super) fn starvation(self, wait: &SleepingThread) -> Starvation {
+        let pool = wait.context.pool();
         if let Some(pool) = &pool {
             pool.has_starved();
         }
@@ -29,8 +29,8 @@ impl Found {
     }
 }
 
-impl Waiting {
-    pub(super) fn report(&self, closed: &Closed) -> Found {
+impl WaitingThreads {
+    pub(super) fn report(&self, closed: &Closed) -> Circle {
         let mut chain = vec![closed.threads[0]];
         let closes_at = loop {
             let next = self.held_up_by(&chain);
@@ -44,7 +44,7 @@ impl Waiting {
         };
         let others = closed.threads.iter().filter(|key| !chain.contains(key));
         let others = others.map(|&key| self.describe(key)).collect();
-        Found { chain: chain.iter().map(|&key| self.describe(key)).collect(), closes_at, others }
+        Circle { chain: chain.iter().map(|&key| self.describe(key)).collect(), closes_at, others }
     }
 
     /// One of the threads that would have to go on for the last of these to go on: one of them if possible.
@@ -57,11 +57,11 @@ impl Waiting {
                 ComesFrom::Places(places) => {
                     places.into_iter().flat_map(|place| self.threads_at(place)).collect()
                 }
-                ComesFrom::Room(queue) => self.threads_at(Place::In(queue)),
+                ComesFrom::Room(queue) => self.threads_at(Location::In(queue)),
                 ComesFrom::TasksOf { collector, .. } => {
                     let running = self.running_of(collector).map(|(thread, _)| thread);
                     let queues = self.queues_with_tasks_of(collector);
-                    let behind = queues.into_iter().flat_map(|queue| self.threads_at(Place::In(queue)));
+                    let behind = queues.into_iter().flat_map(|queue| self.threads_at(Location::In(queue)));
                     running.chain(behind).collect()
                 }
             },
@@ -69,40 +69,39 @@ impl Waiting {
         threads.iter().find(|key| chain.contains(key)).or(threads.first()).copied()
     }
 
-    fn place_of(&self, task: &dyn HandleCell) -> Place {
-        let running = || self.running(task.id()).map_or(Place::Elsewhere, Place::On);
-        task.queue().map_or_else(running, Place::In)
+    fn place_of(&self, task: &dyn HandleCell) -> Location {
+        let running = || self.running(task.id()).map_or(Location::Elsewhere, Location::On);
+        task.queue().map_or_else(running, Location::In)
     }
 
     /// The threads that wait and hold up what is at a place.
-    fn threads_at(&self, mut place: Place) -> Vec<ThreadKey> {
+    fn threads_at(&self, mut place: Location) -> Vec<ThreadKey> {
         loop {
             place = match place {
-                Place::Elsewhere => return Vec::new(),
-                Place::On(thread) => return vec![thread],
-                Place::In(queue) => match queue.watcher().map(|watcher| watcher.served_by(queue)) {
-                    Some(ServedBy::Head(of_head)) => of_head,
+                Location::Elsewhere => return Vec::new(),
+                Location::On(thread) => return vec![thread],
+                Location::In(queue) => match queue.owner().map(|owner| owner.served_by(queue)) {
+                    Some(ServedBy::DrainTask(of_drain)) => of_drain,
                     _ => return self.working_for(queue).collect(),
                 },
             }
         }
     }
 
-    fn queues_with_tasks_of(&self, collector: usize) -> Vec<WatcherId> {
-        let has_some =
-            |id: &WatcherId| id.watcher().is_some_and(|watcher| watcher.queued_of(*id, collector) > 0);
+    fn queues_with_tasks_of(&self, collector: usize) -> Vec<QueueId> {
+        let has_some = |id: &QueueId| id.owner().is_some_and(|owner| owner.queued_of(*id, collector) > 0);
         self.queues_to_ask(collector).filter(has_some).collect()
     }
 
     fn describe(&self, key: ThreadKey) -> StarvedWait {
         let wait = self.get(key).expect("it was found among those that wait");
-        let label = wait.duties.runs();
+        let label = wait.context.runs();
         let task = label.map(|label| TaskRef::new(label.id(), label.name()));
-        let innermost = wait.duties.innermost().map(|id| TaskRef::new(id, None));
+        let innermost = wait.context.innermost().map(|id| TaskRef::new(id, None));
         StarvedWait {
             task: task.or(innermost),
             thread: wait.thread.name().map(str::to_owned),
-            pool: wait.duties.pools().next_back().map(name_of),
+            pool: wait.context.pools().next_back().map(name_of),
             waits_for: self.describe_what(&wait.what),
         }
     }
@@ -128,14 +127,14 @@ impl Waiting {
     }
 }
 
-fn name_of(queue: WatcherId) -> String {
-    queue.watcher().map_or_else(|| "a pool that is gone".to_owned(), |watcher| watcher.name())
+fn name_of(queue: QueueId) -> String {
+    queue.owner().map_or_else(|| "a pool that is gone".to_owned(), |owner| owner.name())
 }
 
 /// What is said of starvation in the log, by the thread that waited, outside all locks.
 #[cfg(feature = "tracing")]
 mod events {
-    use crate::starvation::Starvation;
+    use crate::waiting::starvation::Starvation;
 
     pub(super) fn starved(starvation: &Starvation) {
         tracing::warn!(target: "executor::starvation", "{}", starvation.line());
@@ -143,7 +142,7 @@ mod events {
 }
 #[cfg(not(feature = "tracing"))]
 mod events {
-    use crate::starvation::Starvation;
+    use crate::waiting::starvation::Starvation;
 
     pub(super) fn starved(_starvation: &Starvation) {}
 }

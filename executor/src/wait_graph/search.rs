@@ -3,18 +3,18 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Used;
-use super::waiting::Waiting;
-use crate::awaited::{Awaited, ComesFrom};
-use crate::ids::{Place, ThreadKey, WatcherId};
-use crate::starvation::OnStarvation;
+use super::waiting::WaitingThreads;
+use crate::ids::{Location, QueueId, ThreadKey};
 use crate::sync::Arc;
 use crate::task::{HandleCell, TaskState};
-use crate::watcher::{ServedBy, Workforce};
+use crate::waiting::awaited::{Awaited, ComesFrom};
+use crate::waiting::queue_owner::{PoolOwner, ServedBy};
+use crate::waiting::starvation::OnStarvation;
 
 /// Waits that only each other could end, in the order in which the search came to them.
 pub(super) struct Closed {
     pub(super) threads: Vec<ThreadKey>,
-    pub(super) pools: Vec<(WatcherId, Arc<dyn Workforce>)>,
+    pub(super) pools: Vec<(QueueId, Arc<dyn PoolOwner>)>,
 }
 
 impl Closed {
@@ -24,13 +24,13 @@ impl Closed {
     }
 }
 
-impl Waiting {
-    /// What can be reached from a thread's wait, if nothing of it can go on. Whoever was asked goes to `used`, to be dropped
-    /// without the lock.
+impl WaitingThreads {
+    /// What can be reached from a thread's wait, if nothing of it can go on. Whoever was asked goes to
+    /// `used`, to be dropped without the lock.
     pub(super) fn closed_from(&self, key: ThreadKey, used: &mut Used) -> Option<Closed> {
-        let mut search = Search {
+        let mut search = GraphSearch {
             waiting: self,
-            to_visit: VecDeque::from([Node::Thread(key)]),
+            to_visit: VecDeque::from([GraphNode::Thread(key)]),
             seen: BTreeSet::new(),
             closed: Closed { threads: Vec::new(), pools: Vec::new() },
             used,
@@ -43,7 +43,7 @@ impl Waiting {
 
     /// Whether the pool of this thread, or one that the search came to, was told to do something about it.
     pub(super) fn may_be_relieved(&self, key: ThreadKey, closed: &Closed) -> bool {
-        let own = self.get(key).and_then(|wait| wait.duties.pool()).map(|pool| pool.on_starvation());
+        let own = self.get(key).and_then(|wait| wait.context.pool()).map(|pool| pool.on_starvation());
         let helps = matches!(own, Some(OnStarvation::Help { .. } | OnStarvation::HelpOthers { .. }));
         let spares = |what| matches!(what, OnStarvation::Spare { .. });
         helps || closed.pools.iter().any(|(_, pool)| spares(pool.on_starvation()))
@@ -62,39 +62,39 @@ impl Waiting {
 
 /// Where the search goes. Each is visited once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Node {
+enum GraphNode {
     Thread(ThreadKey),
-    Queue(WatcherId),
+    Queue(QueueId),
 }
 
-impl Node {
+impl GraphNode {
     /// `None` if something there may go on.
-    fn at(place: Place) -> Option<Self> {
+    fn at(place: Location) -> Option<Self> {
         match place {
-            Place::Elsewhere => None,
-            Place::In(queue) => Some(Self::Queue(queue)),
-            Place::On(thread) => Some(Self::Thread(thread)),
+            Location::Elsewhere => None,
+            Location::In(queue) => Some(Self::Queue(queue)),
+            Location::On(thread) => Some(Self::Thread(thread)),
         }
     }
 }
 
-struct Search<'a> {
-    waiting: &'a Waiting,
-    to_visit: VecDeque<Node>,
-    seen: BTreeSet<Node>,
+struct GraphSearch<'a> {
+    waiting: &'a WaitingThreads,
+    to_visit: VecDeque<GraphNode>,
+    seen: BTreeSet<GraphNode>,
     closed: Closed,
     used: &'a mut Used,
 }
 
-impl Search<'_> {
+impl GraphSearch<'_> {
     /// Goes on from a node. `None` if something there can go on.
-    fn visit(&mut self, node: Node) -> Option<()> {
+    fn visit(&mut self, node: GraphNode) -> Option<()> {
         if !self.seen.insert(node) {
             return Some(());
         }
         match node {
-            Node::Thread(key) => self.visit_thread(key),
-            Node::Queue(id) => self.visit_queue(id),
+            GraphNode::Thread(key) => self.visit_thread(key),
+            GraphNode::Queue(id) => self.visit_queue(id),
         }
     }
 
@@ -107,9 +107,9 @@ impl Search<'_> {
         }
     }
 
-    fn visit_queue(&mut self, id: WatcherId) -> Option<()> {
+    fn visit_queue(&mut self, id: QueueId) -> Option<()> {
         match self.used.served_by(id)? {
-            ServedBy::Head(place) => self.to_visit.push_back(Node::at(place)?),
+            ServedBy::DrainTask(place) => self.to_visit.push_back(GraphNode::at(place)?),
             ServedBy::Threads(pool) => {
                 let id = id.of_all_lanes(); // one that has several is visited once
                 if self.closed.pools.iter().any(|(known, _)| *known == id) {
@@ -119,7 +119,7 @@ impl Search<'_> {
                 if !pool.waits_for_threads(threads.len()) {
                     return None;
                 }
-                self.to_visit.extend(threads.into_iter().map(Node::Thread));
+                self.to_visit.extend(threads.into_iter().map(GraphNode::Thread));
                 self.closed.pools.push((id, pool));
             }
         }
@@ -132,10 +132,10 @@ impl Search<'_> {
         }
         self.to_visit.push_back(match task.state() {
             TaskState::Pending => match task.queue() {
-                Some(queue) => Node::Queue(queue),
-                None => Node::Thread(self.waiting.running(task.id())?), // it is in the hook before it
+                Some(queue) => GraphNode::Queue(queue),
+                None => GraphNode::Thread(self.waiting.running(task.id())?), // it is in the hook before it
             },
-            TaskState::Running => Node::Thread(self.waiting.running(task.id())?),
+            TaskState::Running => GraphNode::Thread(self.waiting.running(task.id())?),
             _ => return None,
         });
         Some(())
@@ -146,13 +146,14 @@ impl Search<'_> {
             ComesFrom::Elsewhere => None,
             ComesFrom::TasksOf { collector, tasks } => self.visit_tasks_of(*collector, *tasks),
             ComesFrom::Room(queue) => {
-                // As soon as there is some, the first that waits for it is woken, and counts as one that can go on.
-                self.to_visit.push_back(Node::Queue(*queue));
+                // As soon as there is some, the first that waits for it is woken, and counts as one that can
+                // go on.
+                self.to_visit.push_back(GraphNode::Queue(*queue));
                 Some(())
             }
             ComesFrom::Places(places) => {
-                self.to_visit.extend(places.iter().copied().filter_map(Node::at));
-                (!places.is_empty() && !places.contains(&Place::Elsewhere)).then_some(())
+                self.to_visit.extend(places.iter().copied().filter_map(GraphNode::at));
+                (!places.is_empty() && !places.contains(&Location::Elsewhere)).then_some(())
             }
         }
     }
@@ -162,28 +163,28 @@ impl Search<'_> {
         let mut found = 0;
         for (key, running) in self.waiting.running_of(collector) {
             found += running;
-            self.to_visit.push_back(Node::Thread(key));
+            self.to_visit.push_back(GraphNode::Thread(key));
         }
         for id in self.waiting.queues_to_ask(collector) {
             if self.goes_on(id) {
                 continue;
             }
-            let queued = self.used.watcher(id).map_or(0, |watcher| watcher.queued_of(id, collector));
+            let queued = self.used.owner(id).map_or(0, |owner| owner.queued_of(id, collector));
             if queued > 0 {
                 found += queued;
-                self.to_visit.push_back(Node::Queue(id));
+                self.to_visit.push_back(GraphNode::Queue(id));
             }
         }
         (found >= tasks).then_some(())
     }
 
     /// Whether a task in this queue may begin although the threads wait that are known to.
-    fn goes_on(&mut self, mut id: WatcherId) -> bool {
+    fn goes_on(&mut self, mut id: QueueId) -> bool {
         loop {
             match self.used.served_by(id) {
-                None | Some(ServedBy::Head(Place::Elsewhere)) => return true,
-                Some(ServedBy::Head(Place::On(thread))) => return self.waiting.get(thread).is_none(),
-                Some(ServedBy::Head(Place::In(queue))) => id = queue,
+                None | Some(ServedBy::DrainTask(Location::Elsewhere)) => return true,
+                Some(ServedBy::DrainTask(Location::On(thread))) => return self.waiting.get(thread).is_none(),
+                Some(ServedBy::DrainTask(Location::In(queue))) => id = queue,
                 Some(ServedBy::Threads(pool)) => {
                     return !pool.waits_for_threads(self.waiting.working_for(id).count());
                 }

@@ -3,53 +3,54 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::task::Wake;
 
-use super::{Used, lines};
-use crate::awaited::Awaited;
-use crate::ids::{TaskId, ThreadKey, WatcherId};
-use crate::parker::Parker;
+use super::Used;
+use super::strands;
+use crate::ids::{QueueId, TaskId, ThreadKey};
 use crate::sync::{Arc, thread};
-use crate::worker_context::Duties;
+use crate::waiting::awaited::Awaited;
+use crate::waiting::parker::Parker;
+use crate::waiting::worker_context::WorkerContext;
 
 /// A thread that sleeps, or is about to.
-pub(super) struct Wait {
+pub(super) struct SleepingThread {
     pub(super) thread: thread::Thread,
-    pub(super) duties: Duties,
+    pub(super) context: WorkerContext,
     pub(super) what: Awaited,
     pub(super) parker: Arc<Parker>,
-    entries: Entries,
+    entries: IndexKeys,
 }
 
 /// What it is in the index by.
 #[derive(Default)]
-struct Entries {
+struct IndexKeys {
     tasks: Vec<TaskId>,
-    pools: Vec<WatcherId>,
+    pools: Vec<QueueId>,
     collectors: Vec<usize>,
 }
 
-impl Wait {
+impl SleepingThread {
     pub(super) fn of_this_thread(what: Awaited, parker: &Arc<Parker>) -> Self {
-        let duties = Duties::of_this_thread();
-        let entries = Entries {
-            tasks: duties.tasks().collect(),
-            pools: duties.pools().collect(),
-            collectors: duties.collectors().collect(),
+        let context = WorkerContext::of_this_thread();
+        let entries = IndexKeys {
+            tasks: context.tasks().collect(),
+            pools: context.pools().collect(),
+            collectors: context.collectors().collect(),
         };
-        Self { thread: thread::current(), duties, what, parker: Arc::clone(parker), entries }
+        Self { thread: thread::current(), context, what, parker: Arc::clone(parker), entries }
     }
 }
 
 #[derive(Default)]
-pub(super) struct Waiting {
-    threads: BTreeMap<ThreadKey, Wait>,
+pub(super) struct WaitingThreads {
+    threads: BTreeMap<ThreadKey, SleepingThread>,
     by_task: BTreeMap<TaskId, ThreadKey>,
-    by_pool: BTreeMap<WatcherId, BTreeSet<ThreadKey>>,
+    by_pool: BTreeMap<QueueId, BTreeSet<ThreadKey>>,
     by_collector: BTreeMap<usize, BTreeSet<ThreadKey>>,
 }
 
-impl Waiting {
-    pub(super) fn enter(&mut self, key: ThreadKey, wait: Wait) {
-        let Entries { tasks, pools, collectors } = &wait.entries;
+impl WaitingThreads {
+    pub(super) fn enter(&mut self, key: ThreadKey, wait: SleepingThread) {
+        let IndexKeys { tasks, pools, collectors } = &wait.entries;
         self.by_task.extend(tasks.iter().map(|&task| (task, key)));
         for &pool in pools {
             self.by_pool.entry(pool).or_default().insert(key);
@@ -61,9 +62,9 @@ impl Waiting {
     }
 
     /// Takes a thread out, and keeps no memory when nobody waits.
-    pub(super) fn leave(&mut self, key: ThreadKey) -> Option<Wait> {
+    pub(super) fn leave(&mut self, key: ThreadKey) -> Option<SleepingThread> {
         let wait = self.threads.remove(&key)?;
-        let Entries { tasks, pools, collectors } = &wait.entries;
+        let IndexKeys { tasks, pools, collectors } = &wait.entries;
         for task in tasks {
             self.by_task.remove(task);
         }
@@ -79,7 +80,7 @@ impl Waiting {
         Some(wait)
     }
 
-    pub(super) fn get(&self, key: ThreadKey) -> Option<&Wait> {
+    pub(super) fn get(&self, key: ThreadKey) -> Option<&SleepingThread> {
         self.threads.get(&key)
     }
 
@@ -100,20 +101,21 @@ impl Waiting {
     }
 
     /// The threads that wait and work for a pool, whichever of its lanes is meant.
-    pub(super) fn working_for(&self, queue: WatcherId) -> impl Iterator<Item = ThreadKey> {
+    pub(super) fn working_for(&self, queue: QueueId) -> impl Iterator<Item = ThreadKey> {
         self.by_pool.get(&queue.of_all_lanes()).into_iter().flatten().copied()
     }
 
     /// The queues that may hold tasks of this collector which wait for a thread that waits.
-    pub(super) fn queues_to_ask(&self, collector: usize) -> impl Iterator<Item = WatcherId> {
-        self.by_pool.keys().copied().chain(lines::with_tasks_of(collector))
+    pub(super) fn queues_to_ask(&self, collector: usize) -> impl Iterator<Item = QueueId> {
+        self.by_pool.keys().copied().chain(strands::with_tasks_of(collector))
     }
 
     /// The threads which are in the middle of tasks that report to this collector, and how many tasks each.
     pub(super) fn running_of(&self, collector: usize) -> impl Iterator<Item = (ThreadKey, usize)> {
         let count = move |key: &ThreadKey| {
-            // Not as many as at the beginning of the wait: one that was cancelled since then reports to nobody.
-            let tasks = self.threads[key].duties.collectors().filter(|&other| other == collector).count();
+            // Not as many as at the beginning of the wait: one that was cancelled since then reports to
+            // nobody.
+            let tasks = self.threads[key].context.collectors().filter(|&other| other == collector).count();
             (tasks > 0).then_some((*key, tasks))
         };
         self.by_collector.get(&collector).into_iter().flatten().filter_map(count)

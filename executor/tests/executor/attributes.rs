@@ -266,14 +266,14 @@ const LINE: [Cell; 13] = {
         Kept,
         Kept,
         Kept,
-        Says("striped/mod.rs", HOOKS),
-        Says("striped/mod.rs", OUTCOME),
+        Says("composed/striped/mod.rs", HOOKS),
+        Says("composed/striped/mod.rs", OUTCOME),
         Kept,
-        Says("striped/mod.rs", COUNT),
+        Says("composed/striped/mod.rs", COUNT),
         Kept,
         Kept,
-        Says("striped/mod.rs", HANDED_OUT),
-        Says("striped/mod.rs", PANICS),
+        Says("composed/striped/mod.rs", HANDED_OUT),
+        Says("composed/striped/mod.rs", PANICS),
         Kept,
         Kept,
     ]
@@ -376,10 +376,10 @@ fn what_a_wrapper_does_not_keep_stands_on_its_page() {
     for cell in LINE.iter().chain(&SCHEDULED) {
         let Says(file, words) = cell else { continue };
         assert!(page(file).contains(words), "{file}: {words}");
-        let of_lines = file.starts_with("striped") && !words.starts_with("a panic");
-        assert!(!of_lines || page("serial.rs").contains(words), "serial.rs: {words}");
+        let of_lines = file.starts_with("composed/striped") && !words.starts_with("a panic");
+        assert!(!of_lines || page("composed/serial.rs").contains(words), "serial.rs: {words}");
     }
-    assert!(page("serial.rs").contains("its panic goes to the [panic handler of the process]"));
+    assert!(page("composed/serial.rs").contains("its panic goes to the [panic handler of the process]"));
 }
 
 /// A time limit goes along with its task, whichever executor the task goes through.

@@ -80,11 +80,12 @@ mod tests {
         let written = |file: &str| fs::metadata(tree.join(file)).unwrap().modified().unwrap();
         fs::create_dir_all(&tree).unwrap();
         write(&root, &tree, &BTreeMap::new()).unwrap();
-        let (job, task) = (written("executor/src/job.rs"), written("executor/src/task.rs"));
+        let (job, task) = (written("executor/src/task/borrowed.rs"), written("executor/src/task/mod.rs"));
         fs::write(tree.join("executor/src/gone.rs"), "").unwrap();
-        write(&root, &tree, &[("executor/src/task.rs".to_owned(), "mod task;".to_owned())].into()).unwrap();
-        assert_eq!(written("executor/src/job.rs"), job);
-        assert_ne!(written("executor/src/task.rs"), task);
+        write(&root, &tree, &[("executor/src/task/mod.rs".to_owned(), "mod task;".to_owned())].into())
+            .unwrap();
+        assert_eq!(written("executor/src/task/borrowed.rs"), job);
+        assert_ne!(written("executor/src/task/mod.rs"), task);
         assert!(!tree.join("executor/src/gone.rs").exists());
         fs::remove_dir_all(&tree).unwrap();
     }

@@ -14,29 +14,29 @@ use crate::sync::Mutex;
 use crate::{model, model_bounded};
 
 #[allow(dead_code, reason = "a pool uses all of it")]
-#[path = "../../../src/job.rs"]
+#[path = "../../../src/task/borrowed.rs"]
 mod library;
-use library::{Borrowed, Loans, Unwinding, lend};
+use library::{JobRef, ScopedJobs, Unwinding, lend};
 
 /// The place where a half waits for a thief.
 #[derive(Clone)]
-struct Queue(loom::sync::Arc<Mutex<Option<Borrowed>>>);
+struct Queue(loom::sync::Arc<Mutex<Option<JobRef>>>);
 
 impl Queue {
     fn new() -> Self {
         Self(loom::sync::Arc::new(Mutex::default()))
     }
 
-    fn push(&self, half: Borrowed) {
+    fn push(&self, half: JobRef) {
         *self.0.lock() = Some(half);
     }
 
-    fn take(&self) -> Option<Borrowed> {
+    fn take(&self) -> Option<JobRef> {
         self.0.lock().take()
     }
 
     /// Starts a thread that takes a half once, if there is one.
-    fn thief(&self, with: impl Fn(Borrowed) + 'static) -> JoinHandle<()> {
+    fn thief(&self, with: impl Fn(JobRef) + 'static) -> JoinHandle<()> {
         let queue = self.clone();
         thread::spawn(move || {
             if let Some(half) = queue.take() {
@@ -59,7 +59,7 @@ impl Queue {
 fn a_half_is_run_once_by_its_thief_or_its_lender_who_sees_its_result_and_all_that_it_did() {
     model(|| {
         let queue = Queue::new();
-        let thief = queue.thief(Borrowed::run);
+        let thief = queue.thief(JobRef::run);
         let runs = AtomicUsize::new(0);
         let half = || {
             runs.store(runs.load(Relaxed) + 1, Relaxed);
@@ -77,7 +77,7 @@ fn a_half_is_run_once_by_its_thief_or_its_lender_who_sees_its_result_and_all_tha
 fn a_frame_that_unwinds_stays_until_a_stolen_half_has_ended() {
     model(|| {
         let queue = Queue::new();
-        let thief = queue.thief(Borrowed::run);
+        let thief = queue.thief(JobRef::run);
         let step = AtomicUsize::new(0);
         let unwound = catch_unwind(AssertUnwindSafe(|| {
             let half = || [1, 2].into_iter().for_each(|n| step.store(n, Relaxed));
@@ -116,7 +116,7 @@ impl Wake for Bell {
 }
 
 /// Waits for the lent closures, as a thread does that sleeps.
-fn sleep_until_settled(loans: &Loans<'_>) {
+fn sleep_until_settled(loans: &ScopedJobs<'_>) {
     let bell = Arc::new(Bell(loom::sync::Notify::new()));
     let waker = Waker::from(Arc::clone(&bell));
     while !loans.are_settled(&waker) {
@@ -128,7 +128,7 @@ fn sleep_until_settled(loans: &Loans<'_>) {
 fn a_scope_sleeps_until_its_last_closure_has_ended_and_sees_what_all_did() {
     model_bounded(3, || {
         let runs = [AtomicUsize::new(0), AtomicUsize::new(0)];
-        let loans = Loans::new();
+        let loans = ScopedJobs::new();
         let lend_both = || {
             [&runs[0], &runs[1]].map(|runs| {
                 let (ticket, _claim) = loans.lend(|| runs.store(1, Relaxed));
@@ -147,7 +147,7 @@ fn a_scope_sleeps_until_its_last_closure_has_ended_and_sees_what_all_did() {
 fn a_closure_that_is_taken_back_while_its_ticket_is_run_is_run_once() {
     model_bounded(3, || {
         let runs = AtomicUsize::new(0);
-        let loans = Loans::new();
+        let loans = ScopedJobs::new();
         let lend_one = || {
             let (ticket, _claim) = loans.lend(|| runs.store(runs.load(Relaxed) + 1, Relaxed));
             thread::spawn(move || ticket.run())

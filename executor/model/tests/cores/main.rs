@@ -20,7 +20,7 @@ mod latch;
 mod linked;
 mod pool;
 mod promise;
-mod run;
+mod batch;
 mod semaphore;
 mod seq_cst;
 mod shared;
@@ -132,16 +132,18 @@ mod ids {
     }
 }
 
-mod worker_context {
-    use crate::ids::TaskId;
-    use crate::task::TaskLabel;
+mod waiting {
+    pub(crate) mod worker_context {
+        use crate::ids::TaskId;
+        use crate::task::TaskLabel;
 
-    pub(crate) trait Worker: Send + Sync {
-        #[allow(dead_code, reason = "reports say it, and no model makes one")]
-        fn runs(&self) -> Option<TaskLabel>;
+        pub(crate) trait PoolWorker: Send + Sync {
+            #[allow(dead_code, reason = "reports say it, and no model makes one")]
+            fn runs(&self) -> Option<TaskLabel>;
 
-        #[allow(dead_code, reason = "lines say it, and no model has one")]
-        fn runs_part(&self, line: TaskId, part: &TaskLabel);
+            #[allow(dead_code, reason = "lines say it, and no model has one")]
+            fn runs_part(&self, strand: TaskId, part: &TaskLabel);
+        }
     }
 }
 

@@ -215,9 +215,9 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
 
 /// Functions that wait inside a task or a thread of the library's own. `Task::run` runs such a task like any
-/// other; for example, the head of a line submits its successor. By names alone, every function that runs a
+/// other; for example, the drain task of a strand submits its successor. By names alone, every function that runs a
 /// task would come to that wait.
-const INSIDE: &[(&str, &str)] = &[("Line", "hand_over"), ("Shared", "sleep_and_hand_over")];
+const INSIDE: &[(&str, &str)] = &[("Strand", "hand_over"), ("ScheduledShared", "sleep_and_hand_over")];
 
 type Blocks = fn() -> bool;
 

@@ -1,0 +1,138 @@
+//! Why a task was asked to stop.
+//!
+//! A request to stop says *that*; a log line or an error message wants to say *why*. So whoever cancels a
+//! token leaves a reason with it, and the reason travels down the tree of tokens and out of the task's body
+//! with [`Cancelled`](struct@crate::Cancelled).
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::sync::Arc;
+
+/// Why a [`CancelToken`](crate::CancelToken) was cancelled, and whether at that token or further up.
+///
+/// [`CancelToken::reason`](crate::CancelToken::reason) and [`Cancelled::reason`](crate::Cancelled::reason)
+/// tell it. The first request counts: a later one has no effect on the reason.
+///
+/// ```
+/// use executor::{CancelKind, CancelReason, CancelToken};
+///
+/// let request = CancelToken::new();
+/// let query = request.child();
+/// request.cancel_because(CancelReason::new("the client hung up").with_payload(499_u16));
+///
+/// let cancelled = query.check().unwrap_err();
+/// assert_eq!(cancelled.to_string(), "the task was cancelled: the client hung up");
+/// let reason = cancelled.reason().unwrap();
+/// assert!(reason.is_inherited(), "nobody cancelled the query by itself");
+/// assert_eq!((reason.kind(), reason.payload::<u16>()), (CancelKind::Requested, Some(&499)));
+/// ```
+#[derive(Clone)]
+pub struct CancelReason {
+    kind: CancelKind,
+    inherited: bool,
+    said: Option<Arc<Said>>,
+}
+
+/// What the one who asked has to say.
+struct Said {
+    message: Option<Cow<'static, str>>,
+    payload: Option<Box<dyn Any + Send + Sync>>,
+}
+
+/// What kind of party asked a task to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CancelKind {
+    /// Somebody called `cancel` on a token or a handle.
+    Requested,
+    /// A deadline has passed: [`CancelToken::with_timeout`](crate::CancelToken::with_timeout).
+    Deadline,
+    /// An executor was stopped: [`shutdown_now`](crate::ExecutorService::shutdown_now).
+    Shutdown,
+}
+
+impl CancelReason {
+    /// A request with a message, for people to read.
+    pub fn new(message: impl Into<Cow<'static, str>>) -> Self {
+        let said = Said { message: Some(message.into()), payload: None };
+        Self { said: Some(Arc::new(said)), ..Self::of(CancelKind::Requested) }
+    }
+
+    /// Adds a value of any type, for programs to read. It is dropped with the last token and error that have
+    /// this reason, on whichever thread that is.
+    pub fn with_payload(self, payload: impl Any + Send + Sync) -> Self {
+        let message = self.said.and_then(|said| said.message.clone());
+        let said = Said { message, payload: Some(Box::new(payload)) };
+        Self { said: Some(Arc::new(said)), ..Self::of(self.kind) }
+    }
+
+    pub(crate) fn of(kind: CancelKind) -> Self {
+        Self { kind, inherited: false, said: None }
+    }
+
+    /// The same reason as the token has it at which it is given, be it that of another token.
+    pub(crate) fn given_here(self) -> Self {
+        Self { inherited: false, ..self }
+    }
+
+    /// The same reason as a token further down has it.
+    pub(crate) fn inherited(&self) -> Self {
+        Self { inherited: true, ..self.clone() }
+    }
+
+    /// Who asked.
+    pub fn kind(&self) -> CancelKind {
+        self.kind
+    }
+
+    /// Whether the request was made at a token further up, or at one that this one is
+    /// [linked](crate::CancelToken::linked) to.
+    pub fn is_inherited(&self) -> bool {
+        self.inherited
+    }
+
+    /// What the one who asked has said.
+    pub fn message(&self) -> Option<&str> {
+        self.said.as_ref()?.message.as_deref()
+    }
+
+    /// The value that came with the request, if it is of this type.
+    pub fn payload<T: Any>(&self) -> Option<&T> {
+        self.said.as_ref()?.payload.as_ref()?.downcast_ref()
+    }
+}
+
+impl From<&'static str> for CancelReason {
+    fn from(message: &'static str) -> Self {
+        Self::new(message)
+    }
+}
+
+impl From<String> for CancelReason {
+    fn from(message: String) -> Self {
+        Self::new(message)
+    }
+}
+
+impl fmt::Display for CancelReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match (self.message(), self.kind) {
+            (Some(message), _) => message,
+            (None, CancelKind::Requested) => "somebody asked for it",
+            (None, CancelKind::Deadline) => "its deadline has passed",
+            (None, CancelKind::Shutdown) => "its executor was shut down",
+        })
+    }
+}
+
+impl fmt::Debug for CancelReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelReason")
+            .field("kind", &self.kind)
+            .field("inherited", &self.inherited)
+            .field("message", &self.message())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,243 @@
+//! What a striped executor shares with the drain tasks of its strands.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use super::table::{Left, Table};
+use crate::cancel::CancelToken;
+use crate::composed::lifecycle::{InFlight, Lifecycle};
+use crate::composed::strand::{Strand, StrandOwner, StrandState, Turns, reclaim_drains};
+use crate::ids::{Location, QueueId, TaskId};
+use crate::panics::discard;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Arc, Mutex, MutexGuard, Weak};
+use crate::task::Task;
+use crate::task::tombstones::Tombstones;
+use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
+
+/// The strands of some of the stripes.
+pub(super) type Strands<K> = Table<K, Strand<Home<K>>>;
+
+pub(super) struct StripedShared<K> {
+    tables: Box<[Apart<Mutex<Strands<K>>>]>,
+    pub(super) registration: QueueRegistration,
+    pub(super) tombstones: Tombstones,
+    pub(super) turns: Turns,
+    pub(super) life: Arc<Lifecycle>,
+    /// Until the tables know of the shutdown, they are not asked whether they are empty.
+    open: Mutex<Option<InFlight>>,
+}
+
+/// In cache lines of its own, so that threads which use different tables do not disturb each other.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// So many that two threads seldom meet at one.
+const TABLES: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 64 };
+
+impl<K: Send + 'static> StripedShared<K> {
+    pub(super) fn new(life: &Arc<Lifecycle>, turns: Turns) -> Arc<Self> {
+        Arc::new_cyclic(|me: &Weak<Self>| Self {
+            tables: (0..TABLES).map(|_| Apart(Mutex::new(Table::new()))).collect(),
+            registration: QueueRegistration::new(me),
+            tombstones: Tombstones::new(),
+            turns,
+            life: Arc::clone(life),
+            open: Mutex::new(life.begin_stay()),
+        })
+    }
+
+    /// The table for a hash, or for a lane, which is a part of it.
+    pub(super) fn table(&self, hash: u64) -> MutexGuard<'_, Strands<K>> {
+        let bits = usize::try_from(hash >> 16 & 0xFF).expect("eight bits");
+        self.tables[bits % TABLES].0.lock()
+    }
+
+    /// Lets nothing new in. Who enters a table asks the life under the table's lock: so none comes in behind
+    /// the back of this.
+    pub(super) fn shutdown(&self) {
+        self.life.shutdown();
+        let Some(stay) = self.open.lock().take() else { return };
+        self.tables().for_each(|mut table| table.shutdown(&stay));
+    }
+
+    /// Takes all tasks out, because no more are to begin: those of each stripe together and in their order.
+    pub(super) fn stop(&self) -> Vec<Task> {
+        let (mut tasks, mut queues) = (Vec::new(), BTreeSet::new());
+        for mut table in self.tables() {
+            let mut cancelled = Vec::new(); // dropped when the lock is free
+            for strand in table.strands() {
+                let (taken, tombstones) = strand.stop();
+                tasks.extend(taken);
+                cancelled.extend(tombstones);
+                queues.extend(strand.drain_in());
+            }
+            let completed = Cell::new(0);
+            let (keys, stay) = table.leave_if(|strand| {
+                let is_stopped = strand.with(|state| !state.is_running());
+                completed.set(completed.get() + if is_stopped { strand.take_completed() } else { 0 });
+                is_stopped
+            });
+            table.completed += completed.get();
+            drop(table);
+            keys.into_iter().for_each(discard);
+            drop((stay, cancelled));
+        }
+        reclaim_drains(queues, self.life.root());
+        tasks
+    }
+
+    /// How many tasks wait, with those that were cancelled.
+    fn waiting(&self) -> usize {
+        self.tables()
+            .map(|table| table.strands().map(|strand| strand.with(|state| state.len())).sum::<usize>())
+            .sum()
+    }
+}
+
+impl<K> StripedShared<K> {
+    /// Each of them, one after the other.
+    pub(super) fn tables(&self) -> impl Iterator<Item = MutexGuard<'_, Strands<K>>> {
+        self.tables.iter().map(|table| table.0.lock())
+    }
+}
+
+/// What the strand of a stripe knows of its surroundings.
+pub(super) struct Home<K> {
+    shared: Arc<StripedShared<K>>,
+    /// Of the key that it serves now. Written under the lock of the table, before the strand is found in
+    /// there.
+    hash: AtomicU64,
+}
+
+impl<K> Home<K> {
+    fn hash(&self) -> u64 {
+        self.hash.load(Ordering::Relaxed)
+    }
+}
+
+impl<K: Send + 'static> StripedShared<K> {
+    /// A strand for a key with this hash: a spare one, if there is one.
+    pub(super) fn new_strand(
+        self: &Arc<Self>,
+        hash: u64,
+        spare: Option<Arc<Strand<Home<K>>>>,
+    ) -> Arc<Strand<Home<K>>> {
+        let new = || Strand::new(Home { shared: Arc::clone(self), hash: AtomicU64::new(0) });
+        let strand = spare.unwrap_or_else(|| Arc::new(new()));
+        strand.owner.hash.store(hash, Ordering::Relaxed); // whoever reads it has come by the strand through a lock
+        strand
+    }
+}
+
+impl<K: Send + 'static> StrandOwner for Home<K> {
+    fn queue_id(&self) -> QueueId {
+        self.shared.registration.id().with_lane(self.hash())
+    }
+
+    fn tombstones(&self) -> &Tombstones {
+        &self.shared.tombstones
+    }
+
+    fn turns(&self) -> Option<&Turns> {
+        Some(&self.shared.turns)
+    }
+
+    fn root(&self) -> &CancelToken {
+        self.shared.life.root()
+    }
+
+    fn change<R>(strand: &Arc<Strand<Self>>, change: impl FnOnce(&mut StrandState) -> R) -> R {
+        let (shared, hash) = (&strand.owner.shared, strand.owner.hash());
+        let mut table = shared.table(hash);
+        let (result, is_idle) = strand.with(|state| (change(state), state.is_idle()));
+        let mut left: Left<K> = (None, None);
+        if is_idle {
+            table.completed += strand.take_completed();
+            left = table.leave(hash, strand);
+        }
+        drop(table);
+        let (key, stay) = left;
+        discard(key);
+        drop(stay); // with which those are let go who wait for the end
+        result
+    }
+}
+
+/// Each stripe has a queue of its own, whose lane is a part of the hash of its key. Two stripes can have the
+/// same, so what is asked of a lane is looked up in both.
+impl<K: Send + 'static> QueueOwner for StripedShared<K> {
+    fn cancelled_in_queue(&self, _queue: QueueId) {
+        if self.tombstones.has_come() && self.tombstones.are_many(|| self.waiting()) {
+            for table in self.tables() {
+                let cancelled: Vec<_> = table.strands().map(|strand| strand.clear_out()).collect();
+                drop(table);
+                drop(cancelled);
+            }
+        }
+    }
+
+    fn tombstone_dropped(&self) {} // what leaves a strand is counted before it is dropped
+
+    fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task> {
+        let table = self.table(queue.lane());
+        let found = self.strands_of(&table, queue).find_map(|strand| strand.remove(id));
+        drop(table);
+        let (task, was_cancelled) = found?;
+        (!was_cancelled).then_some(task)
+    }
+
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
+        let mut taken = Vec::new();
+        for table in self.tables() {
+            let found: Vec<_> = table.strands().map(|strand| strand.remove_all(wanted)).collect();
+            drop(table);
+            taken.extend(found.into_iter().flat_map(|(tasks, _cancelled)| tasks));
+        }
+        taken
+    }
+
+    fn raise(&self, queue: QueueId, id: TaskId, priority: &dyn Fn() -> i32) {
+        let table = self.table(queue.lane());
+        let strands: Vec<_> = self.strands_of(&table, queue).map(Arc::clone).collect();
+        drop(table);
+        for strand in strands {
+            strand.raise_task(id, priority);
+        }
+    }
+
+    fn name(&self) -> String {
+        "a striped executor".to_owned()
+    }
+
+    /// A drain task that cannot be told from another may be anywhere: nothing is reported that is not known
+    /// for certain.
+    fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy {
+        let table = self.table(queue.lane());
+        let mut strands = self.strands_of(&table, queue);
+        ServedBy::DrainTask(match (strands.next(), strands.next()) {
+            (Some(strand), None) => strand.place_of_drain(),
+            _ => Location::Elsewhere,
+        })
+    }
+
+    fn queued_of(&self, queue: QueueId, collector: usize) -> usize {
+        let table = self.table(queue.lane());
+        let of_strand = |strand: &Arc<Strand<Home<K>>>| {
+            strand.with(|state| state.tasks().filter(|task| task.collector() == collector).count())
+        };
+        self.strands_of(&table, queue).map(of_strand).sum()
+    }
+}
+
+impl<K: Send + 'static> StripedShared<K> {
+    /// The strands with the lane of this queue: one, or none any more; seldom more.
+    fn strands_of<'a>(
+        &self,
+        table: &'a Strands<K>,
+        queue: QueueId,
+    ) -> impl Iterator<Item = &'a Arc<Strand<Home<K>>>> + use<'a, K> {
+        let base = self.registration.id();
+        table.strands().filter(move |strand| base.with_lane(strand.owner.hash()) == queue)
+    }
+}

@@ -1,0 +1,170 @@
+//! One stripe as an executor of its own, and keys that are known by their place.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Deref;
+
+use super::StripedExecutor;
+use crate::executor::{Executor, RejectedExecution};
+use crate::sync::Arc;
+use crate::task::Task;
+
+/// One stripe of a [`StripedExecutor`], as an executor: what is submitted to it has its key.
+///
+/// ```
+/// use executor::{BoundedExecutor, StripedExecutor, ThreadPoolExecutor, prelude::*};
+///
+/// let striped = StripedExecutor::over(ThreadPoolExecutor::fixed(2));
+/// let ada = BoundedExecutor::over(striped.stripe("Ada"), 10); // ten tasks of this stripe at most
+/// assert_eq!(ada.submit(|| 1 + 1)?.join()?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// It is a name, not a thing: making one costs nothing but the hash of its key, and several of one key are
+/// the same stripe. `P` points to the striped executor; with an [`Arc`] the stripe can go into a task, see
+/// [`of`](Self::of).
+pub struct Stripe<P, K> {
+    striped: P,
+    key: K,
+    hash: u64,
+}
+
+impl<P, K, E, S> Stripe<P, K>
+where
+    P: Deref<Target = StripedExecutor<K, E, S>>,
+    K: Eq + Hash + Send + 'static,
+    E: Executor + 'static,
+    S: BuildHasher + Send + Sync,
+{
+    /// The stripe of a key, with a pointer of any kind to its executor.
+    ///
+    /// ```
+    /// use executor::{Stripe, StripedExecutor, ThreadPoolExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let striped = Arc::new(StripedExecutor::over(ThreadPoolExecutor::fixed(2)));
+    /// let first = Stripe::of(Arc::clone(&striped), "Ada");
+    /// let second = striped.submit_in("Ada", move || first.submit(|| "the second").unwrap())?.join()?;
+    /// assert_eq!(second.join()?, "the second");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(striped: P, key: K) -> Self {
+        let hash = striped.hash(&key);
+        Self { striped, key, hash }
+    }
+
+    /// Its key.
+    pub fn key(&self) -> &K {
+        &self.key
+    }
+
+    /// What it is doing, in numbers.
+    pub fn stats(&self) -> StripeStats {
+        let table = self.striped.shared().table(self.hash);
+        let strand = table.find(self.hash, &self.key);
+        strand.map_or(StripeStats::default(), |strand| {
+            strand.with(|state| {
+                let queued = state.tasks().filter(|task| !task.is_cancelled()).count();
+                StripeStats { queued, running: usize::from(state.is_running()) }
+            })
+        })
+    }
+}
+
+impl<P, K, E, S> Executor for Stripe<P, K>
+where
+    P: Deref<Target = StripedExecutor<K, E, S>> + Send + Sync,
+    K: Eq + Hash + Clone + Send + Sync + 'static,
+    E: Executor + 'static,
+    S: BuildHasher + Send + Sync,
+{
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.striped.join_stripe(self.hash, self.key.clone(), task)
+    }
+}
+
+impl<P, K: fmt::Debug, E, S> fmt::Debug for Stripe<P, K>
+where
+    P: Deref<Target = StripedExecutor<K, E, S>>,
+    K: Eq + Hash + Send + 'static,
+    E: Executor + 'static,
+    S: BuildHasher + Send + Sync,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StripeStats { queued, running } = self.stats();
+        f.debug_struct("Stripe")
+            .field("key", &self.key)
+            .field("queued", &queued)
+            .field("running", &running)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a [`Stripe`] is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct StripeStats {
+    /// Tasks that wait in it.
+    pub queued: usize,
+    /// One if a task of it runs, or is just about to.
+    pub running: usize,
+}
+
+/// A value as a key that is known by its place in memory: equal to itself only, and not to others of the same
+/// value.
+///
+/// For tasks that belong to one object, whatever that is worth at the moment.
+///
+/// ```
+/// use executor::{Identity, StripedExecutor, ThreadPoolExecutor};
+/// use std::sync::{Arc, Mutex};
+///
+/// let striped = StripedExecutor::owning(ThreadPoolExecutor::fixed(2));
+/// let account = Arc::new(Mutex::new(100));
+/// let booked = Arc::clone(&account);
+/// let booking = striped.submit_in(Identity::of(&account), move || *booked.lock().unwrap() -= 30)?;
+/// booking.join()?;
+/// assert_eq!(*account.lock().unwrap(), 70);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// It owns a share of the value, so nothing else can come to that place while there is a task with this key.
+pub struct Identity<T: ?Sized>(Arc<T>);
+
+impl<T: ?Sized> Identity<T> {
+    /// The identity of what an [`Arc`] points to.
+    pub fn of(value: &Arc<T>) -> Self {
+        Self(Arc::clone(value))
+    }
+
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+}
+
+impl<T: ?Sized> Clone for Identity<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized> PartialEq for Identity<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl<T: ?Sized> Eq for Identity<T> {}
+
+impl<T: ?Sized> Hash for Identity<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Identity<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Identity").field(&Arc::as_ptr(&self.0)).finish()
+    }
+}

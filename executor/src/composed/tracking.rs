@@ -1,0 +1,355 @@
+//! Which tasks ran when an executor was shut down abruptly.
+//!
+//! `shutdown_now` hands back the tasks that were not begun. Those that were running are asked to stop, and
+//! most of them have to be done again some day: a page that was fetched half is not indexed. Nobody but the
+//! executor knows which they were.
+//!
+//! # What is known and what is presumed
+//!
+//! | the task was asked to stop while it ran, and then | reported as |
+//! |---|---|
+//! | its body gave up, with `Err(Cancelled)` | [`CutOffHow::GaveUp`]: known |
+//! | its body returned | [`CutOffHow::Returned`]: presumed |
+//! | its body panicked | [`CutOffHow::Panicked`]: presumed |
+//!
+//! The second is the *false positive* that cannot be avoided: a body may have taken its last step just before
+//! the request came, and a closure that returns nothing has no way to say so. In the classic listing, which
+//! looks at the thread's interrupt flag, every report is of this kind. Whoever does a task again that is only
+//! presumed must be able to do it twice.
+//!
+//! # Invariants
+//!
+//! 1. A task that was accepted and has neither completed before the request nor been dropped is handed out by
+//!    `shutdown_now`, or is reported: it is in a queue when that looks for it, or begins under a root that is
+//!    cancelled.
+//! 2. A task is reported before its [stay](super::lifecycle) ends, so the report is complete when the
+//!    executor is terminated.
+//! 3. Tags are users' values: they are cloned and dropped when the book is not locked.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+
+use super::lifecycle::{InFlightTask, Underlying, rest_of_service};
+use crate::cancel::{CancelToken, call_outside, is_cancelled_here};
+use crate::executor::{Executor, ExecutorService, RejectedExecution};
+use crate::ids::{QueueId, TaskId};
+use crate::sync::{Arc, Mutex};
+use crate::task::observer::TaskObserver;
+use crate::task::outcome::Outcome;
+use crate::task::{Task, TaskLabel};
+use crate::waiting::starvation::TaskRef;
+
+/// Knows which tasks ran when it was shut down abruptly, over any executor.
+///
+/// Tasks are known by id and name, and by a *tag* of the user's if that is more useful: an address, a job's
+/// number, whatever it takes to submit them again. From a crawler:
+///
+/// ```
+/// use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor, prelude::*};
+/// use std::time::Duration;
+///
+/// fn crawl(page: &str, token: &CancelToken) -> Result<(), Cancelled> {
+///     token.sleep(Duration::from_secs(if page == "/" { 0 } else { 3600 })) // some take longer
+/// }
+///
+/// let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(1)).with_tags();
+/// for page in ["/", "/about", "/news"] {
+///     let _handle = crawler.tagged(page).submit_cancellable(|token| crawl(page, token))?;
+/// }
+/// # while crawler.stats().under_way > 2 || crawler.stats().running < 1 { std::thread::yield_now(); }
+/// // Later: stop now, and go on tomorrow.
+/// let mut tomorrow: Vec<&str> = crawler.stop().into_iter().filter_map(|(_task, page)| page).collect();
+/// crawler.await_termination(Duration::from_secs(10));
+/// tomorrow.extend(crawler.cut_off()?.into_iter().filter_map(|task| task.tag));
+/// assert_eq!(tomorrow, ["/news", "/about"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # What is reported
+/// A task that was asked to stop while it ran, by [`shutdown_now`](ExecutorService::shutdown_now) of this
+/// executor or of the one below, and ended after that. [`CutOff::is_certain`] tells whether the task itself
+/// says that it was cut off. A task that the executor below has dropped, and one that ended before the
+/// request, are not reported.
+///
+/// # Its end
+/// As that of a [`BoundedExecutor`](crate::BoundedExecutor): [`over`](Self::over) ends alone,
+/// [`owning`](Self::owning) with the service below.
+pub struct TrackingExecutor<E, T = ()> {
+    inner: Underlying<E>,
+    book: Arc<Mutex<TrackingRecord<T>>>,
+}
+
+struct TrackingRecord<T> {
+    /// The tags of tasks under way that have one.
+    tags: BTreeMap<TaskId, Arc<Tag<T>>>,
+    running: usize,
+    cut_off: Vec<Arc<CutOff<T>>>,
+}
+
+/// A tag, until somebody is given it.
+type Tag<T> = Mutex<Option<T>>;
+
+impl<E: Executor> TrackingExecutor<E> {
+    /// Tracks what goes through it. Others that use `executor` directly are not tracked.
+    pub fn over(executor: E) -> Self {
+        Self { inner: Underlying::over(executor), book: TrackingRecord::empty() }
+    }
+
+    /// The same, and ends `service` when it ends itself.
+    pub fn owning(service: E) -> Self
+    where
+        E: ExecutorService,
+    {
+        Self { inner: Underlying::owning(service), book: TrackingRecord::empty() }
+    }
+
+    /// Makes it one whose tasks can be [tagged](Self::tagged) with values of this type.
+    ///
+    /// # Panics
+    /// If tasks are under way.
+    pub fn with_tags<T>(self) -> TrackingExecutor<E, T> {
+        assert_eq!(Arc::strong_count(&self.book), 1, "tasks are under way without tags");
+        TrackingExecutor { inner: self.inner, book: TrackingRecord::empty() }
+    }
+}
+
+impl<T> TrackingRecord<T> {
+    fn empty() -> Arc<Mutex<Self>> {
+        Arc::new(Mutex::new(Self { tags: BTreeMap::new(), running: 0, cut_off: Vec::new() }))
+    }
+}
+
+impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
+    /// An executor that gives every task this tag.
+    pub fn tagged(&self, tag: T) -> Tagged<'_, E, T>
+    where
+        T: Clone,
+    {
+        Tagged { tracking: self, tag }
+    }
+
+    /// As [`shutdown_now`](ExecutorService::shutdown_now), with the tags of the tasks that come back.
+    #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
+    pub fn stop(&self) -> Vec<(Task, Option<T>)> {
+        self.inner.shutdown_now_each(|task| {
+            let tag = self.book.lock().tags.get(&task.id()).cloned();
+            tag.and_then(|tag| tag.lock().take())
+        })
+    }
+
+    /// The tasks that were asked to stop while they ran, in the order in which they ended.
+    ///
+    /// # Errors
+    /// [`NotTerminated`] before the executor is terminated: a task that still runs may be one of them, or
+    /// not.
+    pub fn cut_off(&self) -> Result<Vec<CutOff<T>>, NotTerminated>
+    where
+        T: Clone,
+    {
+        if !self.inner.is_terminated() {
+            return Err(NotTerminated);
+        }
+        let cut_off = self.book.lock().cut_off.clone();
+        Ok(cut_off.iter().map(|task| CutOff::clone(task)).collect())
+    }
+
+    /// What it is doing, in numbers.
+    pub fn stats(&self) -> TrackingStats {
+        let under_way = self.inner.life().under_way();
+        let book = self.book.lock();
+        TrackingStats { under_way, running: book.running, cut_off: book.cut_off.len() }
+    }
+
+    /// The executor below.
+    pub fn executor(&self) -> &E {
+        self.inner.executor()
+    }
+
+    fn track(&self, task: Task, tag: Option<T>) -> Result<(), RejectedExecution> {
+        self.inner.pass_on(task, |task, member| {
+            let label = task.label();
+            let tag = tag.map(|tag| Arc::new(Mutex::new(Some(tag))));
+            if let Some(tag) = &tag {
+                let replaced = self.book.lock().tags.insert(label.id(), Arc::clone(tag));
+                drop(replaced); // of a task that has come twice
+            }
+            let book = Arc::clone(&self.book);
+            task.accompanied(Tracked { member, label, tag, book })
+        })
+    }
+}
+
+impl<E: Executor, T: Send + Sync + 'static> Executor for TrackingExecutor<E, T> {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.track(task, None)
+    }
+}
+
+impl<E: Executor, T: Send + Sync + 'static> ExecutorService for TrackingExecutor<E, T> {
+    fn shutdown(&self) {
+        self.inner.shutdown();
+    }
+
+    fn shutdown_now(&self) -> Vec<Task> {
+        self.inner.shutdown_now()
+    }
+
+    rest_of_service!(self.inner);
+}
+
+/// A [`TrackingExecutor`] that gives every task the same tag: see [`tagged`](TrackingExecutor::tagged).
+pub struct Tagged<'a, E, T> {
+    tracking: &'a TrackingExecutor<E, T>,
+    tag: T,
+}
+
+impl<E: Executor, T: Clone + Send + Sync + 'static> Executor for Tagged<'_, E, T> {
+    fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
+        self.tracking.track(task, Some(self.tag.clone()))
+    }
+}
+
+/// Goes along with a task.
+struct Tracked<T: Send + Sync + 'static> {
+    member: InFlightTask,
+    label: TaskLabel,
+    tag: Option<Arc<Tag<T>>>,
+    book: Arc<Mutex<TrackingRecord<T>>>,
+}
+
+impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
+    fn queued(&self, queue: QueueId) {
+        self.member.queued(queue);
+    }
+
+    fn dequeued(&self) {
+        self.member.dequeued();
+    }
+
+    fn started(&self) {
+        self.member.started();
+        self.book.lock().running += 1;
+    }
+
+    fn finished(&self, outcome: &Outcome) {
+        let how = match outcome {
+            Outcome::Completed => CutOffHow::Returned,
+            Outcome::Panicked(_) => CutOffHow::Panicked,
+            Outcome::Cancelled => CutOffHow::GaveUp,
+        };
+        // Of a task that was handed out and is run by somebody else after the end, that one has the say.
+        let is_cut_off = self.member.stays() && is_cancelled_here();
+        let report = is_cut_off.then(|| {
+            let task = TaskRef::new(self.label.id(), self.label.name());
+            Arc::new(CutOff { task, tag: self.tag.as_ref().and_then(|tag| tag.lock().take()), how })
+        });
+        let mut book = self.book.lock();
+        book.running -= 1;
+        book.cut_off.extend(report);
+    }
+
+    fn handed_out(&self) {
+        self.member.handed_out();
+    }
+
+    fn root(&self) -> Option<&CancelToken> {
+        self.member.root()
+    }
+}
+
+impl<T: Send + Sync + 'static> Drop for Tracked<T> {
+    fn drop(&mut self) {
+        let Some(tag) = self.tag.take() else { return };
+        let mut book = self.book.lock();
+        if book.tags.get(&self.label.id()).is_some_and(|known| Arc::ptr_eq(known, &tag)) {
+            book.tags.remove(&self.label.id()); // which drops nothing of the user's: we have it, too
+        }
+        drop(book);
+        call_outside(|| drop(tag)); // it may be the last owner of another task
+    }
+}
+
+/// A task that was asked to stop while it ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CutOff<T = ()> {
+    /// Which.
+    pub task: TaskRef,
+    /// What it was [tagged](TrackingExecutor::tagged) with.
+    pub tag: Option<T>,
+    /// How it ended then.
+    pub how: CutOffHow,
+}
+
+/// How a task ended that had been asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CutOffHow {
+    /// It ended as cancelled: the body of a [cancellable](crate::FutureTask::cancellable) task returned
+    /// `Err(Cancelled)`.
+    GaveUp,
+    /// Its body returned. It may have done all that it had to do.
+    Returned,
+    /// Its body panicked.
+    Panicked,
+}
+
+impl<T> CutOff<T> {
+    /// Whether the task itself says that it has not done what it had to do. If not, that is presumed.
+    pub fn is_certain(&self) -> bool {
+        self.how == CutOffHow::GaveUp
+    }
+}
+
+/// The executor is not terminated yet, so it is not known which tasks will have been cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotTerminated;
+
+impl fmt::Display for NotTerminated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the executor is not terminated yet")
+    }
+}
+
+impl Error for NotTerminated {}
+
+/// What a [`TrackingExecutor`] is doing, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TrackingStats {
+    /// Tasks in progress or queued in the executor below.
+    pub under_way: usize,
+    /// Tasks in progress.
+    pub running: usize,
+    /// Tasks that were asked to stop while they ran, and have ended.
+    pub cut_off: usize,
+}
+
+impl fmt::Display for TrackingStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} under way, {} of them running, {} cut off", self.under_way, self.running, self.cut_off)
+    }
+}
+
+impl<E: fmt::Debug, T> fmt::Debug for TrackingExecutor<E, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (running, cut_off) = {
+            let book = self.book.lock();
+            (book.running, book.cut_off.len())
+        };
+        f.debug_struct("TrackingExecutor")
+            .field("under_way", &self.inner.life().under_way())
+            .field("running", &running)
+            .field("cut_off", &cut_off)
+            .field("executor", self.inner.executor())
+            .finish()
+    }
+}
+
+impl<E: fmt::Debug, T: fmt::Debug> fmt::Debug for Tagged<'_, E, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tagged").field("tag", &self.tag).field("tracking", self.tracking).finish()
+    }
+}

@@ -1,0 +1,663 @@
+//! What the workers of a pool share: submissions, who sleeps, and how the pool ends.
+//!
+//! # The life of a worker
+//!
+//! ```text
+//!   (none) ──started──▶ searches ──finds a job──▶ works ──────┐
+//!                         ▲  │  ▲─────────────────────────────┘
+//!                    woken│  │nothing
+//!                         │  ▼
+//!                        sleeps ──keep-alive over, or the pool is──▶ (none)
+//! ```
+//!
+//! Threads are started like sleepers are woken: one at a time, when a job has come and no worker searches. A
+//! worker that finds a job, and was the last that searched, has the next one woken if there is more. So a
+//! burst of jobs costs its publisher one wake-up.
+//!
+//! # No wake-up is lost
+//!
+//! A publisher puts its job into a queue, under that queue's lock, and then looks whether a worker searches.
+//! A worker that goes to sleep counts itself out of those that search, and then looks into each queue once
+//! more, under its lock. If it has the lock first, the publisher sees all that the worker did before, and
+//! wakes one. Otherwise the worker sees the job. The same holds for a worker that makes room for another one,
+//! in whichever way: it says so, and then looks.
+//!
+//! # Invariants
+//!
+//! 1. `searching` counts the workers that look for a job and have not found one. The thread that wakes or
+//!    starts a worker counts it.
+//! 2. `unfinished` counts the tasks that were accepted and have not ended or been dropped. Second halves are
+//!    parts of them.
+//! 3. No more workers are awake than `threads`, guests included, and one for each that
+//!    [blocks](super::blocking), up to `spares`. One that is too many goes to sleep after its job.
+//! 4. The pool is over when it was shut down, no task is unfinished and no worker is left. The thread that
+//!    makes that true under the lock says so.
+
+use std::collections::VecDeque;
+use std::io;
+
+use super::worker_queue::{QueueEntry, QueuedJob, WorkerQueue};
+use crate::cancel::reason::{CancelKind, CancelReason};
+use crate::cancel::{CancelToken, Context};
+use crate::executor::{PoolState, RejectedExecution};
+use crate::ids::{QueueId, TaskId, ThreadKey};
+use crate::panics::{PanicHandler, discard};
+use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak};
+use crate::task::Task;
+use crate::wait_graph;
+use crate::waiting::error::RejectReason;
+use crate::waiting::latch::Latch;
+use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
+use crate::waiting::wait::WaitList;
+
+/// What was set when the pool was made.
+pub(super) struct ForkJoinSettings {
+    pub(super) name: String,
+    pub(super) threads: usize,
+    pub(super) spares: usize,
+    pub(super) stack_size: Option<usize>,
+    pub(super) keep_alive: Duration,
+    pub(super) oldest_first: bool,
+    pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
+}
+
+pub(super) struct Registry {
+    pub(super) settings: ForkJoinSettings,
+    pub(super) queues: Box<[WorkerQueue]>,
+    /// Rung for the worker that sleeps at the worker queue of the same number.
+    bells: Box<[Condvar]>,
+    state: Mutex<RegistryData>,
+    /// Those that run a task here without being workers. Its lock is taken last.
+    pub(super) helpers: Mutex<Vec<Helper>>,
+    /// How many more workers could be woken or started, for those who look without the lock. Likewise the
+    /// next three.
+    available: AtomicUsize,
+    surplus: AtomicUsize,
+    submissions: AtomicUsize,
+    awaiting_quiet: AtomicUsize,
+    searching: AtomicUsize,
+    unfinished: AtomicUsize,
+    /// A thread that waits counts on no task being there.
+    pub(super) relied_on: AtomicBool,
+    pub(super) root: CancelToken,
+    pub(super) terminated: Latch,
+    pub(super) completed: AtomicU64,
+    pub(super) panicked: AtomicU64,
+    pub(super) registration: QueueRegistration,
+    pub(super) me: Weak<Self>,
+}
+
+struct RegistryData {
+    phase: PoolState,
+    submissions: VecDeque<Task>,
+    /// The worker queues of those that sleep. The one that fell asleep last is woken first: its cache is
+    /// warm.
+    asleep: Vec<usize>,
+    /// The worker queues that no thread has.
+    vacant: Vec<usize>,
+    live: usize,
+    blocking: usize,
+    /// The system has refused a thread. It is asked again when the next task is submitted.
+    was_refused: bool,
+    awaiting_quiet: WaitList,
+    /// How many tasks are on the stacks of threads that wait until nothing else is unfinished.
+    waiting_tasks: usize,
+}
+
+/// A thread that is no worker of the pool and runs a task of it, because it waits for that task.
+pub(super) struct Helper {
+    pub(super) thread: ThreadKey,
+    /// It waits for quiet in this task, or in one that lies on top of it.
+    pub(super) is_counted: bool,
+}
+
+/// What a worker that was asleep does next.
+pub(super) enum AfterSleep {
+    Search,
+    Leave,
+}
+
+impl Registry {
+    pub(super) fn new(settings: ForkJoinSettings) -> Arc<Self> {
+        let queues = settings.threads + settings.spares;
+        let state = RegistryData {
+            phase: PoolState::Running,
+            submissions: VecDeque::new(),
+            asleep: Vec::new(),
+            vacant: (0..queues).rev().collect(),
+            live: 0,
+            blocking: 0,
+            was_refused: false,
+            awaiting_quiet: WaitList::new(),
+            waiting_tasks: 0,
+        };
+        Arc::new_cyclic(|me| Self {
+            available: AtomicUsize::new(settings.threads),
+            queues: (0..queues).map(WorkerQueue::new).collect(),
+            bells: (0..queues).map(|_| Condvar::new()).collect(),
+            settings,
+            state: Mutex::new(state),
+            helpers: Mutex::new(Vec::new()),
+            surplus: AtomicUsize::new(0),
+            submissions: AtomicUsize::new(0),
+            awaiting_quiet: AtomicUsize::new(0),
+            searching: AtomicUsize::new(0),
+            unfinished: AtomicUsize::new(0),
+            relied_on: AtomicBool::new(false),
+            root: CancelToken::new(),
+            terminated: Latch::new(1),
+            completed: AtomicU64::new(0),
+            panicked: AtomicU64::new(0),
+            registration: QueueRegistration::new(me),
+            me: me.clone(),
+        })
+    }
+
+    /// The queue of submissions is the first lane of the pool, those of the worker queues follow.
+    fn lane_of(&self, number: usize) -> QueueId {
+        self.registration.id().with_lane(number as u64 + 1)
+    }
+
+    fn queue_of_lane(&self, lane: QueueId) -> Option<&WorkerQueue> {
+        self.queues.get(usize::try_from(lane.lane()).ok()?.checked_sub(1)?)
+    }
+
+    // ----- tasks come -----
+
+    /// Accepts a task from outside.
+    pub(super) fn submit(&self, task: Task) -> Result<(), RejectedExecution> {
+        let mut state = self.state.lock();
+        if state.phase != PoolState::Running {
+            return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
+        }
+        let id = task.id();
+        task.enter_queue(self.registration.id()); // if it was cancelled before, it stays until its turn and is nothing to run
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+        state.submissions.push_back(task);
+        state.was_refused = false;
+        self.changed(&state);
+        let refused = if self.is_searched() { Ok(()) } else { self.wake_one(&mut state) }.err();
+        if let Some(error) = refused
+            && state.live == 0
+        {
+            let place =
+                state.submissions.iter().position(|task| task.id() == id).expect("nobody else is there");
+            let task = state.submissions.remove(place).expect("it is there");
+            task.leave_queue();
+            self.changed(&state);
+            drop(state);
+            self.task_ended();
+            return Err(RejectedExecution { reason: RejectReason::NoThread(error), task });
+        }
+        drop(state);
+        self.tell_those_who_wait();
+        Ok(())
+    }
+
+    /// Puts a task into a worker's own queue. False if forks are cancelled by now: it is dropped then.
+    pub(super) fn push(&self, queue: &WorkerQueue, task: Task, context: Context) -> bool {
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+        task.enter_queue(self.lane_of(queue.number));
+        queue.push(QueuedJob::Task(task), context);
+        if self.phase() >= PoolState::Stopping {
+            self.cancel_forks();
+            return false;
+        }
+        self.announce();
+        true
+    }
+
+    pub(super) fn accepts(&self) -> bool {
+        self.phase() == PoolState::Running
+    }
+
+    pub(super) fn phase(&self) -> PoolState {
+        self.state.lock().phase
+    }
+
+    // ANCHOR: announce
+    /// A job has come. If no worker searches, one is woken.
+    pub(super) fn announce(&self) {
+        if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {
+            let mut state = self.state.lock();
+            if !self.is_searched() {
+                let _ = self.wake_one(&mut state); // without another thread, the publisher does it itself
+            }
+        }
+        self.tell_those_who_wait();
+    }
+    // ANCHOR_END: announce
+
+    fn is_searched(&self) -> bool {
+        self.searching.load(Ordering::SeqCst) > 0
+    }
+
+    fn tell_those_who_wait(&self) {
+        if self.relied_on.load(Ordering::SeqCst) && self.relied_on.swap(false, Ordering::SeqCst) {
+            wait_graph::look_again(self.registration.id());
+        }
+    }
+
+    // ----- workers come -----
+
+    /// Wakes a worker, or starts one, if there may be another.
+    fn wake_one(&self, state: &mut MutexGuard<'_, RegistryData>) -> io::Result<()> {
+        if state.awake() >= state.allowed(&self.settings) {
+            return Ok(());
+        }
+        if let Some(number) = state.asleep.pop() {
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            self.bells[number].notify_one();
+        } else if !state.was_refused
+            && let Some(number) = state.vacant.pop()
+        {
+            state.live += 1;
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            if let Err(error) = self.start(number) {
+                state.live -= 1;
+                state.vacant.push(number);
+                state.was_refused = true;
+                self.searching.fetch_sub(1, Ordering::SeqCst);
+                self.changed(state);
+                return Err(error);
+            }
+        }
+        self.changed(state);
+        Ok(())
+    }
+
+    /// A worker that searches has found a job.
+    pub(super) fn has_found(&self) {
+        let was_last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
+        if was_last && self.is_anything_queued() {
+            self.announce();
+        }
+    }
+
+    pub(super) fn begins_to_search(&self) {
+        self.searching.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn has_submissions(&self) -> bool {
+        self.submissions.load(Ordering::SeqCst) > 0
+    }
+
+    pub(super) fn take_submission(&self) -> Option<Task> {
+        let mut state = self.state.lock();
+        let task = state.submissions.pop_front();
+        self.changed(&state);
+        task
+    }
+
+    /// Whether there is a job. One that comes later is announced by a thread that sees what this one did
+    /// before.
+    pub(super) fn is_anything_queued(&self) -> bool {
+        self.has_submissions() || self.queues.iter().any(WorkerQueue::has_jobs)
+    }
+
+    // ----- workers sleep and leave -----
+
+    /// Whether a worker that has ended its job is one too many.
+    pub(super) fn is_surplus(&self) -> bool {
+        self.surplus.load(Ordering::SeqCst) > 0
+    }
+
+    /// A worker has nothing to do, or is one too many. One that `searches` is counted as such.
+    pub(super) fn sleep(&self, number: usize, searches: bool) -> AfterSleep {
+        let mut state = self.state.lock();
+        if !searches && state.awake() <= state.allowed(&self.settings) {
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            return AfterSleep::Search; // it is not one too many any more
+        }
+        state.asleep.push(number);
+        if searches {
+            self.searching.fetch_sub(1, Ordering::SeqCst);
+        }
+        self.changed(&state);
+        drop(state);
+        self.tell_those_who_wait(); // they may have counted on this worker, and if it is one too many, it stays asleep
+        let is_wanted = self.is_anything_queued();
+        let mut state = self.state.lock();
+        if is_wanted && state.is_asleep(number) && state.awake() < state.allowed(&self.settings) {
+            state.asleep.retain(|&other| other != number);
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            self.changed(&state);
+            return AfterSleep::Search;
+        }
+        let end = Instant::now().checked_add(self.settings.keep_alive);
+        let mut timed_out = false;
+        loop {
+            if !state.is_asleep(number) {
+                return AfterSleep::Search; // whoever has taken it out has counted it
+            }
+            if timed_out || self.is_ending(&state) {
+                state.asleep.retain(|&other| other != number);
+                self.leave(state, number);
+                return AfterSleep::Leave;
+            }
+            (state, timed_out) = match end {
+                Some(end) => self.bells[number].wait_until(state, &self.state, end),
+                None => (self.bells[number].wait(state), false),
+            };
+        }
+    }
+
+    fn leave(&self, mut state: MutexGuard<'_, RegistryData>, number: usize) {
+        state.live -= 1;
+        state.vacant.push(number);
+        self.queues[number].sit(None);
+        self.changed(&state);
+        self.terminate_if_over(state);
+        wait_graph::look_again(self.registration.id());
+    }
+
+    // ----- guests -----
+
+    /// Has the calling thread be a worker for one computation, if there may be another. It has the worker
+    /// queue until it [leaves](Self::guest_leaves).
+    pub(super) fn admit_guest(&self) -> Option<usize> {
+        let mut state = self.state.lock();
+        let is_wanted = state.phase == PoolState::Running && state.awake() < state.allowed(&self.settings);
+        // A pool that was given a size for its stacks is for computations that need it.
+        if !is_wanted || self.settings.stack_size.is_some() {
+            return None;
+        }
+        let number = state.vacant.pop()?;
+        state.live += 1;
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+        self.changed(&state);
+        Some(number)
+    }
+
+    /// What the guest has forked and not joined is left to the workers.
+    pub(super) fn guest_leaves(&self, number: usize) {
+        self.leave(self.state.lock(), number);
+        if self.is_anything_queued() {
+            self.announce();
+        }
+        self.task_ended();
+    }
+
+    /// The calling worker may block for long: another one may take its place until it [goes
+    /// on](Self::goes_on).
+    pub(super) fn blocks(&self) {
+        let mut state = self.state.lock();
+        state.blocking += 1;
+        self.changed(&state);
+        drop(state);
+        if self.is_anything_queued() {
+            self.announce();
+        }
+    }
+
+    pub(super) fn goes_on(&self) {
+        let mut state = self.state.lock();
+        state.blocking -= 1;
+        self.changed(&state);
+    }
+
+    /// Brings what is looked at without the lock up to date.
+    fn changed(&self, state: &RegistryData) {
+        let (awake, allowed) = (state.awake(), state.allowed(&self.settings));
+        let startable = if state.was_refused { 0 } else { state.vacant.len() };
+        let available = allowed.saturating_sub(awake).min(state.asleep.len() + startable);
+        self.available.store(available, Ordering::SeqCst);
+        self.surplus.store(awake.saturating_sub(allowed), Ordering::SeqCst);
+        self.submissions.store(state.submissions.len(), Ordering::SeqCst);
+        self.awaiting_quiet.store(state.awaiting_quiet.len(), Ordering::SeqCst);
+    }
+
+    // ----- the end -----
+
+    /// A task that was taken out of its queue is run all the same, for a thread that waits for it.
+    pub(super) fn task_is_back(&self) {
+        self.unfinished.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A task has ended, or was dropped.
+    pub(super) fn task_ended(&self) {
+        let left = self.unfinished.fetch_sub(1, Ordering::SeqCst) - 1;
+        if left == 0 || self.awaiting_quiet.load(Ordering::SeqCst) > 0 {
+            let mut state = self.state.lock();
+            let waiting: Vec<_> = state.awaiting_quiet.take_all().collect();
+            self.changed(&state);
+            if self.is_ending(&state) {
+                self.bells.iter().for_each(Condvar::notify_one);
+            }
+            self.terminate_if_over(state);
+            waiting.into_iter().for_each(std::task::Waker::wake);
+        }
+    }
+
+    fn is_ending(&self, state: &RegistryData) -> bool {
+        state.phase > PoolState::Running && self.unfinished.load(Ordering::SeqCst) == 0
+    }
+
+    fn terminate_if_over(&self, mut state: MutexGuard<'_, RegistryData>) {
+        if state.live == 0 && self.is_ending(&state) && state.phase != PoolState::Terminated {
+            state.phase = PoolState::Terminated;
+            drop(state);
+            self.terminated.count_down();
+        }
+    }
+
+    pub(super) fn shutdown(&self) {
+        let mut state = self.state.lock();
+        if state.phase == PoolState::Running {
+            state.phase = PoolState::ShuttingDown;
+        }
+        self.bells.iter().for_each(Condvar::notify_one);
+        self.terminate_if_over(state);
+    }
+
+    pub(super) fn shutdown_now(&self) -> Vec<Task> {
+        let mut state = self.state.lock();
+        state.phase = state.phase.max(PoolState::Stopping);
+        let submissions = std::mem::take(&mut state.submissions);
+        self.changed(&state);
+        drop(state);
+        let (cancelled, never_begun): (Vec<_>, Vec<_>) = submissions.into_iter().partition(Task::leave_queue);
+        let ended = cancelled.len() + never_begun.len();
+        drop(cancelled);
+        let never_begun = Task::hand_out(never_begun);
+        self.cancel_forks();
+        self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
+        (0..ended).for_each(|_| self.task_ended());
+        self.shutdown(); // those that sleep leave, if nothing runs
+        never_begun
+    }
+
+    /// Drops the tasks in the workers' queues, which completes their handles as cancelled.
+    fn cancel_forks(&self) {
+        for queue in &self.queues {
+            for task in queue.take_tasks(|_| true) {
+                task.leave_queue();
+                discard(task);
+                self.task_ended();
+            }
+        }
+    }
+
+    // ----- quiescence -----
+
+    /// Whether nothing is unfinished; for one who is in the middle of a task, nothing but the tasks of those
+    /// who wait for that. If not, the waker is called when to look again.
+    pub(super) fn is_quiet(
+        &self,
+        is_inside: bool,
+        ticket: &mut Option<crate::waiting::wait::Ticket>,
+        waker: &std::task::Waker,
+    ) -> bool {
+        let mut state = self.state.lock();
+        if let Some(before) = ticket.take() {
+            state.awaiting_quiet.leave(before);
+        }
+        let not_counted = if is_inside { state.waiting_tasks } else { 0 };
+        if self.unfinished.load(Ordering::SeqCst) > not_counted {
+            *ticket = Some(state.awaiting_quiet.join(waker.clone()));
+        }
+        self.changed(&state);
+        // Looked at again, after it can be seen that somebody waits.
+        self.unfinished.load(Ordering::SeqCst) <= not_counted
+    }
+
+    /// A thread that is in the middle of so many more tasks waits until nothing else is unfinished.
+    pub(super) fn begins_to_wait_for_quiet(&self, tasks: usize) {
+        let mut state = self.state.lock();
+        state.waiting_tasks += tasks;
+        let waiting: Vec<_> = state.awaiting_quiet.take_all().collect();
+        self.changed(&state);
+        drop(state);
+        waiting.into_iter().for_each(std::task::Waker::wake);
+    }
+
+    pub(super) fn ends_to_wait_for_quiet(&self, tasks: usize, ticket: Option<crate::waiting::wait::Ticket>) {
+        let mut state = self.state.lock();
+        state.waiting_tasks -= tasks;
+        if let Some(ticket) = ticket {
+            state.awaiting_quiet.leave(ticket);
+        }
+        self.changed(&state);
+    }
+
+    // ----- numbers -----
+
+    /// How many workers there are, how many of them do not sleep, and how many submissions wait.
+    pub(super) fn counts(&self) -> (usize, usize, usize) {
+        let state = self.state.lock();
+        (state.live, state.awake(), state.submissions.len())
+    }
+
+    /// How many workers look for a job, or could be woken or started for one.
+    pub(super) fn idle(&self) -> usize {
+        self.available.load(Ordering::SeqCst) + self.searching.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn unfinished(&self) -> usize {
+        self.unfinished.load(Ordering::SeqCst)
+    }
+
+    /// Whether so many threads are all that there are, but for those that sleep and may not be woken: a guest
+    /// has the place of each.
+    pub(super) fn has_only(&self, threads: usize) -> bool {
+        let state = self.state.lock();
+        let may_wake = !state.asleep.is_empty() && state.awake() < state.allowed(&self.settings);
+        state.live > 0 && state.awake() == threads && !may_wake
+    }
+
+    /// Whether another worker could be started.
+    pub(super) fn can_start(&self) -> bool {
+        let state = self.state.lock();
+        state.awake() < state.allowed(&self.settings) && !state.vacant.is_empty() && !state.was_refused
+    }
+
+    /// Wakes or starts one, unless somebody searches.
+    pub(super) fn send_one(&self) -> bool {
+        let mut state = self.state.lock();
+        self.is_searched() || self.wake_one(&mut state).is_ok()
+    }
+
+    /// Takes a task out that reports to this collector, whichever queue of the pool it is in. The thief looks
+    /// into its own first.
+    pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<TakenOut> {
+        let (before, from) = self.queues.split_at(thief);
+        let own = from.first().and_then(|queue| queue.take_one_of(collector, thief));
+        own.map(TakenOut::QueueEntry)
+            .or_else(|| {
+                let mut state = self.state.lock();
+                let place = state.submissions.iter().position(|task| task.collector() == collector)?;
+                let task = state.submissions.remove(place)?;
+                self.changed(&state);
+                Some(TakenOut::Submission(task))
+            })
+            .or_else(|| {
+                let mut others = before.iter().chain(&from[1..]);
+                others.find_map(|queue| queue.take_one_of(collector, thief)).map(TakenOut::QueueEntry)
+            })
+    }
+
+    /// Takes a task out of whichever queue of the pool it is in.
+    pub(super) fn take_task(&self, queue: QueueId, id: TaskId, thief: Option<usize>) -> Option<TakenOut> {
+        if queue == self.registration.id() {
+            let mut state = self.state.lock();
+            let place = state.submissions.iter().position(|task| task.id() == id)?;
+            let task = state.submissions.remove(place)?;
+            self.changed(&state);
+            return Some(TakenOut::Submission(task));
+        }
+        let queue = self.queue_of_lane(queue)?;
+        queue.take_task(id, thief.filter(|&thief| thief != queue.number)).map(TakenOut::QueueEntry)
+    }
+}
+
+/// A task that was taken out by its id.
+pub(super) enum TakenOut {
+    Submission(Task),
+    QueueEntry(QueueEntry),
+}
+
+impl RegistryData {
+    fn awake(&self) -> usize {
+        self.live - self.asleep.len()
+    }
+
+    fn allowed(&self, settings: &ForkJoinSettings) -> usize {
+        settings.threads + self.blocking.min(settings.spares)
+    }
+
+    fn is_asleep(&self, number: usize) -> bool {
+        self.asleep.contains(&number)
+    }
+}
+
+// ----- what others ask of its queues -----
+
+impl QueueOwner for Registry {
+    fn cancelled_in_queue(&self, _queue: QueueId) {} // nothing is left of it but an entry, which goes in its turn
+
+    fn tombstone_dropped(&self) {}
+
+    fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task> {
+        let task = match self.take_task(queue, id, None)? {
+            TakenOut::Submission(task) => task,
+            TakenOut::QueueEntry(entry) => entry.into_task()?,
+        };
+        let was_cancelled = task.leave_queue();
+        self.task_ended();
+        (!was_cancelled).then_some(task)
+    }
+
+    fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task> {
+        let mut state = self.state.lock();
+        let (taken, kept): (VecDeque<_>, _) = state.submissions.drain(..).partition(|task| wanted(task));
+        state.submissions = kept;
+        self.changed(&state);
+        drop(state);
+        let forked = self.queues.iter().flat_map(|queue| queue.take_tasks(wanted));
+        let all: Vec<_> = taken.into_iter().chain(forked).collect();
+        let (cancelled, tasks): (Vec<_>, _) = all.into_iter().partition(Task::leave_queue);
+        let tasks: Vec<Task> = tasks;
+        (0..cancelled.len() + tasks.len()).for_each(|_| self.task_ended());
+        tasks
+    }
+
+    fn name(&self) -> String {
+        self.settings.name.clone()
+    }
+
+    fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
+        ServedBy::Threads(self)
+    }
+
+    fn queued_of(&self, queue: QueueId, collector: usize) -> usize {
+        if queue == self.registration.id() {
+            // Asked by the id of the pool: the lanes of the workers have no entries of their own among those
+            // that wait.
+            let of_it = |task: &&Task| task.collector() == collector;
+            let submitted = self.state.lock().submissions.iter().filter(of_it).count();
+            return submitted + self.queues.iter().map(|queue| queue.queued_of(collector)).sum::<usize>();
+        }
+        self.queue_of_lane(queue).map_or(0, |queue| queue.queued_of(collector))
+    }
+}

@@ -1,0 +1,82 @@
+//! One run of a series, as a task of the pool.
+//!
+//! To the pool it is a task like any other, of the id and the name of its series: hooks see it, statistics
+//! count it, a panic in it has an origin. What makes it a run is its observer, which hears of its end
+//! whatever that is, and has the token of the series stand above it.
+//!
+//! Between two runs the body of the series lies in the series, and during a run on the stack of the run.
+//! There is never more than one run under way, so the run finds it there.
+
+use super::series::{Planner, Series, SeriesBody, SeriesShared};
+use crate::cancel::CancelToken;
+use crate::panics::Panic;
+use crate::sync::Arc;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::task::Task;
+use crate::task::observer::TaskObserver;
+use crate::task::outcome::Outcome;
+
+/// Makes the task of a run.
+pub(super) fn task(series: Arc<SeriesShared>, run: u64, planner: Arc<dyn Planner>) -> Task {
+    let (body, id, name) = (Arc::clone(&series), series.id, series.name.clone());
+    let task = Task::of(id, move || run_body(&body, run));
+    let task = if let Some(name) = name { task.named(name) } else { task };
+    task.accompanied(SeriesRun { series, number: run, planner, is_told: AtomicBool::new(false) })
+}
+
+fn run_body(series: &Arc<SeriesShared>, run: u64) {
+    /// Puts the body back, also when it panics.
+    struct BodyInUse<'a>(&'a SeriesShared, Option<SeriesBody>);
+    impl Drop for BodyInUse<'_> {
+        fn drop(&mut self) {
+            *self.0.body.lock() = self.1.take();
+            // Release: pairs with the Acquire in `Series::runs`.
+            self.0.runs.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    if !series.planner.upgrade().is_some_and(|planner| planner.begin(series.id, run)) {
+        return;
+    }
+    let body = series.body.lock().take();
+    let mut body = BodyInUse(series, body);
+    if let Some(body) = &mut body.1 {
+        body(&Series::of(series)); // not there only if the series was called off this moment
+    }
+}
+
+struct SeriesRun {
+    series: Arc<SeriesShared>,
+    number: u64,
+    /// Which so lives until it has heard of the end of the run.
+    planner: Arc<dyn Planner>,
+    /// It has been said how it ended.
+    is_told: AtomicBool,
+}
+
+impl SeriesRun {
+    fn tell(&self, panic: Option<&Panic>) {
+        // Relaxed: one thread has the task at a time, and hands it on with all that it wrote.
+        if !self.is_told.swap(true, Ordering::Relaxed) {
+            self.planner.ended(&self.series, self.number, panic);
+        }
+    }
+}
+
+impl TaskObserver for SeriesRun {
+    fn finished(&self, outcome: &Outcome) {
+        let panic = if let Outcome::Panicked(panic) = outcome { Some(panic) } else { None };
+        self.tell(panic);
+    }
+
+    fn root(&self) -> Option<&CancelToken> {
+        Some(&self.series.token)
+    }
+}
+
+impl Drop for SeriesRun {
+    /// A task that is dropped unrun has not ended, but it is over.
+    fn drop(&mut self) {
+        self.tell(None);
+    }
+}

@@ -1,0 +1,46 @@
+//! Waiting in the system for a socket or for a cancel, whichever comes first.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use crate::cancel::{CancelToken, Registration};
+
+/// One end of a private socket pair. A cancel closes the other end, which every thread that waits here sees,
+/// now and later.
+#[derive(Debug)]
+pub(super) struct CancelSignal {
+    own_end: UnixStream,
+    _closes_other_end: Registration,
+}
+
+impl CancelSignal {
+    /// Takes one file descriptor for as long as it lives, and another one until the cancel.
+    pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
+        let (own_end, other_end) = UnixStream::pair()?;
+        let closes = token.on_cancel(move || drop(other_end));
+        Ok(Self { own_end, _closes_other_end: closes })
+    }
+
+    /// Sleeps until `socket` is ready, the token is cancelled or `timeout` has passed (`None`: no limit).
+    /// Returns whether the socket is ready. Also comes back for a signal of the system, so the caller must
+    /// look again at token and time.
+    pub(super) fn wait(
+        &self,
+        socket: &impl AsFd,
+        ready: PollFlags,
+        timeout: Option<Duration>,
+    ) -> io::Result<bool> {
+        let mut either = [PollFd::new(socket, ready), PollFd::new(&self.own_end, PollFlags::IN)];
+        let timeout = timeout.and_then(|timeout| timeout.try_into().ok()); // none if the system cannot count so far
+        match poll(&mut either, timeout.as_ref()) {
+            Ok(_) => Ok(!either[0].revents().is_empty()),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

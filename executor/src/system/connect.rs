@@ -1,0 +1,91 @@
+//! A `connect` that comes back when a token is cancelled.
+//!
+//! The socket does not block while it is being connected. The thread waits for the socket and for a cancel at
+//! once, as it does for a [listener](super::listener). Most connections on one machine are made at once, and
+//! wait for nothing.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType};
+
+use super::CancellableStream;
+use super::cancel_signal::CancelSignal;
+use crate::cancel::CancelToken;
+use crate::sync::Instant;
+
+impl CancellableStream {
+    /// Connects to an address. The standard library's
+    /// [`connect_timeout`](std::net::TcpStream::connect_timeout) cannot be called back.
+    ///
+    /// ```
+    /// use std::{io, net::TcpListener, time::Duration};
+    /// use executor::{CancelToken, CancellableStream};
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let token = CancelToken::new();
+    /// let stream = CancellableStream::connect(listener.local_addr()?, Duration::from_secs(10), &token)?;
+    /// assert_eq!(stream.get_ref().peer_addr()?, listener.local_addr()?);
+    /// # Ok::<(), io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TimedOut`](io::ErrorKind::TimedOut) if it takes longer than `timeout`; an error that has
+    /// [`struct@crate::Cancelled`] in it if `token` is cancelled; otherwise what the system says, such as
+    /// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused).
+    ///
+    /// # Blocking
+    /// Until the connection is there, `timeout` is over or `token` is cancelled. It takes three file
+    /// descriptors meanwhile.
+    pub fn connect(address: SocketAddr, timeout: Duration, token: &CancelToken) -> io::Result<Self> {
+        token.check()?;
+        let deadline = Instant::now().checked_add(timeout); // later than time itself: no limit
+        let socket = socket_for(address)?;
+        match rustix::net::connect(&socket, &address) {
+            Ok(()) => (),
+            Err(Errno::INPROGRESS | Errno::INTR) => wait(&socket, deadline, token)?,
+            Err(error) => return Err(error.into()),
+        }
+        rustix::io::ioctl_fionbio(&socket, false)?;
+        Ok(Self::new(socket.into(), token))
+    }
+}
+
+/// A socket that does not block and is not handed down to other programs.
+fn socket_for(address: SocketAddr) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let socket = {
+        use rustix::net::SocketFlags;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        rustix::net::socket_with(family, SocketType::STREAM, flags, None)?
+    };
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let socket = {
+        let socket = rustix::net::socket(family, SocketType::STREAM, None)?;
+        rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
+        rustix::io::ioctl_fionbio(&socket, true)?;
+        socket
+    };
+    Ok(socket)
+}
+
+/// Sleeps until the socket is connected, or cannot be.
+fn wait(socket: &OwnedFd, deadline: Option<Instant>, token: &CancelToken) -> io::Result<()> {
+    let signal = CancelSignal::new(token)?;
+    loop {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let is_decided = signal.wait(socket, PollFlags::OUT, left)?;
+        token.check()?;
+        if is_decided {
+            return Ok(rustix::net::sockopt::socket_error(socket)??);
+        }
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+    }
+}

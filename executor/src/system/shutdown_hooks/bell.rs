@@ -1,0 +1,150 @@
+//! What a signal does: raise a flag and ring a bell. At the second one: end the process.
+
+use std::io;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+pub(super) use self::system::Bell;
+use self::system::{Rope, bell};
+use crate::sync::Arc;
+use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Which signal has come, and whether the next one ends the process.
+pub(super) struct Signals {
+    asked: Arc<AtomicBool>,
+    number: Arc<AtomicUsize>,
+    rope: Rope,
+}
+
+impl Signals {
+    pub(super) fn new() -> io::Result<(Self, Bell)> {
+        let (bell, rope) = bell()?;
+        Ok((Self { asked: Arc::default(), number: Arc::default(), rope }, bell))
+    }
+
+    // ANCHOR: catch
+    /// From now on SIGINT and SIGTERM ring the bell. That cannot be taken back.
+    pub(super) fn catch(&self) -> io::Result<()> {
+        for signal in [SIGINT, SIGTERM] {
+            // They run in this order: the first signal finds the flag down and raises it, the next one finds
+            // it up.
+            flag::register_usize(signal, Arc::clone(&self.number), signal.unsigned_abs() as usize)?;
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
+            flag::register(signal, Arc::clone(&self.asked))?;
+            self.rope.pull_on(signal)?;
+        }
+        if self.number().is_some() {
+            self.rope.pull(); // one that came before it could do so by itself
+        }
+        Ok(())
+    }
+    // ANCHOR_END: catch
+
+    /// The shutdown has begun without a signal: the next one ends the process, and the bell rings.
+    pub(super) fn begun(&self) {
+        self.asked.store(true, Ordering::Release); // as in the handler
+        self.rope.pull();
+    }
+
+    /// The signal that has rung the bell, if one has.
+    pub(super) fn number(&self) -> Option<i32> {
+        // Acquire: pairs with the store in the handler, which comes before the bell.
+        let number = self.number.load(Ordering::Acquire);
+        i32::try_from(number).ok().filter(|&number| number != 0)
+    }
+}
+
+/// A socket that a handler may write to, and from which a thread reads.
+#[cfg(unix)]
+mod system {
+    use std::io::{self, Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    use signal_hook::low_level::pipe;
+
+    pub(in crate::system::shutdown_hooks) struct Bell(UnixStream);
+    pub(super) struct Rope(UnixStream);
+
+    pub(super) fn bell() -> io::Result<(Bell, Rope)> {
+        let (bell, rope) = UnixStream::pair()?;
+        Ok((Bell(bell), Rope(rope)))
+    }
+
+    impl Bell {
+        pub(in crate::system::shutdown_hooks) fn wait(mut self) {
+            let _ = self.0.read_exact(&mut [0]);
+        }
+    }
+
+    impl Rope {
+        pub(super) fn pull_on(&self, signal: i32) -> io::Result<()> {
+            pipe::register(signal, self.0.try_clone()?).map(drop)
+        }
+
+        /// Writes one byte into a socket that takes thousands, and is called once: it does not block.
+        pub(super) fn pull(&self) {
+            let _ = (&self.0).write(&[0]);
+        }
+    }
+}
+
+/// Windows lets a handler do even less, so the thread looks at a flag from time to time.
+#[cfg(not(unix))]
+mod system {
+    use std::io;
+
+    use signal_hook::flag;
+
+    use crate::sync::atomic::{AtomicBool, Ordering};
+    use crate::sync::{Arc, Duration, thread};
+
+    const LOOK: Duration = Duration::from_millis(100);
+
+    pub(in crate::system::shutdown_hooks) struct Bell(Arc<AtomicBool>);
+    pub(super) struct Rope(Arc<AtomicBool>);
+
+    #[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
+    pub(super) fn bell() -> io::Result<(Bell, Rope)> {
+        let rung = Arc::new(AtomicBool::new(false));
+        Ok((Bell(Arc::clone(&rung)), Rope(rung)))
+    }
+
+    impl Bell {
+        pub(in crate::system::shutdown_hooks) fn wait(self) {
+            while !self.0.load(Ordering::Acquire) {
+                thread::sleep(LOOK);
+            }
+        }
+    }
+
+    impl Rope {
+        pub(super) fn pull_on(&self, signal: i32) -> io::Result<()> {
+            flag::register(signal, Arc::clone(&self.0)).map(drop)
+        }
+
+        pub(super) fn pull(&self) {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::sync::{Duration, thread};
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_signal_that_comes_before_it_can_ring_the_bell_is_not_lost() {
+        let (signals, bell) = Signals::new().unwrap();
+        signals.number.store(15, Ordering::Release); // as a handler does that has no rope yet
+        signals.catch().unwrap();
+        let (tell, told) = mpsc::channel();
+        thread::spawn(move || {
+            bell.wait();
+            tell.send(())
+        });
+        assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(()));
+    }
+}

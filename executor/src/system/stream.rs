@@ -1,0 +1,136 @@
+//! A connection whose blocking calls come back when a token is cancelled.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+
+use crate::cancel::{CancelToken, Registration};
+use crate::sync::Arc;
+
+/// A [`TcpStream`] that is shut down when a token is cancelled, so that whoever is blocked in reading or
+/// writing comes back.
+///
+/// For a task that serves a connection: given the task's token, the connection ends with the task, whether
+/// its handle or its pool was cancelled. It can be read and written through a shared reference, as a
+/// `TcpStream` can.
+///
+/// ```
+/// use std::io::Read;
+/// use std::net::{TcpListener, TcpStream};
+/// use executor::{CancelToken, CancellableStream, Cancelled};
+///
+/// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+/// let _silent_peer = TcpStream::connect(listener.local_addr()?)?;
+/// let token = CancelToken::new();
+/// let mut stream = CancellableStream::new(listener.accept()?.0, &token);
+///
+/// # #[cfg(unix)] {
+/// let reader = std::thread::spawn(move || stream.read(&mut [0; 512]));
+/// token.cancel_because("the server is stopping");
+/// let error = reader.join().unwrap().unwrap_err();
+/// let cancelled = Cancelled::from_io(error)?;
+/// assert_eq!(cancelled.reason().unwrap().message(), Some("the server is stopping"));
+/// # }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Once the token is cancelled, a call that would return nothing returns an error that has
+/// [`struct@crate::Cancelled`] in it; see [`from_io`](crate::Cancelled::from_io).
+///
+/// # Cancellation
+///
+/// The connection is shut down, also while a [`masked`](crate::masked) step uses it: to send a farewell, give
+/// the stream a token that is cancelled later. On Windows a read that is blocked when the cancel comes stays
+/// so until the peer sends something; give such a stream a time limit ([`TcpStream::set_read_timeout`]).
+#[derive(Debug)]
+pub struct CancellableStream {
+    token: CancelToken,
+    stream: Arc<TcpStream>,
+    _shuts_down: Registration,
+}
+
+impl CancellableStream {
+    /// Has the stream shut down when `token` is cancelled, which may be now.
+    pub fn new(stream: TcpStream, token: &CancelToken) -> Self {
+        let stream = Arc::new(stream);
+        let shared = Arc::clone(&stream);
+        let shuts_down = token.on_cancel(move || {
+            let _ = shared.shutdown(Shutdown::Both); // fails only if the connection is over anyway
+        });
+        Self { token: token.clone(), stream, _shuts_down: shuts_down }
+    }
+
+    /// Connects to an address within `timeout`. On this system a cancel does not call that off: it is seen
+    /// when `connect` comes back.
+    ///
+    /// # Errors
+    /// As those of [`TcpStream::connect_timeout`], or one that has [`struct@crate::Cancelled`] in it.
+    #[cfg(all(not(unix), feature = "sockets"))]
+    pub fn connect(
+        address: std::net::SocketAddr,
+        timeout: std::time::Duration,
+        token: &CancelToken,
+    ) -> io::Result<Self> {
+        token.check()?;
+        let longest = std::time::Duration::from_hours(24); // as long as the system may want to know
+        let stream = TcpStream::connect_timeout(&address, timeout.min(longest))?;
+        token.check()?;
+        Ok(Self::new(stream, token))
+    }
+
+    /// The stream itself, to change its settings.
+    pub fn get_ref(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// Gives the stream back. No later cancel touches it; an earlier one has shut it down. If a cancel is at
+    /// it on another thread, this waits until it is shut down.
+    pub fn into_inner(self) -> TcpStream {
+        let Self { stream, _shuts_down: registration, .. } = self;
+        drop(registration);
+        Arc::into_inner(stream).expect("the callback, which has the other one, is gone")
+    }
+
+    /// Makes a call. If it comes back with nothing, because of an error or at the end of the stream, the
+    /// token has its say.
+    fn call(&self, call: impl FnOnce(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
+        self.token.check()?;
+        match call(&self.stream) {
+            Ok(count) if count > 0 => Ok(count),
+            other => self.token.check().map_err(Into::into).and(other),
+        }
+    }
+}
+
+impl Read for &CancellableStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.call(|mut stream| stream.read(buffer))
+    }
+}
+
+impl Write for &CancellableStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.call(|mut stream| stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.get_ref().flush()
+    }
+}
+
+impl Read for CancellableStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        (&*self).read(buffer)
+    }
+}
+
+impl Write for CancellableStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&*self).flush()
+    }
+}

@@ -1,0 +1,675 @@
+//! A unit of work: a closure to be run once, by some thread, later.
+//!
+//! [`Task`] is what executors pass around and queues hold. Most closures capture a few words, and putting each of them
+//! into a box of its own would be the largest single cost of handing one over: memory allocated on one thread and freed
+//! on another. So a closure of up to three words lives inside the task; only a larger one is boxed. What few tasks
+//! have (a name, a priority, a [`TaskObserver`]) sits in one optional box.
+//!
+//! A task is run by [`Task::run`], by value, so at most once. Nothing that happens in it gets out except as the
+//! [`Outcome`]: a panic is caught, and the thread's current [`CancelToken`](crate::CancelToken) is the task's own while
+//! it runs.
+//!
+//! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with it. If such a task is dropped
+//! without having been run, its handle is completed as cancelled, so nobody waits for what will not come.
+//!
+//! # Unsafe code
+//!
+//! [`Closure`] erases the type of a closure that is stored in place, which safe Rust cannot express. Its invariants:
+//!
+//! 1. `data` holds a valid value of the type `F` that `vtable` was made for, from `new` until `call` or `drop`.
+//! 2. `call` and `drop` each consume the `Closure`, so each value is taken out once.
+//! 3. `F` is `Send`, so the value may be used up on another thread. `&Closure` gives no access to it, so sharing is
+//!    harmless whatever `F` is.
+#![allow(unsafe_code, reason = "a closure stored in place has its type erased")]
+
+#[deny(unsafe_code)]
+pub(crate) mod outcome;
+pub use outcome::Outcome;
+
+#[deny(unsafe_code)]
+pub(crate) mod observer;
+
+pub(crate) mod borrowed;
+
+#[deny(unsafe_code)]
+pub(crate) mod tombstones;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::mem::{ManuallyDrop, MaybeUninit};
+
+use crate::cancel::callbacks;
+use crate::cancel::{CancelToken, RunningTask, enter_task};
+use crate::ids::{QueueId, TaskId};
+use crate::panics::contain;
+use crate::sync::Arc;
+use crate::task::borrowed::ScopedJob;
+use crate::task::observer::{Accompanied, TaskObserver};
+
+/// A closure to be run once, with an id and, if wanted, a name.
+///
+/// Executors take closures directly; make a `Task` to give one a name.
+///
+/// ```
+/// use executor::{Outcome, Task};
+///
+/// let task = Task::new(|| println!("indexing")).named("index");
+/// assert_eq!(task.name(), Some("index"));
+/// assert!(matches!(task.run(), Outcome::Completed));
+/// ```
+#[must_use = "a task does nothing until it is run"]
+pub struct Task {
+    body: TaskBody,
+    rare: Option<Box<Rare>>, // dropped after the body
+    id: TaskId,
+}
+
+/// What few tasks have.
+#[derive(Default)]
+struct Rare {
+    name: Option<Arc<str>>, // shared with labels
+    priority: i32,
+    observers: Option<Box<Accompanied>>,
+}
+
+enum TaskBody {
+    Closure(Closure),
+    Other(Other),
+}
+
+/// Apart from [`TaskBody`], which so needs no word that tells its variants apart: it is one if there is no closure.
+enum Other {
+    WithHandle(CompleteOnDrop),
+    /// Of a scope, whose thread may run it first.
+    ScopedJob(ScopedJob),
+}
+
+impl TaskBody {
+    #[inline]
+    fn cell(&self) -> Option<&dyn HandleCell> {
+        match self {
+            Self::Other(Other::WithHandle(completion)) => Some(&**completion.cell()),
+            Self::Closure(_) | Self::Other(Other::ScopedJob(_)) => None,
+        }
+    }
+
+    #[inline]
+    fn run(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
+        match self {
+            Self::Closure(closure) => run_closure(|| closure.call(), before_publish),
+            Self::Other(Other::WithHandle(completion)) => completion.fulfil(&mut once(before_publish)),
+            Self::Other(Other::ScopedJob(lent)) => run_closure(|| _ = lent.run(), before_publish),
+        }
+    }
+}
+
+#[inline]
+fn run_closure(closure: impl FnOnce(), before_publish: impl FnOnce(&Outcome)) -> Outcome {
+    let result = {
+        let _frame = enter_task(None);
+        contain(closure)
+    };
+    let outcome = result.map_or_else(Outcome::Panicked, |()| Outcome::Completed);
+    before_publish(&outcome);
+    outcome
+}
+
+impl Task {
+    /// Makes a task of a closure. Allocates only if the closure captures more than three words.
+    #[inline]
+    pub fn new(f: impl FnOnce() + Send + 'static) -> Self {
+        Self { body: TaskBody::Closure(Closure::new(f)), rare: None, id: TaskId::next() }
+    }
+
+    /// The same with an id that was given: of one of several tasks that are one to their user.
+    pub(crate) fn of(id: TaskId, f: impl FnOnce() + Send + 'static) -> Self {
+        Self { body: TaskBody::Closure(Closure::new(f)), rare: None, id }
+    }
+
+    /// Makes the task of a cell that a handle shares.
+    pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
+        Self { body: TaskBody::Other(Other::WithHandle(CompleteOnDrop(Some(cell)))), rare: None, id }
+    }
+
+    /// Makes the task of a closure that a scope has lent.
+    pub(crate) fn of_scope(lent: ScopedJob) -> Self {
+        Self { body: TaskBody::Other(Other::ScopedJob(lent)), rare: None, id: TaskId::next() }
+    }
+
+    /// Gives the task a name, for readers of what a pool is doing.
+    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.rare().name = Some(name.into().into());
+        self
+    }
+
+    /// The name, if it has one.
+    pub fn name(&self) -> Option<&str> {
+        self.rare.as_ref()?.name.as_deref()
+    }
+
+    /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): the higher, the sooner.
+    ///
+    /// A task that waits in a strand of a [`SerialExecutor`](crate::SerialExecutor) or a
+    /// [`StripedExecutor`](crate::StripedExecutor) gives its strand this priority. Its own place in the strand stays the
+    /// same.
+    pub fn prioritized(mut self, priority: i32) -> Self {
+        self.set_priority(priority);
+        self
+    }
+
+    /// Not for a task that is in a queue: that has its place by the old priority.
+    pub(crate) fn set_priority(&mut self, priority: i32) {
+        if priority != self.priority() {
+            self.rare().priority = priority;
+        }
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// The priority; 0 unless it was given another.
+    pub fn priority(&self) -> i32 {
+        self.rare.as_ref().map_or(0, |rare| rare.priority)
+    }
+
+    /// What to call it where names are shown.
+    #[inline]
+    pub(crate) fn label(&self) -> TaskLabel {
+        TaskLabel { id: self.id, name: self.rare.as_ref().and_then(|rare| rare.name.clone()) }
+    }
+
+    /// The task comes into a queue that wants to hear if it is cancelled there. False if it is already, which the queue owner
+    /// then has to count itself.
+    #[inline]
+    pub(crate) fn enter_queue(&self, queue_id: QueueId) -> bool {
+        self.observers().for_each(|observer| observer.queued(queue_id));
+        self.body.cell().is_none_or(|cell| cell.enter_queue(queue_id))
+    }
+
+    /// The task has left the queue. True if it was cancelled while it was there.
+    #[inline]
+    pub(crate) fn leave_queue(&self) -> bool {
+        self.observers().for_each(TaskObserver::dequeued);
+        self.body.cell().is_some_and(HandleCell::leave_queue)
+    }
+
+    /// The address of what is given the task's handle when it has ended; 0 if there is none.
+    pub(crate) fn collector(&self) -> usize {
+        self.body.cell().map_or(0, RunningTask::collector)
+    }
+
+    /// The task's id, which its handle has too.
+    pub fn id(&self) -> TaskId {
+        self.id
+    }
+
+    /// Whether the task was cancelled through its handle, so that running it would do nothing.
+    pub fn is_cancelled(&self) -> bool {
+        // Finished, and not by having run, or there would be no task.
+        self.body.cell().is_some_and(HandleCell::is_finished)
+    }
+
+    /// Runs the task on the calling thread and says how it ended. Never panics.
+    ///
+    /// For authors of executors: all other code hands tasks to one.
+    ///
+    /// # Cancellation
+    /// While it runs, the current token is the task's own: a child of the one that was current here.
+    pub fn run(self) -> Outcome {
+        let label = self.label();
+        self.run_then(|outcome| {
+            if let Outcome::Panicked(panic) = outcome {
+                panic.set_origin(Some(label.to_string()), None);
+            }
+        })
+    }
+
+    /// The same, with `before_publish` called between the end of the body and the moment at which the handle's owner
+    /// can see the outcome. A thread that has joined the task sees what was done there.
+    #[inline]
+    pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
+        match self.rare {
+            None => self.body.run(before_publish),
+            Some(rare) => {
+                Accompanied::run(rare.observers, |end| self.body.run(end), &mut once(before_publish))
+            }
+        }
+    }
+}
+
+/// Makes an `FnMut` of an `FnOnce`; only its first call does something.
+fn once(call: impl FnOnce(&Outcome)) -> impl FnMut(&Outcome) {
+    let mut call = Some(call);
+    move |outcome| {
+        if let Some(call) = call.take() {
+            call(outcome);
+        }
+    }
+}
+
+impl<F: FnOnce() + Send + 'static> From<F> for Task {
+    fn from(f: F) -> Self {
+        Self::new(f)
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Task");
+        debug.field("id", &self.id.number());
+        if let Some(name) = self.name() {
+            debug.field("name", &name);
+        }
+        debug.finish_non_exhaustive()
+    }
+}
+
+/// Where a task stands.
+#[doc(alias = "Future.State")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TaskState {
+    /// Not begun.
+    Pending,
+    /// The body is running; or a [`Promise`](crate::Promise) is open.
+    Running,
+    /// The body has returned, or the promise was completed.
+    Completed,
+    /// The body has panicked, or the promise was completed with a panic.
+    Panicked,
+    /// Cancelled, before or while it ran.
+    Cancelled,
+}
+
+impl fmt::Display for TaskState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Panicked => "panicked",
+            Self::Cancelled => "cancelled",
+        })
+    }
+}
+
+/// What to call a task in a report: its name, or its id if it has none.
+#[derive(Debug, Clone)]
+pub(crate) struct TaskLabel {
+    id: TaskId,
+    name: Option<Arc<str>>,
+}
+
+impl TaskLabel {
+    /// That of a task without a name.
+    pub(crate) fn unnamed(id: TaskId) -> Self {
+        Self { id, name: None }
+    }
+
+    /// The same name for a task that runs this one as a part of itself.
+    pub(crate) fn for_task(self, whole: TaskId) -> Self {
+        Self { id: whole, ..self }
+    }
+
+    pub(crate) fn id(&self) -> TaskId {
+        self.id
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl fmt::Display for TaskLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => self.id.fmt(f),
+        }
+    }
+}
+
+// ----- what goes along with a task -----
+
+impl Task {
+    /// Gives the task an observer.
+    pub(crate) fn accompanied(mut self, observer: impl TaskObserver + 'static) -> Self {
+        let observers = &mut self.rare().observers;
+        *observers = Some(Box::new(Accompanied { inner: observers.take(), observer }));
+        self
+    }
+
+    /// Takes the observer away that the task was given last. It is dropped.
+    pub(crate) fn alone(mut self) -> Self {
+        if let Some(rare) = &mut self.rare {
+            rare.observers = rare.observers.take().and_then(|mut outermost| outermost.inner.take());
+        }
+        self
+    }
+
+    /// Takes the observer away that has this root, and those around it, which are of executors further down. The task comes
+    /// back to the executor that gave it that observer. Without one it stays as it is.
+    pub(crate) fn alone_from(mut self, root: &CancelToken) -> Self {
+        while self.goes_under(root) {
+            self = self.alone();
+        }
+        self
+    }
+
+    /// Whether one of its observers has this root.
+    pub(crate) fn goes_under(&self, root: &CancelToken) -> bool {
+        self.observers().any(|observer| observer.root().is_some_and(|own| own.is(root)))
+    }
+
+    /// The observers, from the outermost to the innermost.
+    #[inline]
+    fn observers(&self) -> impl Iterator<Item = &dyn TaskObserver> {
+        let outermost = self.rare.as_ref().and_then(|rare| rare.observers.as_deref());
+        std::iter::successors(outermost, |around| around.inner.as_deref()).map(|around| &around.observer)
+    }
+
+    /// The drain task of a strand, if this is the task that runs it, and so no user's.
+    pub(crate) fn drain(&self) -> Option<&dyn StrandDrain> {
+        self.body.cell()?.as_drain()
+    }
+
+    pub(crate) fn drains_a_strand(&self) -> bool {
+        self.drain().is_some()
+    }
+
+    /// Whether it is the drain task of a strand that runs its tasks under this root.
+    pub(crate) fn drains_strand_under(&self, root: &CancelToken) -> bool {
+        self.drain().is_some_and(|drain| drain.is_under(root))
+    }
+
+    /// The drain task of a strand with the priority that its strand has by now. To be called where the task comes into a
+    /// queue, when it is entered there: a task that comes into the strand later finds the queue, and has it
+    /// [raised](crate::WorkQueue::raise).
+    pub(crate) fn up_to_date(mut self) -> Self {
+        if let Some(priority) = self.drain().map(StrandDrain::priority) {
+            self.set_priority(priority);
+        }
+        self
+    }
+
+    /// What to call it in a list of what waits. The drain task of a strand stands for the task that it would run first.
+    pub(crate) fn stands_for(&self) -> TaskLabel {
+        self.drain().and_then(StrandDrain::first).unwrap_or_else(|| self.label())
+    }
+
+    /// The task is about to be given to a user. Every executor that hands out what it has accepted says so. Not under a lock.
+    pub(crate) fn handed_out(self) -> Self {
+        self.observers().for_each(TaskObserver::handed_out);
+        drop(self.drain().map(StrandDrain::handed_out));
+        self.up_to_date()
+    }
+
+    /// Whether a scope waits for it to be run or dropped.
+    pub(crate) fn is_of_scope(&self) -> bool {
+        matches!(self.body, TaskBody::Other(Other::ScopedJob(_)))
+    }
+
+    /// Of tasks that were not begun, those that a user may keep for as long as he likes. Tasks of a scope are dropped: it
+    /// waits for them. Not under a lock.
+    pub(crate) fn hand_out(tasks: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        tasks.into_iter().filter(|task| !task.is_of_scope()).map(Self::handed_out).collect()
+    }
+}
+
+// ----- what a task shares with its handle -----
+
+/// What a task and its handle share, as far as the type of the result does not matter: for the executor that runs the
+/// task, for the queue that it waits in, and for those who may call it off.
+pub(crate) trait HandleCell: RunningTask {
+    fn state(&self) -> TaskState;
+
+    /// Whether the outcome is decided. A body that has not begun by then never will.
+    fn is_finished(&self) -> bool;
+
+    /// Decides for cancelled; true if nothing was decided before. A body that is running is asked to stop if `stop_body`.
+    fn cancel(self: Arc<Self>, stop_body: bool) -> bool;
+
+    /// What the task panicked with, while the result is here.
+    fn panic_message(&self) -> Option<String>;
+
+    /// Runs the body, calls back with the outcome, and only then publishes it.
+    fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome;
+
+    /// The task will not be run: completes the handle as cancelled unless it is finished already.
+    fn abandon(self: Arc<Self>);
+
+    /// See [`Task::enter_queue`].
+    fn enter_queue(&self, queue_id: QueueId) -> bool;
+
+    /// See [`Task::leave_queue`].
+    fn leave_queue(&self) -> bool;
+
+    /// The queue in which the task waits, if it is in one and not cancelled.
+    fn queue(&self) -> Option<QueueId>;
+
+    /// A timer will cancel the task, which has not begun.
+    fn will_be_cancelled(&self);
+
+    /// The drain task of a strand, if it is one.
+    fn as_drain(&self) -> Option<&dyn StrandDrain> {
+        None
+    }
+}
+
+/// The task that runs a [strand](crate::composed::strand), as far as it differs from a user's. Asked under the lock of
+/// the queue in which the task waits.
+pub(crate) trait StrandDrain {
+    /// Whether the strand runs its tasks under this root.
+    fn is_under(&self, root: &CancelToken) -> bool;
+
+    /// The highest priority of a task that has waited in the strand since this one was made.
+    fn priority(&self) -> i32;
+
+    /// The task that it would run first.
+    fn first(&self) -> Option<TaskLabel>;
+
+    /// It was given to a user, who may keep it for ever: takes out what a scope waits for, to be dropped without a lock.
+    fn handed_out(&self) -> Vec<Task>;
+}
+
+/// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.
+struct CompleteOnDrop(Option<Arc<dyn HandleCell>>);
+
+impl CompleteOnDrop {
+    fn cell(&self) -> &Arc<dyn HandleCell> {
+        self.0.as_ref().expect("it is taken out only when the duty is consumed")
+    }
+
+    fn fulfil(mut self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
+        let cell = self.0.take().expect("a duty is done once, by value");
+        cell.run(before_publish)
+    }
+}
+
+impl Drop for CompleteOnDrop {
+    fn drop(&mut self) {
+        if let Some(cell) = self.0.take() {
+            cell.abandon();
+        }
+    }
+}
+
+// ----- closures stored in place -----
+
+type Words = [MaybeUninit<usize>; 3];
+
+/// A `FnOnce() + Send` without its type, in place if it fits into three words and boxed if not.
+struct Closure {
+    vtable: &'static VTable,
+    data: Words,
+}
+
+struct VTable {
+    /// Takes the value out of `data` and calls it.
+    call: unsafe fn(*mut Words),
+    /// Takes the value out of `data` and drops it.
+    drop: unsafe fn(*mut Words),
+}
+
+struct Stored<F>(std::marker::PhantomData<F>);
+
+impl<F: FnOnce() + Send + 'static> Stored<F> {
+    const FITS: bool = size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>();
+    const VTABLE: VTable = VTable { call: Self::call, drop: Self::drop };
+
+    /// # Safety
+    /// `data` holds a valid `F`, which is taken out by this call.
+    unsafe fn call(data: *mut Words) {
+        // SAFETY: the caller promises a valid `F`; `FITS` was checked when it was stored, so it is aligned.
+        let f = unsafe { data.cast::<F>().read() };
+        f();
+    }
+
+    /// # Safety
+    /// `data` holds a valid `F`, which is taken out by this call.
+    unsafe fn drop(data: *mut Words) {
+        // SAFETY: as in `call`.
+        unsafe { data.cast::<F>().drop_in_place() };
+    }
+}
+
+impl Closure {
+    fn new<F: FnOnce() + Send + 'static>(f: F) -> Self {
+        if Stored::<F>::FITS {
+            Self::in_place(f)
+        } else {
+            Self::in_place(Box::new(f) as Box<dyn FnOnce() + Send>)
+        }
+    }
+
+    fn in_place<F: FnOnce() + Send + 'static>(f: F) -> Self {
+        const { assert!(Stored::<Box<dyn FnOnce() + Send>>::FITS) };
+        assert!(Stored::<F>::FITS, "the caller has looked");
+        let mut data: Words = [MaybeUninit::uninit(); 3];
+        // SAFETY: `FITS` says that `data` is large enough and aligned for an `F`. Invariant 1 holds from here on.
+        unsafe { data.as_mut_ptr().cast::<F>().write(f) };
+        Self { vtable: &Stored::<F>::VTABLE, data }
+    }
+
+    #[inline]
+    fn call(self) {
+        let mut this = ManuallyDrop::new(self);
+        let call = this.vtable.call;
+        // SAFETY: invariant 1; `ManuallyDrop` keeps `drop` from taking the value a second time.
+        unsafe { call(&raw mut this.data) }
+    }
+}
+
+impl Drop for Closure {
+    fn drop(&mut self) {
+        let (drop, mut data) = (self.vtable.drop, self.data);
+        // What it has captured may be the last of another task, and so on. A panic in the user's `Drop` goes no further.
+        // SAFETY: invariant 1; this is the end of the `Closure`, so nobody takes the value out again. The words may move, as
+        // the value in them may, and it may be dropped by another thread: invariant 3.
+        callbacks::call(move || unsafe { drop(&raw mut data) });
+    }
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Counts how often something was dropped.
+    struct Counted(Arc<AtomicUsize>);
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_task_is_no_larger_than_six_words() {
+        assert!(size_of::<Task>() <= 6 * size_of::<usize>(), "{} bytes", size_of::<Task>());
+    }
+
+    #[test]
+    fn small_and_large_closures_run_once_and_drop_what_they_captured_once() {
+        fn check<const N: usize>() {
+            let (dropped, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let make = || {
+                let (counted, ran, padding) = (Counted(dropped.clone()), ran.clone(), [7_u8; N]);
+                Task::new(move || {
+                    let _counted = &counted;
+                    ran.fetch_add(
+                        padding.iter().map(|&byte| usize::from(byte)).sum::<usize>() + 1,
+                        Ordering::Relaxed,
+                    );
+                })
+            };
+            assert!(matches!(make().run(), Outcome::Completed));
+            assert_eq!((ran.load(Ordering::Relaxed), dropped.load(Ordering::Relaxed)), (7 * N + 1, 1));
+            drop(make());
+            assert_eq!((ran.load(Ordering::Relaxed), dropped.load(Ordering::Relaxed)), (7 * N + 1, 2));
+        }
+        check::<0>(); // two words
+        check::<8>(); // three words, the most that fits
+        check::<9>(); // boxed
+        check::<500>();
+    }
+
+    #[test]
+    fn a_closure_that_wants_a_larger_alignment_is_boxed() {
+        #[repr(align(64))]
+        struct Aligned(u8);
+        let aligned = Aligned(3);
+        let seen = Arc::new(Mutex::new(0));
+        let task = Task::new({
+            let seen = seen.clone();
+            move || {
+                let aligned = &aligned;
+                assert_eq!(std::ptr::from_ref(aligned).addr() % 64, 0);
+                *seen.lock().unwrap() = aligned.0;
+            }
+        });
+        assert!(matches!(task.run(), Outcome::Completed));
+        assert_eq!(*seen.lock().unwrap(), 3);
+    }
+
+    #[test]
+    fn a_panic_in_the_body_is_its_outcome_and_what_it_captured_is_dropped() {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let counted = Counted(dropped.clone());
+        let outcome = Task::new(move || {
+            let _counted = &counted;
+            panic!("no");
+        })
+        .run();
+        assert!(matches!(outcome, Outcome::Panicked(panic) if panic.message() == "no"));
+        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_panic_in_the_drop_of_an_unrun_closure_is_contained() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        let bomb = Bomb;
+        drop(Task::new(move || drop(bomb)));
+    }
+
+    #[test]
+    fn ids_are_unique_across_threads_and_blocks() {
+        let ids = Arc::new(Mutex::new(std::collections::HashSet::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mine: Vec<_> = (0..3_000).map(|_| TaskId::next()).collect();
+                    ids.lock().unwrap().extend(mine);
+                });
+            }
+        });
+        assert_eq!(ids.lock().unwrap().len(), 12_000);
+    }
+}

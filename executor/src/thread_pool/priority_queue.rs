@@ -1,0 +1,357 @@
+//! The queue that gives out the most important task first.
+//!
+//! There is a level for each priority, and in it tasks are first in, first out.
+//!
+//! # Tasks that rise
+//!
+//! The drain task of a [strand of tasks](crate::WorkQueue::raise) has the priority of the most urgent of
+//! them. So it may rise while it waits, and then its place is another one. To search for it would take time
+//! in proportion to the length of the queue, under the lock of the pool. So a task that may rise lies *apart*,
+//! where it is found by its id, and what stands for it in a level is a *mark*. When it rises, it gets a new
+//! mark, and the old one stays where it is: it stands for nothing and is passed over.
+//!
+//! # Invariants
+//!
+//! 1. For each task that lies apart there is one mark with its number, in the level of its priority.
+//! 2. Of the marks that stand for nothing there are never more than of the tasks that lie apart, and some.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, VecDeque};
+
+use super::queue::{WorkQueue, checked, debug_queue, has_room, remove_from, shrink};
+use crate::ids::TaskId;
+use crate::panics::{self, contain};
+use crate::task::Task;
+
+/// The most important task first; among equals, the one submitted first.
+///
+/// By default a task's importance is its [priority](Task::priority). A task that is never the most important
+/// one waits for ever. Be careful with [`DiscardOldest`](crate::DiscardOldest): the head of this queue, which
+/// it throws away, is the *most important* task.
+///
+/// The strand of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe waits here as one task, with the
+/// priority of the most urgent that is in the strand. If a more urgent one comes into the strand, it goes to
+/// the end of those with the new priority.
+#[doc(alias = "PriorityBlockingQueue")]
+pub struct PriorityQueue {
+    order: Order,
+    length: usize,
+    capacity: Option<usize>,
+}
+
+type Compare = dyn FnMut(&Task, &Task) -> Ordering + Send;
+
+enum Order {
+    Natural(Levels),
+    /// Sorted, the most important at the front.
+    By(VecDeque<Task>, Box<Compare>),
+}
+
+/// One for each priority.
+#[derive(Default)]
+struct Levels {
+    /// The highest last.
+    by_priority: BTreeMap<i32, VecDeque<LevelEntry>>,
+    /// Tasks that may rise, each with the number of its mark.
+    apart: BTreeMap<TaskId, (u64, Task)>,
+    /// How many marks there ever were.
+    marks: u64,
+    /// How many of those that are there stand for nothing.
+    outdated: usize,
+}
+
+enum LevelEntry {
+    Task(Task),
+    Mark(TaskId, u64),
+}
+
+/// So many marks that stand for nothing are not worth a search.
+const FEW: usize = 32;
+
+impl Levels {
+    fn push(&mut self, task: Task) {
+        if task.drains_a_strand() && !self.apart.contains_key(&task.id()) {
+            let (id, priority) = (task.id(), task.priority());
+            let mark = self.mark(id, priority);
+            self.apart.insert(id, (mark, task));
+        } else {
+            self.by_priority.entry(task.priority()).or_default().push_back(LevelEntry::Task(task));
+        }
+    }
+
+    fn mark(&mut self, id: TaskId, priority: i32) -> u64 {
+        self.marks += 1;
+        self.by_priority.entry(priority).or_default().push_back(LevelEntry::Mark(id, self.marks));
+        self.marks
+    }
+
+    fn raise(&mut self, id: TaskId, priority: i32) {
+        let is_new = |(_, task): &(u64, Task)| task.priority() != priority;
+        if !self.apart.get(&id).is_some_and(is_new) {
+            return;
+        }
+        let new = self.mark(id, priority);
+        if let Some((mark, task)) = self.apart.get_mut(&id) {
+            *mark = new;
+            task.set_priority(priority);
+        }
+        self.outdated += 1;
+        if self.outdated > self.apart.len() + FEW {
+            self.remove_if(&mut |_| false);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Task> {
+        loop {
+            let mut level = self.by_priority.last_entry()?;
+            let place = level.get_mut().pop_front();
+            if level.get().is_empty() {
+                level.remove();
+            }
+            if let Some(task) = self.taken(place?) {
+                return Some(task);
+            }
+        }
+    }
+
+    /// The task at a place that is no longer in its level.
+    fn taken(&mut self, place: LevelEntry) -> Option<Task> {
+        let (id, number) = match place {
+            LevelEntry::Task(task) => return Some(task),
+            LevelEntry::Mark(id, number) => (id, number),
+        };
+        if self.marked(id, number).is_none() {
+            self.outdated -= 1;
+            return None;
+        }
+        self.apart.remove(&id).map(|(_, task)| task)
+    }
+
+    fn marked(&self, id: TaskId, number: u64) -> Option<&Task> {
+        self.apart.get(&id).filter(|(mark, _)| *mark == number).map(|(_, task)| task)
+    }
+
+    fn task_at<'a>(&'a self, place: &'a LevelEntry) -> Option<&'a Task> {
+        match place {
+            LevelEntry::Task(task) => Some(task),
+            LevelEntry::Mark(id, number) => self.marked(*id, *number),
+        }
+    }
+
+    fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.by_priority.values().rev().flatten().filter_map(|place| self.task_at(place))
+    }
+
+    /// Takes out what is unwanted, and the marks that stand for nothing.
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        let mut removed = Vec::new();
+        let mut levels = std::mem::take(&mut self.by_priority);
+        for level in levels.values_mut().rev() {
+            for _ in 0..level.len() {
+                let Some(place) = level.pop_front() else { break };
+                if self.task_at(&place).is_some_and(|task| !unwanted(task)) {
+                    level.push_back(place);
+                } else {
+                    removed.extend(self.taken(place));
+                }
+            }
+        }
+        levels.retain(|_, level| !level.is_empty());
+        self.by_priority = levels;
+        removed
+    }
+}
+
+impl PriorityQueue {
+    /// Orders tasks by their [priority](Task::priority), the highest first. Never refuses.
+    pub fn new() -> Self {
+        Self { order: Order::Natural(Levels::default()), length: 0, capacity: None }
+    }
+
+    /// Orders tasks by a comparator: the *greatest* is run first. Never refuses, except when the comparator
+    /// panics.
+    ///
+    /// Putting a task in moves those behind it, so a queue of many thousands is better ordered by priority.
+    /// The strand of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe has a priority, and an id of
+    /// its own and no name.
+    pub fn by(compare: impl FnMut(&Task, &Task) -> Ordering + Send + 'static) -> Self {
+        Self { order: Order::By(VecDeque::new(), Box::new(compare)), length: 0, capacity: None }
+    }
+
+    /// Makes it refuse when `capacity` tasks are in it.
+    ///
+    /// # Panics
+    /// If `capacity` is zero, as for [`FifoQueue::bounded`](crate::FifoQueue::bounded).
+    pub fn bounded(mut self, capacity: usize) -> Self {
+        self.capacity = Some(checked(capacity));
+        self
+    }
+}
+
+impl Default for PriorityQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Changes the priority of a task in a sorted queue, and its place if it does not fit there any more.
+fn raise_in(sorted: &mut VecDeque<Task>, compare: &mut Compare, id: TaskId, priority: i32) {
+    let Some(place) = sorted.iter().position(|task| task.id() == id) else { return };
+    let Some(mut task) = sorted.remove(place) else { return };
+    let priority_before = task.priority();
+    task.set_priority(priority);
+    // All comparisons come before the first move.
+    let new_place = contain(|| {
+        let mut is_in_order = |a: Option<&Task>, b: Option<&Task>| match (a, b) {
+            (Some(a), Some(b)) => compare(a, b).is_ge(),
+            _ => true,
+        };
+        let before = place.checked_sub(1).and_then(|before| sorted.get(before));
+        let fits = is_in_order(before, Some(&task)) && is_in_order(Some(&task), sorted.get(place));
+        if fits { place } else { sorted.partition_point(|other| compare(other, &task).is_ge()) }
+    });
+    match new_place {
+        Ok(new_place) => sorted.insert(new_place, task),
+        Err(panic) => {
+            panics::keep(panic);
+            task.set_priority(priority_before);
+            sorted.insert(place, task);
+        }
+    }
+}
+
+impl WorkQueue for PriorityQueue {
+    fn push(&mut self, task: Task, _waiting: usize) -> Result<(), Task> {
+        if !has_room(self.length, self.capacity) {
+            return Err(task);
+        }
+        match &mut self.order {
+            Order::Natural(levels) => levels.push(task),
+            Order::By(sorted, compare) => {
+                // All comparisons come before the first move: a comparator that panics changes nothing.
+                match contain(|| sorted.partition_point(|other| compare(other, &task).is_ge())) {
+                    Ok(place) => sorted.insert(place, task),
+                    Err(panic) => {
+                        panics::keep(panic);
+                        return Err(task);
+                    }
+                }
+            }
+        }
+        self.length += 1;
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Option<Task> {
+        let task = match &mut self.order {
+            Order::Natural(levels) => levels.pop(),
+            Order::By(sorted, _) => sorted.pop_front(),
+        }?;
+        self.length -= 1;
+        Some(task)
+    }
+
+    fn len(&self) -> usize {
+        self.length
+    }
+
+    fn capacity(&self) -> Option<usize> {
+        self.capacity
+    }
+
+    fn for_each(&self, look: &mut dyn FnMut(&Task)) {
+        match &self.order {
+            Order::Natural(levels) => levels.tasks().for_each(look),
+            Order::By(sorted, _) => sorted.iter().for_each(look),
+        }
+    }
+
+    fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
+        let removed = match &mut self.order {
+            Order::Natural(levels) => levels.remove_if(unwanted),
+            Order::By(sorted, _) => remove_from(sorted, unwanted),
+        };
+        self.length -= removed.len();
+        removed
+    }
+
+    fn raise(&mut self, id: TaskId, priority: i32) {
+        match &mut self.order {
+            Order::Natural(levels) => levels.raise(id, priority),
+            Order::By(sorted, compare) => raise_in(sorted, compare, id, priority),
+        }
+    }
+
+    fn shrink(&mut self) {
+        if let Order::By(sorted, _) = &mut self.order {
+            shrink(sorted);
+        }
+    }
+}
+
+debug_queue!(PriorityQueue);
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+    use crate::sync::Arc;
+    use crate::{ExecutorExt, ManualExecutor, SerialExecutor};
+
+    fn task(name: &'static str, priority: i32) -> Task {
+        Task::new(|| ()).named(name).prioritized(priority)
+    }
+
+    fn names(mut queue: impl WorkQueue) -> Vec<String> {
+        let mut seen = Vec::new();
+        queue.for_each(&mut |task| seen.push(task.name().unwrap().to_owned()));
+        let taken: Vec<_> =
+            std::iter::from_fn(|| queue.pop()).map(|task| task.name().unwrap().to_owned()).collect();
+        assert_eq!(seen, taken, "what is shown is what will be run");
+        assert_eq!(queue.len(), 0);
+        taken
+    }
+
+    #[test]
+    fn a_task_that_rises_again_and_again_leaves_few_marks() {
+        let manual = Arc::new(ManualExecutor::new());
+        SerialExecutor::over(Arc::clone(&manual)).execute(Task::new(|| ())).unwrap();
+        let ticket = manual.take_next().unwrap();
+        let mut queue = PriorityQueue::new();
+        let id = ticket.id();
+        queue.push(ticket, 0).unwrap();
+        for priority in 1..10_000 {
+            queue.raise(id, priority);
+            let Order::Natural(levels) = &queue.order else { unreachable!("it is") };
+            let marks: usize = levels.by_priority.values().map(VecDeque::len).sum();
+            assert!(marks <= FEW + 2, "{marks}");
+            assert_eq!(marks - 1, levels.outdated);
+        }
+        assert_eq!(queue.pop().map(|task| task.priority()), Some(9_999));
+        assert!(queue.pop().is_none());
+    }
+
+    #[test]
+    fn priorities_are_fifo_among_equals() {
+        let mut natural = PriorityQueue::new();
+        let mut by = PriorityQueue::by(|a, b| a.priority().cmp(&b.priority()));
+        for queue in [&mut natural, &mut by] {
+            for (name, priority) in [("a", 1), ("b", 5), ("c", 1), ("d", -3), ("e", 5)] {
+                queue.push(task(name, priority), 0).unwrap();
+            }
+        }
+        assert_eq!(names(natural), ["b", "e", "a", "c", "d"]);
+        assert_eq!(names(by), ["b", "e", "a", "c", "d"]);
+    }
+
+    #[test]
+    fn a_comparator_that_panics_refuses_the_task_and_loses_nothing() {
+        let mut queue = PriorityQueue::by(|a, b| {
+            assert_ne!(b.name(), Some("poison"));
+            a.name().cmp(&b.name())
+        });
+        queue.push(task("a", 0), 0).unwrap();
+        queue.push(task("b", 0), 0).unwrap();
+        assert_eq!(queue.push(task("poison", 0), 0).unwrap_err().name(), Some("poison"));
+        assert_eq!(names(queue), ["b", "a"]);
+    }
+}

@@ -1,0 +1,133 @@
+//! How many threads should a pool have?
+//!
+//! Enough to keep the cores busy, and no more. A task that only computes needs a core for as long as it runs:
+//! as many threads as cores is right. A task that waits half of its time leaves its core idle meanwhile:
+//! twice as many threads. In general, with `N` cores of which a share `U` (from 0 to 1) is to be used, and
+//! tasks that wait `W` for each `C` they compute:
+//!
+//! ```text
+//!   threads = N · U · (1 + W / C)
+//! ```
+//!
+//! (*Java Concurrency in Practice*, section 8.2.) `W / C` is the number that nobody knows offhand, so
+//! [`WaitCompute`] measures it on a running pool: the difference between how long tasks take and how long
+//! they occupy a core.
+//!
+//! Cores are not always what is scarce. If each task needs a connection from a pool of 10, more than 10
+//! threads are of no use; the smallest of these bounds counts.
+
+use std::fmt;
+
+use cpu_time::ThreadTime;
+
+use super::timing::Notes;
+use super::{Hooks, TaskInfo};
+use crate::sync::{Duration, Instant, Mutex, thread, thread_local};
+use crate::task::outcome::Outcome;
+
+/// The formula: cores, the share of them to be used (0 to 1) and the ratio of waiting to computing (0 or
+/// more) give the number of threads, at least one.
+///
+/// ```
+/// use executor::recommended_threads;
+///
+/// assert_eq!(recommended_threads(8, 1.0, 0.0), 8); // tasks that only compute
+/// assert_eq!(recommended_threads(8, 1.0, 9.0), 80); // tasks that wait for 90 % of their time
+/// assert_eq!(recommended_threads(8, 0.5, 1.0), 8); // half of the machine, tasks that wait half of their time
+/// ```
+// ANCHOR: formula
+pub fn recommended_threads(cores: usize, utilisation: f64, wait_compute: f64) -> usize {
+    let threads = cores as f64 * utilisation.clamp(0.0, 1.0) * (1.0 + wait_compute.max(0.0));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rounded, and `as` saturates"
+    )]
+    let threads = threads.round() as usize;
+    threads.max(1)
+}
+// ANCHOR_END: formula
+
+thread_local! {
+    static BEGAN: Notes<(Instant, ThreadTime)> = Notes::new();
+}
+
+/// Measures how long a pool's tasks wait for each second they compute.
+///
+/// To be given to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. What counts as
+/// computing is the processor time of the task's own thread; everything else is waiting. So measure while the
+/// machine has cores to spare: with more busy threads than cores, the time in which a thread waits for a core
+/// counts as waiting, too, and the advice would be to add even more.
+#[derive(Default)]
+pub struct WaitCompute {
+    sums: Mutex<SizingSums>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct SizingSums {
+    elapsed: Duration,
+    computing: Duration,
+}
+
+impl WaitCompute {
+    /// Nothing measured yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// W / C of all tasks so far; none while they have not computed for a measurable time.
+    pub fn ratio(&self) -> Option<f64> {
+        let SizingSums { elapsed, computing } = *self.sums.lock();
+        let waiting = elapsed.saturating_sub(computing);
+        (!computing.is_zero()).then(|| waiting.as_secs_f64() / computing.as_secs_f64())
+    }
+
+    /// How many threads the formula gives for what was measured and the cores of this machine, to use the
+    /// share `utilisation` (0 to 1) of them.
+    pub fn recommended_threads(&self, utilisation: f64) -> Option<usize> {
+        let cores = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+        self.ratio().map(|ratio| recommended_threads(cores, utilisation, ratio))
+    }
+}
+
+// ANCHOR: hooks
+impl Hooks for WaitCompute {
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        BEGAN.with(|began| began.note(self, task, (Instant::now(), ThreadTime::now())));
+    }
+
+    fn after_execute(&self, task: &TaskInfo<'_>, _outcome: &Outcome) {
+        let Some((began, computed)) = BEGAN.with(|began| began.take(self, task)) else { return };
+        let (elapsed, computing) = (began.elapsed(), computed.elapsed());
+        let mut sums = self.sums.lock();
+        sums.elapsed += elapsed;
+        sums.computing += computing;
+    }
+}
+// ANCHOR_END: hooks
+
+impl fmt::Debug for WaitCompute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitCompute").field("ratio", &self.ratio()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_computing_is_waiting() {
+        let measured = WaitCompute::new();
+        assert_eq!((measured.ratio(), measured.recommended_threads(1.0)), (None, None));
+        *measured.sums.lock() =
+            SizingSums { elapsed: Duration::from_secs(4), computing: Duration::from_secs(1) };
+        assert_eq!(measured.ratio(), Some(3.0));
+        let cores = thread::available_parallelism().unwrap().get();
+        assert_eq!(measured.recommended_threads(0.5), Some(recommended_threads(cores, 0.5, 3.0)));
+        // The two clocks are not one: a task that only computes may seem to compute for longer than it takes.
+        *measured.sums.lock() =
+            SizingSums { elapsed: Duration::from_secs(1), computing: Duration::from_secs(2) };
+        assert_eq!(measured.ratio(), Some(0.0));
+    }
+}

@@ -1,0 +1,147 @@
+//! A pool that times its tasks, built on the hooks alone.
+//!
+//! Everything that a pool can be made to do around its tasks goes through [`Hooks`]; [`Timing`] shows what
+//! that takes. The moment at which a task began has to be kept from `before_execute` to `after_execute`. Both
+//! run on the same thread, so a thread-local does it, without a lock. But a thread-local belongs to a type,
+//! and there may be two of that type in hooks that are made of several, or a task may run inside another on
+//! the same thread. So what is kept says whose it is ([`Notes`]).
+//!
+//! ```
+//! use std::sync::Arc;
+//! use executor::{ThreadPoolExecutor, Timing, prelude::*};
+//!
+//! let timing = Arc::new(Timing::new());
+//! let pool = ThreadPoolExecutor::builder().threads(2).hooks(timing.clone()).build()?;
+//! for n in 1..=3 {
+//!     pool.execute(move || drop(vec![0_u8; n * 1000]))?;
+//! }
+//! pool.close();
+//! assert_eq!(timing.tasks(), 3);
+//! assert!(timing.mean().unwrap() <= timing.total());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::cell::RefCell;
+use std::fmt;
+use std::ptr;
+
+use super::{Hooks, TaskInfo};
+use crate::ids::TaskId;
+use crate::sync::{Duration, Instant, Mutex, thread_local};
+use crate::task::outcome::Outcome;
+
+thread_local! {
+    static BEGAN: Notes<Instant> = Notes::new();
+}
+
+/// What hooks have noted on a thread when a task began, each with the address of the hooks and the task. A
+/// few words for each task that the thread is in the middle of, and for each whose end the hooks were not
+/// told of.
+pub(crate) struct Notes<T>(RefCell<Vec<(usize, TaskId, T)>>);
+
+impl<T> Notes<T> {
+    pub(crate) fn new() -> Self {
+        Self(RefCell::new(Vec::new()))
+    }
+
+    pub(crate) fn note<H>(&self, by: &H, task: &TaskInfo<'_>, what: T) {
+        self.0.borrow_mut().push((ptr::from_ref(by).addr(), task.id, what));
+    }
+
+    pub(crate) fn take<H>(&self, by: &H, task: &TaskInfo<'_>) -> Option<T> {
+        let mut notes = self.0.borrow_mut();
+        let by = ptr::from_ref(by).addr();
+        let index = notes.iter().rposition(|&(owner, id, _)| (owner, id) == (by, task.id))?;
+        Some(notes.remove(index).2)
+    }
+}
+
+/// Counts a pool's tasks and adds up the time they take, from the beginning of the body to its end.
+///
+/// To be given to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc` if the numbers
+/// are to be read while the pool lives.
+#[doc(alias = "TimingThreadPool")]
+#[derive(Default)]
+pub struct Timing {
+    sums: Mutex<TimingSums>,
+    log: Option<Box<Log>>,
+}
+
+type Log = dyn Fn(&Timing) + Send + Sync;
+
+#[derive(Clone, Copy, Default)]
+struct TimingSums {
+    tasks: u64,
+    total: Duration,
+}
+
+impl Timing {
+    /// Only counts and adds up.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Calls `log` when the pool is over: print it, it has a `Display`.
+    ///
+    /// ```
+    /// # use executor::{ThreadPoolExecutor, Timing};
+    /// let timing = Timing::logging(|timing| eprintln!("resize pool: {timing}"));
+    /// let pool = ThreadPoolExecutor::builder().hooks(timing).build()?;
+    /// # Ok::<(), executor::PoolConfigError>(())
+    /// ```
+    pub fn logging(log: impl Fn(&Self) + Send + Sync + 'static) -> Self {
+        Self { log: Some(Box::new(log)), ..Self::default() }
+    }
+
+    /// How many tasks have ended.
+    pub fn tasks(&self) -> u64 {
+        self.sums.lock().tasks
+    }
+
+    /// How long they took together.
+    pub fn total(&self) -> Duration {
+        self.sums.lock().total
+    }
+
+    /// How long one took on average; none before the first has ended.
+    pub fn mean(&self) -> Option<Duration> {
+        let TimingSums { tasks, total } = *self.sums.lock();
+        (tasks > 0).then(|| total.div_f64(tasks as f64))
+    }
+}
+
+// ANCHOR: hooks
+impl Hooks for Timing {
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        BEGAN.with(|began| began.note(self, task, Instant::now()));
+    }
+
+    fn after_execute(&self, task: &TaskInfo<'_>, _outcome: &Outcome) {
+        let Some(began) = BEGAN.with(|began| began.take(self, task)) else { return };
+        let took = began.elapsed();
+        let mut sums = self.sums.lock();
+        sums.tasks += 1;
+        sums.total += took;
+    }
+
+    fn terminated(&self) {
+        if let Some(log) = &self.log {
+            log(self);
+        }
+    }
+}
+// ANCHOR_END: hooks
+
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tasks = self.tasks();
+        write!(f, "{tasks} tasks in {:?}", self.total())?;
+        self.mean().map_or(Ok(()), |mean| write!(f, ", {mean:?} each"))
+    }
+}
+
+impl fmt::Debug for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Timing({self})")
+    }
+}

@@ -1,0 +1,201 @@
+//! What is added to the two ends of a channel: waits that hear of a cancellation.
+
+use super::error::{PutError, TakeError};
+use super::stop::CancelChannel;
+use crate::cancel::callbacks;
+use crate::cancel::{CancelToken, check_current, current_for_wait};
+use crate::sync::channel::{self, Receiver, Sender, TryRecvError, TrySendError};
+use crate::sync::{Duration, Instant, PATIENCE, thread};
+
+/// Adds cancellable waits to the end of a channel into which items go.
+///
+/// `put` is what `send` is, and a cancellation point. What does not wait is crossbeam's own: `try_send`,
+/// `len`.
+#[doc(alias = "BlockingQueue")]
+pub trait SenderExt<T> {
+    /// Puts an item, and waits until there is room for it.
+    ///
+    /// What happened before is visible to the thread that takes the item.
+    ///
+    /// # Errors
+    /// [`PutError::Disconnected`] if all receivers are gone, [`PutError::Interrupted`] if the calling task
+    /// was cancelled, before or during the wait. Both give the item back: no receiver will see it.
+    #[doc(alias = "send")]
+    fn put(&self, item: T) -> Result<(), PutError<T>>;
+
+    /// Puts an item, and waits for room for `timeout` at most.
+    ///
+    /// ```
+    /// use executor::channel::{PutError, SenderExt, bounded};
+    /// use std::time::Duration;
+    ///
+    /// let (sender, _receiver) = bounded(1);
+    /// sender.put("first")?;
+    /// let refused = sender.put_timeout("second", Duration::from_millis(1));
+    /// assert_eq!(refused, Err(PutError::TimedOut("second")));
+    /// # Ok::<(), PutError<&str>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PutError::TimedOut`] if there was no room in time, the others as for [`put`](Self::put).
+    #[doc(alias = "offer")]
+    #[doc(alias = "send_timeout")]
+    fn put_timeout(&self, item: T, timeout: Duration) -> Result<(), PutError<T>>;
+}
+
+impl<T> SenderExt<T> for Sender<T> {
+    fn put(&self, item: T) -> Result<(), PutError<T>> {
+        put_until(self, None, item)
+    }
+
+    fn put_timeout(&self, item: T, timeout: Duration) -> Result<(), PutError<T>> {
+        put_until(self, Some(timeout), item)
+    }
+}
+
+fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> Result<(), PutError<T>> {
+    if check_current().is_err() {
+        return Err(PutError::Interrupted(item));
+    }
+    let mut yields = YieldBudget::begin(timeout);
+    loop {
+        item = match sender.try_send(item) {
+            Ok(()) => return Ok(()),
+            Err(TrySendError::Disconnected(item)) => return Err(PutError::Disconnected(item)),
+            Err(TrySendError::Full(item)) => item,
+        };
+        if !yields.gives_way() {
+            break;
+        }
+    }
+    let wait = CallLimits::begin(yields.deadline);
+    let Err(item) = channel::send_unless(sender, item, wait.stop.as_deref(), wait.deadline) else {
+        return Ok(());
+    };
+    sender.try_send(item).map_err(|error| match error {
+        TrySendError::Disconnected(item) => PutError::Disconnected(item),
+        TrySendError::Full(item) if wait.is_cancelled() => PutError::Interrupted(item),
+        TrySendError::Full(item) => PutError::TimedOut(item),
+    })
+}
+
+/// Adds cancellable waits to the end of a channel from which items come.
+///
+/// `take` is what `recv` is, and a cancellation point. What does not wait is crossbeam's own: `try_recv`,
+/// `try_iter`, `len`.
+#[doc(alias = "BlockingQueue")]
+pub trait ReceiverExt<T> {
+    /// Takes the next item, and waits until there is one.
+    ///
+    /// # Errors
+    /// [`TakeError::Disconnected`] if there is none and all senders are gone, [`TakeError::Interrupted`] if
+    /// the calling task was cancelled, before or during the wait. Then it has taken nothing: the items are
+    /// there for the other receivers.
+    #[doc(alias = "recv")]
+    fn take(&self) -> Result<T, TakeError>;
+
+    /// Takes the next item, and waits for it for `timeout` at most.
+    ///
+    /// # Errors
+    /// [`TakeError::TimedOut`] if none came in time, the others as for [`take`](Self::take).
+    #[doc(alias = "poll")]
+    #[doc(alias = "recv_timeout")]
+    fn take_timeout(&self, timeout: Duration) -> Result<T, TakeError>;
+
+    /// Takes items until there are none and all senders are gone, or the calling task is cancelled; waits as
+    /// [`take`](Self::take) does.
+    ///
+    /// Which of the two it was can be asked afterwards: `CancelToken::current().check()`.
+    ///
+    /// ```
+    /// use executor::channel::{ReceiverExt, SenderExt, bounded};
+    ///
+    /// let (sender, receiver) = bounded(3);
+    /// std::thread::spawn(move || (1..=10).try_for_each(|n| sender.put(n)));
+    /// assert_eq!(receiver.take_iter().sum::<u32>(), 55); // until the sender is gone
+    /// ```
+    #[doc(alias = "iter")]
+    fn take_iter(&self) -> impl Iterator<Item = T> {
+        std::iter::from_fn(|| self.take().ok())
+    }
+}
+
+impl<T> ReceiverExt<T> for Receiver<T> {
+    fn take(&self) -> Result<T, TakeError> {
+        take_until(self, None)
+    }
+
+    fn take_timeout(&self, timeout: Duration) -> Result<T, TakeError> {
+        take_until(self, Some(timeout))
+    }
+}
+
+fn take_until<T>(receiver: &Receiver<T>, timeout: Option<Duration>) -> Result<T, TakeError> {
+    if check_current().is_err() {
+        return Err(TakeError::Interrupted);
+    }
+    let mut yields = YieldBudget::begin(timeout);
+    loop {
+        match receiver.try_recv() {
+            Ok(item) => return Ok(item),
+            Err(TryRecvError::Disconnected) => return Err(TakeError::Disconnected),
+            Err(TryRecvError::Empty) if yields.gives_way() => {}
+            Err(TryRecvError::Empty) => break,
+        }
+    }
+    let wait = CallLimits::begin(yields.deadline);
+    if let Some(item) = channel::recv_unless(receiver, wait.stop.as_deref(), wait.deadline) {
+        return Ok(item);
+    }
+    receiver.try_recv().map_err(|error| match error {
+        TryRecvError::Disconnected => TakeError::Disconnected,
+        TryRecvError::Empty if wait.is_cancelled() => TakeError::Interrupted,
+        TryRecvError::Empty => TakeError::TimedOut,
+    })
+}
+
+/// How often a call that would have to sleep gives way to the other end first: sleeping and being woken is
+/// far more work.
+struct YieldBudget {
+    left: u32,
+    /// None without a time limit, and for one so far away that the clock cannot say it.
+    deadline: Option<Instant>,
+}
+
+impl YieldBudget {
+    #[inline]
+    fn begin(timeout: Option<Duration>) -> Self {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Self { left: PATIENCE, deadline }
+    }
+
+    /// Gives way and says that another look is worth while, or that it is time to sleep.
+    fn gives_way(&mut self) -> bool {
+        let is_out = self.left == 0 || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if !is_out {
+            self.left -= 1;
+            thread::yield_now();
+        }
+        !is_out
+    }
+}
+
+/// What can end the wait of one call, apart from the channel itself.
+struct CallLimits {
+    token: Option<CancelToken>,
+    stop: Option<CancelChannel>,
+    deadline: Option<Instant>,
+}
+
+impl CallLimits {
+    fn begin(deadline: Option<Instant>) -> Self {
+        callbacks::about_to_block();
+        let token = current_for_wait();
+        let stop = token.as_ref().map(CancelToken::channel);
+        Self { token, stop, deadline }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.token.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+}

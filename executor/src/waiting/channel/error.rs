@@ -1,0 +1,78 @@
+//! Why an item could not be put, or none be taken.
+
+use std::error::Error;
+use std::fmt;
+
+/// Why an item could not be put into a channel. Each variant gives the item back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PutError<T> {
+    /// All receivers are gone.
+    #[doc(alias = "Closed")]
+    Disconnected(T),
+    /// The time was up, and the channel still full. Only [`put_timeout`](super::SenderExt::put_timeout) fails
+    /// so.
+    TimedOut(T),
+    /// The calling task was cancelled.
+    #[doc(alias = "InterruptedException")]
+    Interrupted(T),
+}
+
+impl<T> PutError<T> {
+    /// The item.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Disconnected(item) | Self::TimedOut(item) | Self::Interrupted(item) => item,
+        }
+    }
+}
+
+/// Not derived: the item need not be printable.
+impl<T> fmt::Debug for PutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disconnected(_) => "Disconnected(..)",
+            Self::TimedOut(_) => "TimedOut(..)",
+            Self::Interrupted(_) => "Interrupted(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for PutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disconnected(_) => "the channel has no receiver any more",
+            Self::TimedOut(_) => "there was no room in the channel in time",
+            Self::Interrupted(_) => "the task was cancelled while it waited for room in a channel",
+        })
+    }
+}
+
+impl<T> Error for PutError<T> {}
+
+/// Why no item could be taken from a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TakeError {
+    /// The channel is empty, and all senders are gone.
+    #[doc(alias = "Closed")]
+    Disconnected,
+    /// The time was up, and the channel still empty. Only [`take_timeout`](super::ReceiverExt::take_timeout)
+    /// fails so.
+    TimedOut,
+    /// The calling task was cancelled.
+    #[doc(alias = "InterruptedException")]
+    Interrupted,
+}
+
+impl fmt::Display for TakeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disconnected => "the channel is empty and has no sender any more",
+            Self::TimedOut => "no item came in time",
+            Self::Interrupted => "the task was cancelled while it waited for an item",
+        })
+    }
+}
+
+impl Error for TakeError {}

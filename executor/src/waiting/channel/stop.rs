@@ -1,0 +1,79 @@
+//! A token as a channel.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::ops::Deref;
+use std::task::{Wake, Waker};
+
+use crate::cancel::CancelToken;
+use crate::sync::channel::{self, Receiver, Sender};
+use crate::sync::{Arc, Mutex};
+
+/// A channel that becomes ready, by being disconnected, when a token is cancelled: [`CancelToken::channel`].
+///
+/// It is a crossbeam `Receiver` that never receives anything. Dropping it costs the token nothing more.
+pub struct CancelChannel {
+    hears: Receiver<Infallible>,
+    /// Keeps the bell with the token. Nothing is asked of it but its drop.
+    _registration: Box<dyn Send + Sync>,
+}
+
+/// The other end, which the token has. Waking it disconnects the channel.
+struct Disconnector(Mutex<Option<Sender<Infallible>>>);
+
+impl Wake for Disconnector {
+    fn wake(self: Arc<Self>) {
+        let end = self.0.lock().take();
+        drop(end); // without our lock: it takes the channel's
+    }
+}
+
+impl CancelToken {
+    /// A channel for `select!` that becomes ready when this token is cancelled, or is ready at once if it is
+    /// already.
+    ///
+    /// For a wait on several channels of one's own, which no call of this crate can make a cancellation
+    /// point. What arrives is an `Err`: nothing is ever sent. Like [`is_cancelled`](Self::is_cancelled) and
+    /// unlike the blocking calls of this crate, it says what is so inside of [`masked`](crate::masked), too.
+    ///
+    /// The thread that waits is released with those that wait in this crate, before any callback of
+    /// [`on_cancel`](Self::on_cancel) runs. Make the channel once and not for each `select!`: it takes some
+    /// allocations and an entry with the token, until it is dropped.
+    ///
+    /// ```
+    /// use crossbeam_channel::{never, select};
+    /// use executor::CancelToken;
+    ///
+    /// let token = CancelToken::new();
+    /// let stop = token.channel();
+    /// let jobs = never::<u32>();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| select! {
+    ///         recv(jobs) -> _ => unreachable!("there are none"),
+    ///         recv(stop) -> _ => {} // cancelled
+    ///     });
+    ///     token.cancel();
+    /// });
+    /// ```
+    pub fn channel(&self) -> CancelChannel {
+        let (end, hears) = channel::bounded(0);
+        let bell = Waker::from(Arc::new(Disconnector(Mutex::new(Some(end)))));
+        // If the token is cancelled, it does not keep the bell, and the only one is dropped here.
+        let registration = self.wake_on_cancel(&bell);
+        CancelChannel { hears, _registration: Box::new(registration) }
+    }
+}
+
+impl Deref for CancelChannel {
+    type Target = Receiver<Infallible>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.hears
+    }
+}
+
+impl fmt::Debug for CancelChannel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelChannel").finish_non_exhaustive()
+    }
+}

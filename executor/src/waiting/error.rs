@@ -1,0 +1,151 @@
+//! Ways of failing, one type each.
+//!
+//! An error hands back whatever its caller would otherwise lose. Those that carry a task or a handle are
+//! therefore defined beside it ([`RejectedExecution`](crate::RejectedExecution),
+//! [`JoinError`](crate::JoinError)); here are the ones that carry nothing of ours. All of them are `Send`,
+//! `Sync` and `'static`, so `?` can turn them into any other.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use super::starvation::Starvation;
+use crate::cancel::cancelled::Cancelled;
+
+/// Why a timed wait ended without what it waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The *waiting* task was cancelled: what [`struct@Cancelled`] says where there is no time limit.
+    #[doc(alias = "InterruptedException")]
+    Interrupted,
+    /// The time was up.
+    TimedOut,
+    /// Every thread that could have ended the wait waits, too. Only if the time limit is so far away that the
+    /// clock has no name for it.
+    Starved(Starvation),
+}
+
+impl fmt::Display for WaitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => f.write_str("the waiting task was cancelled"),
+            Self::TimedOut => f.write_str("the wait timed out"),
+            Self::Starved(starvation) => starvation.fmt(f),
+        }
+    }
+}
+
+impl Error for WaitError {}
+
+impl From<Cancelled> for WaitError {
+    fn from(_: Cancelled) -> Self {
+        Self::Interrupted
+    }
+}
+
+/// Why a wait without a time limit ended without what it waited for.
+///
+/// In the body of a cancellable task `?` turns it into a [`struct@Cancelled`], with the reason of the request
+/// if there was one. A [`Starvation`] that is dropped in this way goes to the panic handler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CutShort {
+    /// The *waiting* task was cancelled.
+    #[doc(alias = "InterruptedException")]
+    Interrupted(Cancelled),
+    /// Every thread that could have ended the wait waits, too.
+    Starved(Starvation),
+}
+
+impl fmt::Display for CutShort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted(cancelled) => cancelled.fmt(f),
+            Self::Starved(starvation) => starvation.fmt(f),
+        }
+    }
+}
+
+impl Error for CutShort {}
+
+impl From<Cancelled> for CutShort {
+    fn from(cancelled: Cancelled) -> Self {
+        Self::Interrupted(cancelled)
+    }
+}
+
+impl From<CutShort> for WaitError {
+    fn from(why: CutShort) -> Self {
+        match why {
+            CutShort::Interrupted(_) => Self::Interrupted,
+            CutShort::Starved(starvation) => Self::Starved(starvation),
+        }
+    }
+}
+
+impl From<CutShort> for Cancelled {
+    fn from(why: CutShort) -> Self {
+        match why {
+            CutShort::Interrupted(cancelled) => cancelled,
+            CutShort::Starved(_) => Cancelled,
+        }
+    }
+}
+
+/// Why an executor refused a task.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RejectReason {
+    /// The executor was shut down.
+    Shutdown,
+    /// No thread was free, no more might be started, and the queue was full; or as many tasks were under way
+    /// as a [`BoundedExecutor`](crate::BoundedExecutor) allows.
+    Saturated,
+    /// The executor was saturated, and had made no room when the time to wait was up.
+    TimedOut,
+    /// The *submitting* task was cancelled while it waited for room.
+    Interrupted,
+    /// The executor was saturated, and every thread that could have made room waits, too.
+    Starved(Starvation),
+    /// The task needed a new thread and the system, or the thread factory, gave none.
+    NoThread(io::Error),
+}
+
+impl From<WaitError> for RejectReason {
+    fn from(why: WaitError) -> Self {
+        match why {
+            WaitError::Interrupted => Self::Interrupted,
+            WaitError::TimedOut => Self::TimedOut,
+            WaitError::Starved(starvation) => Self::Starved(starvation),
+        }
+    }
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shutdown => f.write_str("the executor is shut down"),
+            Self::Saturated => f.write_str("the executor has no room for another task"),
+            Self::TimedOut => f.write_str("there was no room in time"),
+            Self::Interrupted => f.write_str("the submitting task was cancelled while it waited for room"),
+            Self::Starved(starvation) => starvation.fmt(f),
+            Self::NoThread(error) => write!(f, "no thread could be started: {error}"),
+        }
+    }
+}
+
+impl Error for RejectReason {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_can_cross_threads_and_turn_into_others() {
+        fn ok<E: Error + Send + Sync + 'static>() {}
+        ok::<Cancelled>();
+        ok::<WaitError>();
+        ok::<CutShort>();
+    }
+}

@@ -1,0 +1,249 @@
+//! Where a thread waits: a place to sleep at, and how long it looks before it does.
+//!
+//! # Invariants
+//!
+//! 1. A wake-up that comes before the sleep is kept, so none is lost.
+//! 2. A waiter spins for a bounded time and under no lock, and only then sleeps. A thread that wakes it makes a system call
+//!    only if it sleeps.
+//!
+//! # First spin, then sleep
+//!
+//! To put a thread to sleep and to wake it again takes the system some microseconds, on both sides. Many waits are over
+//! sooner: another thread has begun what this one waits for. So a waiter first looks at the parker's signal for some
+//! hundred pauses of the processor. How many depends on the thread's waits of late ([`AdaptiveSpin`]): spinning that was in
+//! vain makes the next spin shorter, down to almost none, and spinning that has paid makes it longer. A long wait
+//! therefore costs a few microseconds of processor time more than sleeping at once would, and never more than that.
+//!
+//! | | |
+//! |---|---|
+//! | one processor for this process | no spinning: the other thread cannot run meanwhile |
+//! | the wait is cancelled | its token wakes the parker, so the spinning ends at once |
+//! | the deadline has passed | seen before the first pause, and after each 32 |
+//! | a wait that is long by its nature, such as a sleep | no spinning |
+
+use std::task::{Wake, Waker};
+use std::{hint, ptr};
+
+use crate::sync::atomic::{AtomicU8, Ordering};
+use crate::sync::process::OnceLock;
+use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, spinning_helps};
+
+/// Where one thread waits for one thing. It holds at most one wake-up.
+///
+/// ```text
+///            wake                      wake: and notify the sleeper
+///    QUIET ────────▶ WOKEN ◀─────────────────────────────┐
+///      │ ▲             │                                 │
+///      │ └──used up────┘                                 │
+///      └──────────── park, when spinning was in vain ──▶ ASLEEP
+/// ```
+#[derive(Default)]
+pub(crate) struct Parker {
+    signal: AtomicU8,
+    /// Held by the waiter from the moment in which it says that it sleeps until it does. So a thread that reads
+    /// `ASLEEP` and then takes this lock notifies a thread that can be notified.
+    falling_asleep: Mutex<()>,
+    wake_up: Condvar,
+}
+
+/// No wake-up has come. This is the default of an atomic.
+const QUIET: u8 = 0;
+/// A wake-up has come and was not used up.
+const WOKEN: u8 = 1;
+/// No wake-up has come, and the waiter has to be notified of one.
+const ASLEEP: u8 = 2;
+
+impl Parker {
+    /// Whether a wake-up has come that the waiter has not used up. If so, the waiter looks again before it sleeps.
+    pub(crate) fn is_woken(&self) -> bool {
+        self.signal.load(Ordering::Acquire) == WOKEN
+    }
+
+    /// Uses up the wake-up, if there is one.
+    pub(crate) fn use_up(&self) {
+        // Acquire: pairs with the Release in `wake_by_ref`, so that the waiter sees what it is woken for.
+        self.signal.swap(QUIET, Ordering::Acquire);
+    }
+
+    /// Looks at the signal for as long as the thread's patience lasts. True if a wake-up has come.
+    pub(crate) fn spin(&self, deadline: Deadline, spin_budget: &mut AdaptiveSpin) -> bool {
+        for used in 0..spin_budget.of_this_wait() {
+            // Relaxed: who finds a wake-up takes it with Acquire.
+            if self.signal.load(Ordering::Relaxed) == WOKEN {
+                spin_budget.has_paid(used);
+                return true;
+            }
+            if used % 32 == 0 && deadline.has_passed() {
+                return false;
+            }
+            hint::spin_loop();
+        }
+        spin_budget.was_in_vain();
+        false
+    }
+
+    /// Sleeps until a wake-up comes, which is left to be used up. True if the deadline came first.
+    pub(crate) fn sleep(&self, deadline: Deadline) -> bool {
+        let mut falling_asleep = self.falling_asleep.lock();
+        let mut timed_out = false;
+        // One step, so that a wake-up that came meanwhile is not overwritten.
+        let asleep = self.signal.compare_exchange(QUIET, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
+        while asleep.is_ok() && self.signal.load(Ordering::Relaxed) == ASLEEP && !timed_out {
+            (falling_asleep, timed_out) = match deadline.0 {
+                None => (self.wake_up.wait(falling_asleep), false),
+                Some(at) => self.wake_up.wait_until(falling_asleep, &self.falling_asleep, at),
+            };
+        }
+        timed_out
+    }
+}
+
+impl Wake for Parker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Release: pairs with the Acquire in `use_up`.
+        if self.signal.swap(WOKEN, Ordering::Release) == ASLEEP {
+            drop(self.falling_asleep.lock());
+            self.wake_up.notify_one();
+        }
+    }
+}
+
+/// By what the wakers of parkers are known: those made here, and their clones. The compiler may have two tables for them.
+static WAKERS: OnceLock<[usize; 2]> = OnceLock::new();
+
+/// The waker of a parker. Those made here can be told from others.
+#[inline(never)] // or there might be a third table
+pub(crate) fn waker_of(parker: &Arc<Parker>) -> Waker {
+    let waker = Waker::from(Arc::clone(parker));
+    WAKERS.get_or_init(|| [table_of(&waker), table_of(&waker.clone())]);
+    waker
+}
+
+/// Whether it wakes a thread that waits in this crate. Then it is no user's code, and takes no time.
+pub(crate) fn wakes_a_thread(waker: &Waker) -> bool {
+    WAKERS.get().is_some_and(|known| known.contains(&table_of(waker)))
+}
+
+fn table_of(waker: &Waker) -> usize {
+    ptr::from_ref(waker.vtable()).addr()
+}
+
+/// How many pauses a thread spins before it sleeps: as many as its waits of late have made worth while.
+pub(crate) struct AdaptiveSpin {
+    pauses: u32,
+    waits: u32,
+}
+
+impl AdaptiveSpin {
+    const LEAST: u32 = 8;
+    const MOST: u32 = 400;
+    /// One wait of so many spins for long in any case. Otherwise a thread that has lost its patience would never learn that
+    /// its waits have become short.
+    const PROBE: u32 = 32;
+
+    /// The first wait of a thread spins for long. The later ones know better.
+    pub(crate) fn new() -> Self {
+        Self { pauses: Self::MOST, waits: 0 }
+    }
+
+    fn of_this_wait(&mut self) -> u32 {
+        if !spinning_helps() {
+            return 0;
+        }
+        self.waits = self.waits.wrapping_add(1);
+        if self.waits.is_multiple_of(Self::PROBE) { Self::MOST } else { self.pauses }
+    }
+
+    /// A wake-up has come after so many pauses. One that takes twice as long shall pay, too.
+    fn has_paid(&mut self, used: u32) {
+        self.pauses = self.pauses.max(2 * used).min(Self::MOST);
+    }
+
+    /// Slower than it grows: a spin in vain costs less than a sleep that it would have spared.
+    fn was_in_vain(&mut self) {
+        self.pauses = (self.pauses - self.pauses / 8).max(Self::LEAST);
+    }
+}
+
+/// The end of a timed wait; none for a wait without one, and none for a time so far away that the clock cannot say it.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub(crate) const NEVER: Self = Self(None);
+
+    pub(crate) fn is_never(self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn after(timeout: Duration) -> Self {
+        Self(Instant::now().checked_add(timeout))
+    }
+
+    pub(crate) fn has_passed(self) -> bool {
+        self.0.is_some_and(|at| Instant::now() >= at)
+    }
+}
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patience_stays_within_its_bounds_shrinks_when_it_is_in_vain_and_grows_when_it_pays() {
+        let mut spin_budget = AdaptiveSpin::new();
+        assert_eq!(spin_budget.pauses, AdaptiveSpin::MOST);
+        for _ in 0..100 {
+            let before = spin_budget.pauses;
+            spin_budget.was_in_vain();
+            assert!(spin_budget.pauses < before || spin_budget.pauses == AdaptiveSpin::LEAST);
+        }
+        assert_eq!(spin_budget.pauses, AdaptiveSpin::LEAST);
+        spin_budget.has_paid(3);
+        assert_eq!(spin_budget.pauses, AdaptiveSpin::LEAST, "it has paid as it is");
+        spin_budget.has_paid(100);
+        assert_eq!(spin_budget.pauses, 200);
+        spin_budget.has_paid(300);
+        assert_eq!(spin_budget.pauses, AdaptiveSpin::MOST);
+    }
+
+    #[test]
+    fn a_thread_without_patience_tries_a_long_spin_now_and_then() {
+        let mut spin_budget = AdaptiveSpin { pauses: AdaptiveSpin::LEAST, waits: 0 };
+        let spins: Vec<_> = (0..2 * AdaptiveSpin::PROBE).map(|_| spin_budget.of_this_wait()).collect();
+        let long = spins.iter().filter(|&&spin| spin == AdaptiveSpin::MOST).count();
+        let short = spins.iter().filter(|&&spin| spin == AdaptiveSpin::LEAST).count();
+        let expected = if spinning_helps() { (2, spins.len() - 2) } else { (0, 0) };
+        assert_eq!((long, short), expected);
+    }
+
+    #[test]
+    fn the_wakers_of_parkers_are_told_from_others() {
+        struct Other;
+        impl Wake for Other {
+            fn wake(self: Arc<Self>) {}
+        }
+        let ours = waker_of(&Arc::default());
+        assert!([ours.clone(), ours.clone().clone(), ours].iter().all(wakes_a_thread));
+        assert!(![Waker::from(Arc::new(Other)), Waker::noop().clone()].iter().any(wakes_a_thread));
+    }
+
+    #[test]
+    fn spinning_ends_at_once_with_a_wake_up_or_a_passed_deadline() {
+        let parker = Arc::new(Parker::default());
+        let mut spin_budget = AdaptiveSpin::new();
+        assert!(!parker.spin(Deadline::after(Duration::ZERO), &mut spin_budget));
+        // With one processor no spin is tried, and each counts as in vain.
+        let is_unharmed = spin_budget.pauses == AdaptiveSpin::MOST || !spinning_helps();
+        assert!(is_unharmed, "it has not spun in vain: there was no time to spin");
+        parker.wake_by_ref();
+        assert_eq!(parker.spin(Deadline::NEVER, &mut spin_budget), spinning_helps());
+        assert!(!parker.sleep(Deadline::NEVER));
+        parker.use_up();
+        assert_eq!(parker.signal.load(Ordering::Relaxed), QUIET, "the wake-up is used up");
+    }
+}

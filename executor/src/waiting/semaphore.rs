@@ -1,0 +1,579 @@
+//! A number of permits that bounds how much of something is in use at once.
+//!
+//! # Invariants
+//!
+//! 1. Waiters are served in the order in which they came: of those in the wait list only the first takes
+//!    permits, and it stays there until it has them or gives up. A newcomer goes to the end of the wait list
+//!    if there is one; that of an *unfair* semaphore looks first whether there are permits.
+//! 2. Each permit is free, in the hands of a thread of an executor, in those of another thread or of nobody
+//!    in particular, with a task, or loose: forgotten or drained. A thread of an executor that waits for
+//!    permits which only threads can give back that wait, too, is told so: see `wait_graph`.
+//! 3. Whoever makes it possible that the first waiter can be served wakes it: a release, the waiter before it
+//!    when it is served, and one that gives up its place.
+//! 4. If a release, or one that gives up its place, serves nobody, all waiters look again that have looked
+//!    who could serve them: it may have been the last that could. A waiter that was served is awake, and
+//!    others wait for it now.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::task::Waker;
+
+use super::awaited::{Awaited, ComesFrom, Source};
+use super::error::{CutShort, WaitError};
+use super::wait::{Deadline, Look, Ticket, WaitList, cut_short, wait_for};
+use super::worker_context::concerns_this_thread;
+use crate::cancel::check_current;
+use crate::ids::{Location, QueueId, ThreadKey, this_thread};
+use crate::sync::{Arc, Duration, Mutex};
+use crate::task::observer::TaskObserver;
+use crate::task::outcome::Outcome;
+
+/// A number of permits; whoever wants one waits until there is one.
+///
+/// Bounds how much of something is in use at once. [`acquire`](Self::acquire) serves waiters in the order in
+/// which they came, so one who wants many is not overtaken for ever by those who want few;
+/// [`try_acquire`](Self::try_acquire) does not queue and may overtake. In an [`unfair`](Self::unfair) one
+/// newcomers may overtake those who wait.
+///
+/// ```
+/// use executor::Semaphore;
+///
+/// let connections = Semaphore::new(2);
+/// let first = connections.acquire()?;
+/// let _second = connections.acquire()?;
+/// assert!(connections.try_acquire().is_none());
+/// drop(first);
+/// assert!(connections.try_acquire().is_some());
+/// # Ok::<(), executor::Cancelled>(())
+/// ```
+///
+/// What a thread did before it gave a permit back is visible to whoever gets it next.
+pub struct Semaphore(Arc<SemaphoreShared>);
+
+struct SemaphoreShared {
+    state: Mutex<SemaphoreState>,
+}
+
+struct SemaphoreState {
+    permits: usize,
+    is_fair: bool,
+    queue: WaitList<Waiter>,
+    /// Permits in the hands of threads of executors: who has how many.
+    held: Vec<(ThreadKey, usize)>,
+    /// Permits that go along with tasks, one each, by number: where each task is.
+    with_tasks: BTreeMap<u64, Location>,
+    /// How many permits were given to tasks so far.
+    given: u64,
+    /// Permits in the hands of other threads, and those that are owned by nobody in particular.
+    outside: usize,
+    /// Permits that are to vanish as they come back.
+    owed: usize,
+    /// Permits that were forgotten or drained, as far as no [`release`](Semaphore::release) has given them
+    /// back.
+    loose: usize,
+    /// A thread of an executor has looked who could serve it.
+    relied_on: bool,
+}
+
+struct Waiter {
+    wants: usize,
+    /// None if it is no executor's.
+    thread: Option<ThreadKey>,
+    waker: Waker,
+}
+
+impl Semaphore {
+    /// Makes a semaphore with `permits` permits, which may be none.
+    pub fn new(permits: usize) -> Self {
+        Self::made(permits, true)
+    }
+
+    /// Makes one that is not fair: a thread that asks for permits that are free gets them, even if others
+    /// wait.
+    ///
+    /// A permit that is given back and asked for again does not lie idle until the thread that waited for it
+    /// has woken up, so more work is done. In return a waiter may wait for ever if newcomers never stop
+    /// coming.
+    pub fn unfair(permits: usize) -> Self {
+        Self::made(permits, false)
+    }
+
+    fn made(permits: usize, is_fair: bool) -> Self {
+        let state = SemaphoreState {
+            permits,
+            is_fair,
+            queue: WaitList::new(),
+            held: Vec::new(),
+            with_tasks: BTreeMap::new(),
+            given: 0,
+            outside: 0,
+            owed: 0,
+            loose: 0,
+            relied_on: false,
+        };
+        Self(Arc::new(SemaphoreShared { state: Mutex::new(state) }))
+    }
+
+    /// Waits for a permit. Inside [`masked`](crate::masked) no cancellation cuts the wait short.
+    ///
+    /// # Errors
+    /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait, and
+    /// [`CutShort::Starved`] if all permits that could come back are held by tasks that wait, too. Then it
+    /// has taken nothing.
+    #[doc(alias = "acquireUninterruptibly")]
+    pub fn acquire(&self) -> Result<Permit<'_>, CutShort> {
+        self.acquire_many(1)
+    }
+
+    /// Waits until `permits` are free at once and takes them together.
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire).
+    pub fn acquire_many(&self, permits: usize) -> Result<Permit<'_>, CutShort> {
+        check_current()?;
+        self.acquire_until(permits, Deadline::NEVER).map_err(cut_short)
+    }
+
+    /// Waits for a permit, for `timeout` at most.
+    ///
+    /// # Errors
+    /// [`WaitError::TimedOut`] if none came, [`WaitError::Interrupted`] as for [`acquire`](Self::acquire).
+    pub fn acquire_timeout(&self, timeout: Duration) -> Result<Permit<'_>, WaitError> {
+        self.acquire_many_timeout(1, timeout)
+    }
+
+    /// Waits until `permits` are free at once, for `timeout` at most.
+    ///
+    /// # Errors
+    /// As [`acquire_timeout`](Self::acquire_timeout).
+    pub fn acquire_many_timeout(&self, permits: usize, timeout: Duration) -> Result<Permit<'_>, WaitError> {
+        check_current()?;
+        self.acquire_until(permits, Deadline::after(timeout))
+    }
+
+    /// Takes a permit if one is free now, even if others wait for one. Never blocks.
+    #[doc(alias = "tryAcquire")]
+    pub fn try_acquire(&self) -> Option<Permit<'_>> {
+        self.try_acquire_many(1)
+    }
+
+    /// Takes `permits` if they are free now, even if others wait. Never blocks.
+    pub fn try_acquire_many(&self, permits: usize) -> Option<Permit<'_>> {
+        let mut state = self.0.state.lock();
+        state.permits = state.permits.checked_sub(permits)?;
+        Some(self.permit(&mut state, permits))
+    }
+
+    /// Adds permits: new ones, or those of a [`Permit`] that was [forgotten](Permit::forget).
+    ///
+    /// # Panics
+    /// If the number of permits passes `usize::MAX`.
+    pub fn release(&self, permits: usize) {
+        let mut state = self.0.state.lock();
+        state.loose = state.loose.saturating_sub(permits);
+        state.add(permits);
+    }
+
+    /// Takes permits away for good: as many as are free now, and the others as they come back. Never blocks.
+    ///
+    /// ```
+    /// use executor::Semaphore;
+    ///
+    /// let connections = Semaphore::new(3);
+    /// let one = connections.try_acquire();
+    /// connections.reduce(3); // the two that are free, and the one that is in use
+    /// assert_eq!(connections.available_permits(), 0);
+    /// drop(one);
+    /// assert_eq!(connections.available_permits(), 0);
+    /// connections.release(1);
+    /// assert_eq!(connections.available_permits(), 1);
+    /// ```
+    ///
+    /// # Panics
+    /// If more permits than a `usize` counts are to vanish.
+    #[doc(alias = "reducePermits")]
+    pub fn reduce(&self, permits: usize) {
+        let mut state = self.0.state.lock();
+        let at_once = permits.min(state.permits);
+        state.owed = state.owed.checked_add(permits - at_once).expect("more permits than a usize counts");
+        state.permits -= at_once;
+    }
+
+    /// How many permits are free now.
+    #[doc(alias = "availablePermits")]
+    pub fn available_permits(&self) -> usize {
+        self.0.state.lock().permits
+    }
+
+    /// Takes all the permits that are free now and returns how many; whoever wants to give them back has
+    /// [`release`](Self::release).
+    #[doc(alias = "drainPermits")]
+    pub fn drain(&self) -> usize {
+        let mut state = self.0.state.lock();
+        let drained = std::mem::take(&mut state.permits);
+        state.loose += drained;
+        drained
+    }
+
+    /// How many threads wait for permits now.
+    #[doc(alias = "getQueueLength")]
+    pub fn waiting(&self) -> usize {
+        self.0.state.lock().queue.len()
+    }
+
+    fn acquire_until(&self, permits: usize, deadline: Deadline) -> Result<Permit<'_>, WaitError> {
+        let permit = self.wait_for_permits(permits, deadline, || false)?;
+        Ok(permit.expect("it is in vain only if somebody says so"))
+    }
+
+    /// Waits for a permit. `None` if there is none and it `is_in_vain` to wait for one; whoever brings that
+    /// about calls [`look_again`](Self::look_again).
+    pub(crate) fn acquire_unless(
+        &self,
+        is_in_vain: impl Fn() -> bool,
+        deadline: Deadline,
+    ) -> Result<Option<Permit<'_>>, WaitError> {
+        check_current()?;
+        self.wait_for_permits(1, deadline, is_in_vain)
+    }
+
+    /// Has all who wait look again.
+    pub(crate) fn look_again(&self) {
+        self.0.state.lock().queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
+    }
+
+    /// How many permits go along with tasks.
+    pub(crate) fn with_tasks(&self) -> usize {
+        self.0.state.lock().with_tasks.len()
+    }
+
+    fn wait_for_permits(
+        &self,
+        permits: usize,
+        deadline: Deadline,
+        is_in_vain: impl Fn() -> bool,
+    ) -> Result<Option<Permit<'_>>, WaitError> {
+        let mut me = None; // set while this thread is in the queue
+        let result = wait_for(deadline, Acquire { semaphore: self, permits, me: &mut me, is_in_vain });
+        if let Some(me) = me {
+            let mut state = self.0.state.lock();
+            state.queue.leave(me);
+            state.look_again(); // it may have stood in the way of the next one
+        }
+        result
+    }
+
+    /// The permits are in the hands of the calling thread from now on.
+    fn permit(&self, state: &mut SemaphoreState, permits: usize) -> Permit<'_> {
+        let holder = concerns_this_thread().then(this_thread);
+        match holder {
+            _ if permits == 0 => {}
+            Some(thread) => state.held.push((thread, permits)),
+            None => state.outside += permits,
+        }
+        Permit { semaphore: self, permits, holder, on_its_thread: PhantomData }
+    }
+}
+
+/// A look at the permits, by a thread that takes its place in the queue.
+struct Acquire<'a, 'm, V> {
+    semaphore: &'a Semaphore,
+    permits: usize,
+    me: &'m mut Option<Ticket>,
+    is_in_vain: V,
+}
+
+impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
+    type Found = Option<Permit<'a>>;
+
+    fn look(&mut self, waker: &Waker) -> Option<Option<Permit<'a>>> {
+        let mut state = self.semaphore.0.state.lock();
+        let first = match *self.me {
+            None => state.queue.is_empty() || !state.is_fair,
+            Some(me) => state.queue.first().is_some_and(|(first, _)| *first == me),
+        };
+        if first && state.permits >= self.permits {
+            state.permits -= self.permits;
+            if self.me.take().is_some() {
+                state.queue.take_first();
+                state.wake_first(); // there may be enough for the next one, too
+            }
+            return Some(Some(self.semaphore.permit(&mut state, self.permits)));
+        }
+        self.me.get_or_insert_with(|| {
+            let thread = concerns_this_thread().then(this_thread);
+            state.queue.join(Waiter { wants: self.permits, thread, waker: waker.clone() })
+        });
+        drop(state);
+        // Not before: whoever brings it about wakes those that are in the queue by then.
+        (self.is_in_vain)().then_some(None)
+    }
+
+    fn what(&self) -> Option<Awaited> {
+        let me = (*self.me)?;
+        let wanted = Wanted { semaphore: Arc::clone(&self.semaphore.0), permits: self.permits, me };
+        Some(Awaited::Other(Arc::new(wanted)))
+    }
+}
+
+/// What a thread of an executor waits for.
+struct Wanted {
+    semaphore: Arc<SemaphoreShared>,
+    permits: usize,
+    me: Ticket,
+}
+
+impl Source for Wanted {
+    fn comes_from(&self) -> ComesFrom {
+        let mut state = self.semaphore.state.lock();
+        state.relied_on = true;
+        let there = state.permits;
+        if there >= self.permits {
+            // Enough, but the first in the wait list wants more, or is about to take its own.
+            let first = state.queue.first().filter(|(ticket, _)| *ticket != self.me);
+            let before = first.and_then(|(_, waiter)| waiter.thread);
+            return before
+                .map_or(ComesFrom::Elsewhere, |thread| ComesFrom::Places(vec![Location::On(thread)]));
+        }
+        let held: usize = state.held.iter().map(|(_, permits)| permits).sum();
+        let in_all = there.saturating_add(held).saturating_add(state.with_tasks.len());
+        let in_all = in_all.saturating_sub(state.owed);
+        if state.outside > 0 || state.loose > 0 || in_all < self.permits {
+            return ComesFrom::Elsewhere;
+        }
+        let threads = state.held.iter().map(|(thread, _)| Location::On(*thread));
+        ComesFrom::Places(threads.chain(state.with_tasks.values().copied()).collect())
+    }
+}
+
+impl SemaphoreState {
+    fn add(&mut self, permits: usize) {
+        let vanishing = permits.min(self.owed);
+        self.owed -= vanishing;
+        let added = permits - vanishing;
+        self.permits = self.permits.checked_add(added).expect("more permits than a usize counts");
+        self.look_again();
+    }
+
+    /// Wakes the first waiter if there is enough for it, and otherwise those that rely on how it was.
+    fn look_again(&mut self) {
+        if !self.wake_first() && std::mem::take(&mut self.relied_on) {
+            self.queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
+        }
+    }
+
+    /// The permits are no longer in the hands of whoever took them.
+    fn let_go(&mut self, holder: Option<ThreadKey>, permits: usize) {
+        let Some(holder) = holder else {
+            self.outside -= permits;
+            return;
+        };
+        let own = self.held.iter().position(|held| *held == (holder, permits));
+        self.held.swap_remove(own.expect("it was noted when they were taken"));
+    }
+
+    /// Wakes the first waiter if there is enough for it. It stays in the queue until it has taken its
+    /// permits. Waking a parker under our lock is fine: it takes no lock but its own.
+    fn wake_first(&self) -> bool {
+        let first = self.queue.first().filter(|(_, first)| first.wants <= self.permits);
+        first.inspect(|(_, first)| first.waker.wake_by_ref()).is_some()
+    }
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.0.state.lock();
+        f.debug_struct("Semaphore")
+            .field("permits", &state.permits)
+            .field("waiting", &state.queue.len())
+            .finish()
+    }
+}
+
+/// Permits taken from a [`Semaphore`]; dropping it gives them back.
+///
+/// It stays on the thread that took it, like the guard of a lock: so the library knows which task holds what,
+/// and finds tasks that [wait for each other's permits](crate::Starvation). To give permits back on another
+/// thread, or at the end of a task, make it an [`OwnedPermit`](Self::into_owned).
+///
+/// ```compile_fail,E0277
+/// let semaphore = executor::Semaphore::new(1);
+/// let permit = semaphore.acquire().unwrap();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || drop(permit));
+/// });
+/// ```
+#[must_use = "dropping it gives the permit back at once"]
+pub struct Permit<'a> {
+    semaphore: &'a Semaphore,
+    permits: usize,
+    /// Who took them, if that is a thread of an executor.
+    holder: Option<ThreadKey>,
+    on_its_thread: PhantomData<std::sync::MutexGuard<'static, ()>>,
+}
+
+impl Permit<'_> {
+    /// Keeps the permits taken without this guard, to be given back with [`Semaphore::release`] from
+    /// elsewhere. Returns how many there are.
+    #[expect(clippy::must_use_candidate, reason = "whoever took one permit knows the number")]
+    pub fn forget(mut self) -> usize {
+        let permits = std::mem::take(&mut self.permits);
+        if permits > 0 {
+            let mut state = self.semaphore.0.state.lock();
+            state.let_go(self.holder, permits);
+            state.loose += permits;
+        }
+        permits
+    }
+}
+
+/// Permits taken from a [`Semaphore`] that can go anywhere, into a task for instance; dropping it gives them
+/// back, on whichever thread that is.
+///
+/// ```
+/// use executor::{Semaphore, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(4);
+/// let downloads = Semaphore::new(2);
+/// for _ in 0..10 {
+///     let permit = downloads.acquire()?.into_owned();
+///     pool.execute(move || {
+///         // … download …
+///         drop(permit);
+///     })?;
+/// }
+/// pool.close();
+/// assert_eq!(downloads.available_permits(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A task that is refused, dropped or panics drops its permit, too. It keeps the semaphore's permits alive,
+/// not the semaphore.
+///
+/// The library does not know which task has it. So as long as one is out there, threads that wait for permits
+/// are not said to [starve](crate::Starvation), whoever has it. A [`BoundedExecutor`](crate::BoundedExecutor)
+/// knows where its permits are.
+#[must_use = "dropping it gives the permit back at once"]
+pub struct OwnedPermit {
+    semaphore: Arc<SemaphoreShared>,
+    permits: usize,
+}
+
+impl Permit<'_> {
+    /// Makes of it one that does not stay on its thread, and does not borrow the semaphore.
+    pub fn into_owned(mut self) -> OwnedPermit {
+        let permits = std::mem::take(&mut self.permits);
+        if permits > 0 {
+            let mut state = self.semaphore.0.state.lock();
+            state.let_go(self.holder, permits);
+            state.outside += permits;
+        }
+        OwnedPermit { semaphore: Arc::clone(&self.semaphore.0), permits }
+    }
+}
+
+impl OwnedPermit {
+    /// As [`Permit::forget`].
+    #[expect(clippy::must_use_candidate, reason = "whoever took one permit knows the number")]
+    pub fn forget(mut self) -> usize {
+        let permits = std::mem::take(&mut self.permits);
+        let mut state = self.semaphore.state.lock();
+        state.outside -= permits;
+        state.loose += permits;
+        permits
+    }
+}
+
+impl Drop for OwnedPermit {
+    fn drop(&mut self) {
+        if self.permits > 0 {
+            let mut state = self.semaphore.state.lock();
+            state.outside -= self.permits;
+            state.add(self.permits);
+        }
+    }
+}
+
+impl fmt::Debug for OwnedPermit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedPermit").field("permits", &self.permits).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        if self.permits > 0 {
+            let mut state = self.semaphore.0.state.lock();
+            state.let_go(self.holder, self.permits);
+            state.add(self.permits);
+        }
+    }
+}
+
+impl Permit<'_> {
+    /// Makes of a single permit one that goes along with a task, and is given back when that has ended or is
+    /// dropped.
+    pub(crate) fn for_task(mut self) -> TaskPermit {
+        debug_assert_eq!(self.permits, 1);
+        self.permits = 0;
+        let semaphore = Arc::clone(&self.semaphore.0);
+        let mut state = semaphore.state.lock();
+        state.let_go(self.holder, 1);
+        state.given += 1;
+        let number = state.given;
+        state.with_tasks.insert(number, Location::Elsewhere);
+        drop(state);
+        TaskPermit { semaphore, number }
+    }
+}
+
+/// A permit that goes along with a task.
+pub(crate) struct TaskPermit {
+    semaphore: Arc<SemaphoreShared>,
+    number: u64,
+}
+
+impl TaskPermit {
+    fn is_at(&self, place: Location) {
+        self.semaphore.state.lock().with_tasks.insert(self.number, place);
+    }
+
+    /// Does nothing the second time.
+    fn give_back(&self) {
+        let mut state = self.semaphore.state.lock();
+        if state.with_tasks.remove(&self.number).is_some() {
+            state.add(1);
+        }
+    }
+}
+
+impl TaskObserver for TaskPermit {
+    fn queued(&self, queue: QueueId) {
+        self.is_at(Location::In(queue));
+    }
+
+    fn dequeued(&self) {
+        self.is_at(Location::Elsewhere);
+    }
+
+    fn started(&self) {
+        self.is_at(Location::On(this_thread()));
+    }
+
+    fn finished(&self, _outcome: &Outcome) {
+        self.give_back();
+    }
+}
+
+impl Drop for TaskPermit {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+impl fmt::Debug for Permit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("permits", &self.permits).finish_non_exhaustive()
+    }
+}

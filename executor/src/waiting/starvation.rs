@@ -1,0 +1,426 @@
+//! What is said of a wait that could never end: starvation deadlock.
+//!
+//! A task that waits for another one keeps its thread. If that other one waits in a queue for a thread, and
+//! every thread that its pool may have is kept in this way, none of them is ever free: the tasks *starve*
+//! each other. No lock is held, no thread spins, and the program stands still.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use executor::{JoinError, ThreadPoolExecutor, prelude::*};
+//!
+//! let pool = Arc::new(ThreadPoolExecutor::builder().name("renderer").build()?); // one thread
+//! let own = Arc::clone(&pool);
+//! let page = pool.submit(move || {
+//!     let header = own.submit(|| "<h1>").expect("the pool accepts tasks");
+//!     match header.join() {
+//!         Err(JoinError::Starved(_header, starvation)) => starvation.to_string(),
+//!         other => panic!("no thread is left for the header: {other:?}"),
+//!     }
+//! })?;
+//! assert!(page.join()?.contains("queued in renderer"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! How such a wait is found is told in the module `wait_graph`. Here is what its finder says: [`Starvation`]
+//! names who waits for what, from the wait that would have closed the circle to the point where it closes.
+//!
+//! # Invariants
+//!
+//! 1. A report that nobody has read goes to the panic handler of the pool when its last copy is dropped, or
+//!    to that of the process: a task that cannot do its work is a failure, and no failure is lost.
+
+use std::{cmp, fmt};
+
+use crate::ids::TaskId;
+use crate::panics::{self, PanicHandler, PanicReport};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Arc, Mutex};
+
+/// What becomes of a wait that can never end because every thread that could end it waits, too.
+///
+/// Set by [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation), and obeyed by the
+/// threads of that pool. Before any of it, a pool that has fewer threads than its maximum starts another one.
+/// A task can also help by itself, before it waits: see
+/// [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnStarvation {
+    /// The wait ends with an error that says who waits for whom, such as
+    /// [`JoinError::Starved`](crate::JoinError::Starved).
+    #[default]
+    Report,
+    /// The waiting thread runs the task itself that it waits for, if that has not begun: in a join, and in
+    /// `invoke_all`. If it has nothing to run, it reports.
+    ///
+    /// The task runs on top of the one that waits, so it must not wait for what the waiting task holds, such
+    /// as a lock. It may wait for another task and have that run in the same way, `depth` deep at most. Each
+    /// level takes stack: what the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, which threads have
+    /// by default, a few hundred are safe.
+    Help {
+        /// How many tasks may lie on top of the first.
+        depth: usize,
+    },
+    /// As [`Help`](Self::Help), and a thread that has no such task takes the next one out of its pool's
+    /// queue, whichever it is: in a completion service, in a submission that blocks.
+    ///
+    /// For tasks that hold nothing while they wait. A task that is run in this way may wait for the one below
+    /// it, which cannot go on before it has ended; then that wait is reported.
+    HelpOthers {
+        /// How many tasks may lie on top of the first.
+        depth: usize,
+    },
+    /// The pool starts another thread beyond its maximum, which leaves when the wait is over. If there are
+    /// `at_most` already, the wait is reported.
+    Spare {
+        /// How many threads there may be beyond the maximum.
+        at_most: usize,
+    },
+}
+
+/// A task in a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TaskRef {
+    /// Its id.
+    pub id: TaskId,
+    /// Its name, if it was given one.
+    pub name: Option<String>,
+}
+
+impl TaskRef {
+    pub(crate) fn new(id: TaskId, name: Option<&str>) -> Self {
+        Self { id, name: name.map(str::to_owned) }
+    }
+}
+
+impl fmt::Display for TaskRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{name} ({})", self.id),
+            None => self.id.fmt(f),
+        }
+    }
+}
+
+/// One thread in a report: what it runs, and what it waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct StarvedWait {
+    /// The task that waits. None if the thread runs none, as in a hook.
+    pub task: Option<TaskRef>,
+    /// The thread that runs it, by name.
+    pub thread: Option<String>,
+    /// The pool whose thread that is, by the name of its thread factory. None for a thread of one's own.
+    pub pool: Option<String>,
+    /// What for.
+    pub waits_for: WaitsFor,
+}
+
+/// What a thread waits for that cannot come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum WaitsFor {
+    /// A task that waits in the queue of a pool where no thread is free.
+    Queued {
+        /// The task.
+        task: TaskRef,
+        /// The pool.
+        pool: String,
+    },
+    /// A task that has begun, and whose thread is in such a wait itself.
+    Running {
+        /// The task.
+        task: TaskRef,
+    },
+    /// The first of several tasks to end, none of which can.
+    OneOf {
+        /// How many there are.
+        tasks: usize,
+        /// The pools in which some of them are queued.
+        pools: Vec<String>,
+    },
+    /// Room in the queue of a pool where no thread is free.
+    Room {
+        /// The pool.
+        pool: String,
+    },
+    /// Permits of a semaphore, which threads hold that are in such a wait themselves.
+    Permits,
+    /// The end of what borrows from it: the tasks of a scope, the computation of an `invoke`, the second half
+    /// of a `join`, a drain task that submits its next turn to the executor which is dropped. They wait in a
+    /// queue, or run on threads that are in such a wait themselves.
+    Borrowers,
+    /// That nothing is left to do in a fork/join pool, while its unfinished tasks cannot go on.
+    Quiescence {
+        /// The pool.
+        pool: String,
+    },
+}
+
+impl fmt::Display for WaitsFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Queued { task, pool } => {
+                write!(f, "task {task}, queued in {pool}, where no thread is free")
+            }
+            Self::Running { task } => write!(f, "task {task}, which is running and waits, too"),
+            Self::OneOf { tasks, pools } if pools.is_empty() => {
+                write!(f, "the first of {tasks} tasks, all of which are running and wait, too")
+            }
+            Self::OneOf { tasks, pools } => {
+                let pools = pools.join(" and ");
+                write!(f, "the first of {tasks} tasks, queued in {pools}, where no thread is free")
+            }
+            Self::Room { pool } => write!(f, "room in the queue of {pool}, where no thread is free"),
+            Self::Permits => f.write_str("permits that are held by tasks that wait, too"),
+            Self::Borrowers => f.write_str("the end of what borrows from it, which waits, too"),
+            Self::Quiescence { pool } => {
+                write!(f, "quiescence of {pool}, where the unfinished tasks wait, too")
+            }
+        }
+    }
+}
+
+impl fmt::Display for StarvedWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.task {
+            Some(task) => write!(f, "task {task}")?,
+            None => f.write_str("a callback")?,
+        }
+        if let Some(thread) = &self.thread {
+            write!(f, " on {thread}")?;
+        }
+        write!(f, " waits for {}", self.waits_for)
+    }
+}
+
+impl StarvedWait {
+    /// Its task, for a place where there is no other thing.
+    fn who(&self) -> String {
+        self.task.as_ref().map_or_else(|| "a callback".to_owned(), TaskRef::to_string)
+    }
+
+    /// Its two lines in a picture, with what stands to the left of each.
+    fn draw(&self, f: &mut fmt::Formatter<'_>, rails: [&str; 2], width: usize) -> fmt::Result {
+        let thread = self.thread.as_deref().unwrap_or("a thread without a name");
+        writeln!(f, "{}{:width$}  on {thread}", rails[0], self.who())?;
+        write!(f, "{}  waits for {}", rails[1], self.waits_for)
+    }
+}
+
+/// Who waits for whom: why a wait could never have ended.
+///
+/// It prints as a line, and with `{:#}` as a picture, with a rail along the circle. Clones are the same
+/// report. If nobody reads it, by printing it or by asking for its [`chain`](Self::chain), it goes to the
+/// [panic handler](crate::panics) when its last clone is dropped. (If neither the pool nor the process has
+/// one, the report is lost. With the feature `tracing`, each report is also an event, of level warn.)
+///
+/// It was true at one moment: from then on nothing could have gone on by itself. A thread outside, which
+/// belongs to none of the tasks, may change that: it may cancel one of them, or give a pool more threads.
+///
+/// # Which waits end
+///
+/// What becomes of a wait without a deadline that is made by the last free thread of a pool:
+///
+#[doc = include_str!("waits.md")]
+///
+/// *Helped*: the thread runs what it waits for. *Told*: the wait ends with a `Starvation`, in an error that
+/// is called `Starved`. *Waits*: nobody can know what would end the wait, so it lasts until that comes, or
+/// the waiting task is cancelled. A thread of a pool that [helps](OnStarvation::Help) or starts [spare
+/// threads](OnStarvation::Spare) is told after that only.
+///
+/// A thread counts as its pool's whatever it is doing there: running a task, the drain task of a strand, a
+/// hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token that has
+/// one, ends in time and is never reported.
+#[derive(Clone)]
+#[must_use = "it says which task waits for which"]
+pub struct Starvation(Arc<StarvationChain>);
+
+struct StarvationChain {
+    chain: Vec<StarvedWait>,
+    closes_at: usize,
+    others: Vec<StarvedWait>,
+    read: AtomicBool,
+    handler: Mutex<Option<Arc<dyn PanicHandler>>>,
+}
+
+impl Starvation {
+    pub(crate) fn new(
+        chain: Vec<StarvedWait>,
+        closes_at: usize,
+        others: Vec<StarvedWait>,
+        handler: Option<Arc<dyn PanicHandler>>,
+    ) -> Self {
+        let (read, handler) = (AtomicBool::new(false), Mutex::new(handler));
+        Self(Arc::new(StarvationChain { chain, closes_at, others, read, handler }))
+    }
+
+    /// The waits, each held up by the next, beginning with the one that was ended. The last one is held up by
+    /// that at [`closes_at`](Self::closes_at).
+    pub fn chain(&self) -> &[StarvedWait] {
+        self.mark_read();
+        &self.0.chain
+    }
+
+    /// Where in the [`chain`](Self::chain) the circle closes: the place of the wait that holds up the last
+    /// one.
+    pub fn closes_at(&self) -> usize {
+        self.0.closes_at
+    }
+
+    /// Other waits that would have to end first for one of the chain to end: those of the other threads of
+    /// the pools.
+    pub fn others(&self) -> &[StarvedWait] {
+        self.mark_read();
+        &self.0.others
+    }
+
+    /// The report as a line, without having been read.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn line(&self) -> String {
+        self.0.line()
+    }
+
+    fn mark_read(&self) {
+        // Relaxed: looked at only when the last clone is dropped, and dropping an `Arc` orders that after
+        // everything.
+        self.0.read.store(true, Ordering::Relaxed);
+    }
+}
+
+impl StarvationChain {
+    fn line(&self) -> String {
+        let waits = self.chain.iter().map(StarvedWait::to_string);
+        let others = match self.others.len() {
+            0 => None,
+            1 => Some("and another thread waits".to_owned()),
+            n => Some(format!("and {n} other threads wait")),
+        };
+        let parts: Vec<_> = waits.chain(others).collect();
+        format!("starvation deadlock: {}", parts.join("; "))
+    }
+
+    /// A rail at the left runs along the circle, from the first wait in it to the last and back.
+    fn picture(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.chain.iter().chain(&self.others).map(|wait| wait.who().chars().count());
+        let width = names.max().unwrap_or(0);
+        f.write_str("starvation deadlock: tasks wait for each other\n")?;
+        for (n, wait) in self.chain.iter().enumerate() {
+            let rails = match n.cmp(&self.closes_at) {
+                cmp::Ordering::Less => ["    ", "    "],
+                cmp::Ordering::Equal => ["╭─▶ ", "│   "],
+                cmp::Ordering::Greater => ["│   ", "│   "],
+            };
+            wait.draw(f, rails, width)?;
+            f.write_str("\n")?;
+        }
+        write!(f, "╰── until {} goes on", self.chain[self.closes_at].who())?;
+        if !self.others.is_empty() {
+            f.write_str("\nnor can these go on before:")?;
+        }
+        for wait in &self.others {
+            f.write_str("\n")?;
+            wait.draw(f, ["    ", "    "], width)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Starvation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.mark_read();
+        if f.alternate() { self.0.picture(f) } else { f.write_str(&self.0.line()) }
+    }
+}
+
+impl fmt::Debug for Starvation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.mark_read();
+        f.debug_tuple("Starvation").field(&format_args!("{}", self.0.line())).finish()
+    }
+}
+
+/// Two are equal if they are one and the same report, that is, clones.
+impl PartialEq for Starvation {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Starvation {}
+
+impl std::error::Error for Starvation {}
+
+impl Drop for StarvationChain {
+    fn drop(&mut self) {
+        if self.read.load(Ordering::Relaxed) {
+            return;
+        }
+        let first = &self.chain[0];
+        let task = first.task.as_ref().map(|task| task.name.clone().unwrap_or_else(|| task.id.to_string()));
+        let handler = self.handler.lock().take();
+        let line = self.line();
+        let report = PanicReport::of_starvation(&line, first.thread.as_deref(), task.as_deref());
+        panics::report(handler, &report);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(task: u64, name: &str, thread: &str, waits_for: WaitsFor) -> StarvedWait {
+        let task = Some(TaskRef::new(TaskId::from_number(task), Some(name)));
+        StarvedWait { task, thread: Some(thread.to_owned()), pool: Some("p".to_owned()), waits_for }
+    }
+
+    fn running(task: u64, name: &str) -> WaitsFor {
+        WaitsFor::Running { task: TaskRef::new(TaskId::from_number(task), Some(name)) }
+    }
+
+    fn room() -> WaitsFor {
+        WaitsFor::Room { pool: "p".to_owned() }
+    }
+
+    #[test]
+    fn the_rail_runs_along_the_circle_only() {
+        let chain = vec![
+            wait(7, "book", "p-thread-3", running(8, "page")),
+            wait(8, "page", "p-thread-1", room()),
+            wait(9, "part", "p-thread-2", WaitsFor::Permits),
+        ];
+        let callback = StarvedWait {
+            task: None,
+            thread: None,
+            ..wait(0, "", "", WaitsFor::OneOf { tasks: 2, pools: vec![] })
+        };
+        let report = Starvation::new(chain, 1, vec![callback, wait(11, "b", "q-thread-1", room())], None);
+        let picture = "\
+starvation deadlock: tasks wait for each other
+    book (#7)   on p-thread-3
+      waits for task page (#8), which is running and waits, too
+╭─▶ page (#8)   on p-thread-1
+│     waits for room in the queue of p, where no thread is free
+│   part (#9)   on p-thread-2
+│     waits for permits that are held by tasks that wait, too
+╰── until page (#8) goes on
+nor can these go on before:
+    a callback  on a thread without a name
+      waits for the first of 2 tasks, all of which are running and wait, too
+    b (#11)     on q-thread-1
+      waits for room in the queue of p, where no thread is free";
+        assert_eq!(format!("{report:#}"), picture);
+        let line = report.to_string();
+        assert!(line.ends_with("wait, too; and 2 other threads wait") && !line.contains('\n'), "{line}");
+    }
+
+    #[test]
+    fn a_task_in_several_queues_is_in_each_of_them() {
+        let pools = vec!["a".to_owned(), "b".to_owned()];
+        let waits = WaitsFor::OneOf { tasks: 3, pools };
+        assert_eq!(waits.to_string(), "the first of 3 tasks, queued in a and b, where no thread is free");
+    }
+}

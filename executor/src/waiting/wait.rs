@@ -1,0 +1,283 @@
+//! The one wait under every blocking call.
+//!
+//! Whatever blocks in this crate (a join, a latch, a semaphore, a sleep, a wait for termination) blocks in [`wait`],
+//! so all of it can be cancelled, can have a deadline, and behaves alike at the edges. (There is one exception: a thread
+//! that waits for a channel sleeps in crossbeam's `select`. See the module `channel`.)
+//!
+//! # How a wait works
+//!
+//! A thread waits on a *parker* of its own, not on a condition variable of the thing it waits for. It leaves a [`Waker`] to
+//! its parker in two places: with the thing, and with the current [`CancelToken`]. Then it parks; whoever comes first
+//! wakes it, and it looks again. An asynchronous task leaves its waker in the same place as a thread does, which is how
+//! a handle can be joined and awaited by the same code.
+//!
+//! ```text
+//!   thing.finish()  ──wake──▶ ┌────────┐
+//!   token.cancel()  ──wake──▶ │ parker │ ◀──park── waiting thread ──▶ look again
+//!   deadline        ────────▶ └────────┘
+//! ```
+//!
+//! # Invariants
+//!
+//! 1. *Look, leave the waker, and only then park*: the thing's lock makes the first two one step, and a parker remembers
+//!    a wake-up that comes before the park. So no wake-up is lost.
+//! 2. A wake-up is only a hint. The waiter looks again, and a stray one (a waker left behind by an earlier wait on the
+//!    same thread) costs one more look.
+//! 3. Ready beats cancelled beats timed out: a wait whose thing is ready says so even if the other two came true.
+//! 4. No two waits share a parker at the same time. A user's code that runs inside a wait (the `Drop` of the waker that
+//!    ours replaces, a callback that was deferred) may wait for something itself; it parks elsewhere, and the wake-ups of
+//!    the wait around it are kept.
+//! 5. A thread of an executor does not sleep in a wait that only it could end itself: see `awaited`.
+//! 6. Who waits is known by a [`Ticket`]. Wakers cannot be told apart for certain.
+//!
+//! Whether a cancelled task may *begin* a wait whose thing is ready is the caller's choice. Latches, semaphores and
+//! sleeps refuse ([`check_current`] first); a join does not, because an outcome that exists should not be hidden.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use super::awaited::{Awaited, Relief, detector};
+use super::error::{CutShort, WaitError};
+pub(crate) use super::parker::Deadline;
+use super::parker::{self, AdaptiveSpin, Parker};
+use super::worker_context::{concerns_this_thread, helper};
+use crate::cancel::callbacks;
+use crate::cancel::cancelled::Cancelled;
+use crate::cancel::{CancelToken, check_current, current_for_wait, interrupted, is_shielded_from};
+use crate::sync::{Arc, Duration, thread_local};
+
+/// A parker in use.
+struct ParkerInUse(Option<KeptParker>);
+
+/// What a thread keeps from one wait to the next.
+struct KeptParker {
+    parker: Arc<Parker>,
+    waker: Waker,
+    spin_budget: AdaptiveSpin,
+}
+
+thread_local! {
+    /// It is not here while a wait uses it.
+    static KEPT: Cell<Option<KeptParker>> = Cell::new(None);
+}
+
+impl ParkerInUse {
+    /// The thread's place; or a new one if that is in use by a wait around this one, or if the thread's locals are gone.
+    fn begin() -> Self {
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        Self(Some(kept.unwrap_or_else(|| {
+            let parker = Arc::new(Parker::default());
+            let waker = parker::waker_of(&parker);
+            KeptParker { parker, waker, spin_budget: AdaptiveSpin::new() }
+        })))
+    }
+
+    fn kept(&mut self) -> &mut KeptParker {
+        self.0.as_mut().expect("it is given back by drop only")
+    }
+}
+
+impl Drop for ParkerInUse {
+    fn drop(&mut self) {
+        let _ = KEPT.try_with(|kept| kept.set(self.0.take()));
+    }
+}
+
+/// What a thread waits for, as it looks at it.
+pub(crate) trait Look {
+    type Found;
+
+    /// Looks for it. While this gives nothing, it must register the waker with the thing that it inspects, under that
+    /// thing's lock. After an error the caller removes the waker again.
+    fn look(&mut self, waker: &Waker) -> Option<Self::Found>;
+
+    /// What it is, if the wait may be one that can never end. See the module `awaited`.
+    fn what(&self) -> Option<Awaited> {
+        None
+    }
+}
+
+impl<R, F: FnMut(&Waker) -> Option<R>> Look for F {
+    type Found = R;
+
+    fn look(&mut self, waker: &Waker) -> Option<R> {
+        self(waker)
+    }
+}
+
+/// Blocks until a look gives something.
+pub(crate) fn wait_for<L: Look>(deadline: Deadline, look: L) -> Result<L::Found, WaitError> {
+    wait_as(true, deadline, look)
+}
+
+/// The same, for what is only looked at.
+pub(crate) fn wait<R>(deadline: Deadline, look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
+    wait_as(true, deadline, look)
+}
+
+/// Blocks as [`wait`] does, but sleeps at once: for a wait that is not worth spinning.
+pub(crate) fn wait_long<R>(
+    deadline: Deadline,
+    look: impl FnMut(&Waker) -> Option<R>,
+) -> Result<R, WaitError> {
+    wait_as(false, deadline, look)
+}
+
+fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::Found, WaitError> {
+    let mut parking = ParkerInUse::begin();
+    let KeptParker { parker, waker, spin_budget } = parking.kept();
+    if let Some(found) = thing.look(waker) {
+        return Ok(found);
+    }
+    callbacks::about_to_block();
+    let token = current_for_wait();
+    let registration = token.as_ref().map(|token| token.wake_on_cancel(waker));
+    if matches!(registration, Some(None)) {
+        waker.wake_by_ref(); // it is cancelled already
+    }
+    let mut relief = Relief::default();
+    loop {
+        let woken = help(&thing, waker) || spins && parker.spin(deadline, spin_budget);
+        let timed_out = !woken && sleep(deadline, token.as_ref(), parker, &thing, &mut relief)?;
+        parker.use_up();
+        if let Some(found) = thing.look(waker) {
+            return Ok(found);
+        }
+        if token.as_ref().is_some_and(CancelToken::is_cancelled) {
+            return Err(WaitError::Interrupted);
+        }
+        if timed_out {
+            return Err(WaitError::TimedOut);
+        }
+    }
+}
+
+/// Has the thread do something for what it waits for, if it is the worker of a pool that does so.
+fn help(thing: &impl Look, waker: &Waker) -> bool {
+    helper().is_some_and(|helper| thing.what().is_some_and(|what| helper.help(&what, waker)))
+}
+
+/// Sleeps until a wake-up comes, unless it never can. True if the deadline came first. A wait under a token with a deadline
+/// ends with that, so it is none without end.
+fn sleep(
+    deadline: Deadline,
+    token: Option<&CancelToken>,
+    parker: &Arc<Parker>,
+    thing: &impl Look,
+    relief: &mut Relief,
+) -> Result<bool, WaitError> {
+    if deadline.is_never()
+        && concerns_this_thread()
+        && !token.is_some_and(CancelToken::has_deadline)
+        && let Some(detector) = detector()
+        && let Some(what) = thing.what()
+    {
+        detector.sleep(what, parker, relief).map_err(WaitError::Starved)?;
+        return Ok(false);
+    }
+    Ok(parker.sleep(deadline))
+}
+
+/// What is said of a wait without a deadline that has failed.
+#[cold]
+pub(crate) fn cut_short(why: WaitError) -> CutShort {
+    match why {
+        WaitError::Starved(starvation) => CutShort::Starved(starvation),
+        _ => CutShort::Interrupted(interrupted()),
+    }
+}
+
+impl CancelToken {
+    /// Sleeps for `duration`, or until this token or the thread's current one is cancelled. Inside
+    /// [`masked`](crate::masked) the current one is ignored, also if it is this one.
+    ///
+    /// # Errors
+    /// [`struct@Cancelled`] if the sleep was cut short, or not begun because the request was there already.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let token = executor::CancelToken::new();
+    /// assert!(token.sleep(Duration::from_millis(1)).is_ok());
+    /// token.cancel();
+    /// assert!(token.sleep(Duration::from_secs(3600)).is_err());
+    /// ```
+    pub fn sleep(&self, duration: Duration) -> Result<(), Cancelled> {
+        check_current()?;
+        let deadline = Deadline::after(duration);
+        let obeys_this = !is_shielded_from(self);
+        let mut registration = None;
+        let slept = wait_long(deadline, |waker| {
+            if obeys_this && self.is_cancelled() {
+                return Some(());
+            }
+            if obeys_this && registration.is_none() {
+                registration = self.wake_on_cancel(waker);
+                if registration.is_none() {
+                    return Some(());
+                }
+            }
+            None
+        });
+        match slept {
+            Err(WaitError::TimedOut) => Ok(()),
+            Ok(()) => Err(self.cancelled()),
+            Err(_) => Err(interrupted()),
+        }
+    }
+}
+
+// ----- those who wait -----
+
+/// Those who wait for one thing, in the order in which they came.
+pub(crate) struct WaitList<W = Waker> {
+    waiting: VecDeque<(Ticket, W)>,
+    tickets: u64,
+}
+
+/// Tells those in a [`WaitList`] apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+impl<W> WaitList<W> {
+    pub(crate) fn new() -> Self {
+        Self { waiting: VecDeque::new(), tickets: 0 }
+    }
+
+    /// Puts a waiter at the end of the wait list.
+    pub(crate) fn join(&mut self, waiter: W) -> Ticket {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        self.waiting.push_back((ticket, waiter));
+        ticket
+    }
+
+    /// Takes a waiter out, if it is still there.
+    pub(crate) fn leave(&mut self, ticket: Ticket) {
+        self.waiting.retain(|(other, _)| *other != ticket);
+    }
+
+    pub(crate) fn first(&self) -> Option<&(Ticket, W)> {
+        self.waiting.front()
+    }
+
+    pub(crate) fn take_first(&mut self) -> Option<W> {
+        self.waiting.pop_front().map(|(_, waiter)| waiter)
+    }
+
+    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = W> + use<W> {
+        std::mem::take(&mut self.waiting).into_iter().map(|(_, waiter)| waiter)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &W> {
+        self.waiting.iter().map(|(_, waiter)| waiter)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
