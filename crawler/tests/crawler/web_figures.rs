@@ -132,14 +132,16 @@ fn row(processes: usize, pages: usize, fsync: Option<&str>) -> String {
     let steps = engine.number("commandstats", "cmdstat_evalsha:calls=");
     let (of_input, of_output) =
         (engine.number("stats", "total_net_input_bytes:"), engine.number("stats", "total_net_output_bytes:"));
+    let processor_time = engine.number("cpu", "used_cpu_user:") + engine.number("cpu", "used_cpu_sys:");
     format!(
-        "| {processes} | {} | {:.0} | {:.2} | {:.1} | {:.0} + {:.0} | {:.0}, {:.0}, {:.0} |",
+        "| {processes} | {} | {:.0} | {:.2} | {:.1} | {:.0} + {:.0} | {:.0} | {:.0}, {:.0}, {:.0} |",
         fsync.unwrap_or("none"),
         pages as f64 / seconds,
         each(steps),
         each(engine.commands()),
         each(of_input),
         each(of_output),
+        each(processor_time * 1e6),
         memory[0],
         memory[1],
         memory[2],
@@ -152,9 +154,9 @@ fn figures() {
     let pages = env::var("PAGES").map_or(PAGES, |pages| pages.parse().expect("a number"));
     println!("{pages} pages, {THREADS} threads a process\n");
     println!(
-        "| processes | log | pages/s | round trips a page | commands a page | bytes a page, to and from the engine | bytes each: address seen, page that waits, record |"
+        "| processes | log | pages/s | of a page: round trips | commands | bytes to and from the engine | its processor time, µs | bytes each: address seen, page that waits, record |"
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     for (processes, fsync) in [
         (1, None),
         (2, None),
