@@ -41,25 +41,41 @@
 //!
 //! # A first path
 //!
-//! From `submit` to the result, in an order in which each file answers a question that the one before it
-//! raises; some two thousand lines, a quarter of them comments. It leaves out what can wait: how a pool grows
-//! and ends, cancellation, the other queues.
+//! From `submit` to the result. Each stop answers a question that the one before it raises, and can be read
+//! without opening another file; together they have some fourteen hundred lines, half of them comments. They
+//! leave out what can wait: how a pool grows and ends, cancellation, the other queues.
 //!
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand a task over.
 //! 2. `executor/simple.rs`: three executors that fit on a page, and what is wrong with them.
-//! 3. `task/mod.rs`, up to `enum TaskState`: what is handed over.
-//! 4. `thread_pool/mod.rs`, up to `mod hooks`: the pool on a page.
-//! 5. `thread_pool/queue.rs`, up to `struct LifoQueue`: where tasks wait.
-//! 6. `thread_pool/state.rs`: what changes together.
-//! 7. `thread_pool/admission.rs`, up to `fn give_a_thread`: how a task comes in.
-//! 8. `thread_pool/inbox.rs`, up to `fn refill`: the short way, which most tasks take.
-//! 9. `thread_pool/batch.rs`, up to `fn claimed`: how the workers share what has come in.
-//! 10. `thread_pool/worker.rs`, up to `fn find`: how a task is run.
-//! 11. `handle/mod.rs`: how its result comes back.
-//! 12. `handle/listener.rs`, up to `enum CallbackDue`: who is told.
-//! 13. `handle/cell.rs`, up to `fn begin_cancel`: what task and handle share.
-//! 14. `waiting/parker.rs`, up to `impl Parker`: where a thread waits for it.
-//! 15. `waiting/wait.rs`, up to `trait Look`: and how.
+//! 3. `../examples/pool_steps/step_5_own_queue.rs`: a whole pool with one lock, and a user's queue.
+//! 4. `handle/mod.rs`, up to `mod error`: how the result of a task comes back.
+//! 5. `task/mod.rs`, up to `struct Rare`: what a pool stores of a task.
+//! 6. `thread_pool/queue.rs`, up to `struct LifoQueue`: where tasks wait.
+//! 7. `thread_pool/mod.rs`, up to `mod hooks`: the library's pool on a page.
+//! 8. `thread_pool/state.rs`: what changes together.
+//! 9. `thread_pool/inbox.rs`, up to `use std`: the short way in, which most tasks take.
+//! 10. `thread_pool/admission.rs`, up to `fn give_a_thread`: the long way in.
+//! 11. `thread_pool/batch.rs`, up to `# Without a lock`: how the workers share what has come in.
+//! 12. `thread_pool/worker.rs`, up to `fn find`: how a worker finds a task and runs it.
+//! 13. `waiting/wait.rs`, up to `use std`: how a thread waits for the result.
+//!
+//! # The walk of a task
+//!
+//! From `pool.submit(f)` to the thread that has joined it, by the functions that it passes. The walk goes down
+//! this list; the one step back is marked.
+//!
+//! | where | function | what happens |
+//! |---|---|---|
+//! | `executor/mod.rs` | `submit` | a closure becomes a task and a handle, in one allocation (`handle/future_task.rs`) |
+//! | `thread_pool/admission.rs` | `admit` | the task goes into the inbox, or `decide` finds a thread or a place for it |
+//! | `thread_pool/inbox.rs` | `try_push` | before a worker can see the task, the task notes its queue (back to `enter` in `admission.rs`) |
+//! | `thread_pool/worker.rs` | `next_task` | a worker claims the next task of the batch (`Batch::claim` in `batch.rs`), or looks for one |
+//! | `thread_pool/shared.rs` | `run_task` | the hooks are called around it |
+//! | `task/mod.rs` | `run_then` | the observers are told; a task with a handle goes on to its cell |
+//! | `handle/cell.rs` | `run` | the body leaves the cell and runs in a frame of its own (`cancel/current.rs`); the outcome is decided |
+//! | `handle/listener.rs` | `release_waiters` | the waker that the joiner has left is called |
+//! | `waiting/parker.rs` | `wake` | the joiner wakes up |
+//! | `waiting/wait.rs` | `wait` | the joiner looks again, finds the result, and `join` returns it |
 //!
 //! # Words
 //!

@@ -1,7 +1,7 @@
 //! Rules about the sources that no compiler checks: the order of the modules, what `lib.rs` tells a reader of
 //! them, and the length of the examples.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,10 @@ fn lists() -> Vec<String> {
 }
 
 /// The limit for the lines that a new reader reads first.
-const FIRST_PATH: usize = 2_350;
+const FIRST_PATH: usize = 1_500;
+
+/// The limit for the types of the library that the code on the first path names.
+const FIRST_PATH_TYPES: usize = 60;
 
 /// The limit for a file of an example, so that it can be read in five minutes.
 const EXAMPLE: usize = 60;
@@ -239,17 +242,28 @@ fn the_table_of_modules_has_their_order_and_names_chapters_of_the_book() {
 fn the_first_path_is_short_and_its_modules_are_marked() {
     let lib = read(&src("lib.rs"));
     let path = lib.lines().skip_while(|line| *line != "//! # A first path").skip(1);
-    let (mut lines, mut on_it) = (0, Vec::new());
+    let (mut lines, mut on_it, mut named) = (0, Vec::new(), BTreeSet::new());
     for step in path.take_while(|line| !line.starts_with("//! # ")).filter(|line| line.contains(". `")) {
         let mut quoted = step.split('`').skip(1).step_by(2);
         let file = quoted.next().unwrap();
         let end = quoted.next().filter(|_| step.contains(", up to `"));
         let text = read(&src(file));
         assert!(end.is_none_or(|end| text.contains(end)), "{step}");
-        lines += without_tests(&text).take_while(|line| end.is_none_or(|end| !line.contains(end))).count();
+        let stop = without_tests(&text).take_while(|line| end.is_none_or(|end| !line.contains(end)));
+        let stop: Vec<_> = stop.collect();
+        lines += stop.len();
+        let code = code(&stop.join("\n"));
+        named.extend(words(&without_imports(&code)).map(str::to_owned));
         on_it.push(identifier(file));
     }
-    assert!((1_500..=FIRST_PATH).contains(&lines), "{lines} lines");
+    assert!((1_000..=FIRST_PATH).contains(&lines), "{lines} lines");
+    let mut files = Vec::new();
+    files_below("", &mut files);
+    let all: Vec<_> = files.iter().map(|file| code(&read(&src(file)))).collect();
+    let types: BTreeSet<_> =
+        all.iter().flat_map(|code| types(code)).map(|(name, _)| name.to_owned()).collect();
+    let named: Vec<_> = named.intersection(&types).collect();
+    assert!((20..=FIRST_PATH_TYPES).contains(&named.len()), "{named:?}");
     for row in table(&lib) {
         assert_eq!(row[0].contains('★'), on_it.contains(&identifier(row[0].trim_matches('`'))), "{row:?}");
     }
@@ -276,12 +290,37 @@ fn the_files_of_an_example_are_short() {
 
 /// The types of a file that the whole crate can see, or its folder.
 fn visible_types(code: &str) -> impl Iterator<Item = &str> {
+    types(code).filter_map(|(name, is_visible)| is_visible.then_some(name))
+}
+
+/// The types that a module declares, and whether other modules see them.
+fn types(code: &str) -> impl Iterator<Item = (&str, bool)> {
     let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
     code.lines().filter_map(move |line| {
-        let item = line.strip_prefix("pub")?;
-        let item = item.strip_prefix('(').map_or(item, |scope| &scope[scope.find(')').unwrap() + 1..]);
-        kinds.iter().find_map(|kind| item.trim_start().strip_prefix(kind)).map(identifier)
+        let item = line.strip_prefix("pub").unwrap_or(line);
+        let item = item.strip_prefix('(').map_or(item, |scope| &scope[scope.find(')').unwrap_or(0) + 1..]);
+        let name = kinds.iter().find_map(|kind| item.trim_start().strip_prefix(kind)).map(identifier)?;
+        (!line.starts_with(' ')).then_some((name, line.starts_with("pub")))
     })
+}
+
+/// The words of a text: what could be names.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The code of a file, but for its imports.
+fn without_imports(code: &str) -> String {
+    let mut in_import = false;
+    let kept = code.lines().filter(|line| {
+        let item =
+            line.strip_prefix("pub").map_or(*line, |item| item.split_once(' ').map_or("", |(_, item)| item));
+        in_import |= item.starts_with("use ");
+        let kept = !in_import;
+        in_import &= !line.ends_with(';');
+        kept
+    });
+    kept.collect::<Vec<_>>().join("\n")
 }
 
 /// The files of a folder and of those below, by their paths from `src`.
@@ -316,6 +355,22 @@ fn a_type_that_others_see_is_found_whoever_may_see_it() {
     let text =
         "pub struct A<T>(T);\npub(super) enum B {}\nstruct C;\npub(in crate::x) trait D {}\npub fn e() {}\n";
     assert_eq!(visible_types(text).collect::<Vec<_>>(), ["A", "B", "D"]);
+}
+
+/// The walk of a task goes through functions that exist.
+#[test]
+fn each_function_on_the_walk_of_a_task_is_in_its_file() {
+    let lib = read(&src("lib.rs"));
+    let rows = lib.lines().skip_while(|line| !line.starts_with("//! | where | function |")).skip(2);
+    let rows: Vec<_> = rows.map_while(|line| line.strip_prefix("//! | ")).collect();
+    assert!(rows.len() >= 8, "the walk has {} steps", rows.len());
+    for row in rows {
+        let cells: Vec<_> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let function = code(&read(&src(cells[0])))
+            .lines()
+            .any(|line| line.split_once("fn ").is_some_and(|(_, declared)| identifier(declared) == cells[1]));
+        assert!(function, "{} has no function {}", cells[0], cells[1]);
+    }
 }
 
 /// The list of words in `lib.rs` says where each is explained; the file that it names uses the word in its
