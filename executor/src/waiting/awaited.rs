@@ -1,9 +1,11 @@
-//! What a thread can wait for, what could bring it about, and who can tell whether that can still happen.
+//! What a thread can wait for, what could end its wait, and the detector that tells whether the wait can
+//! still end.
 //!
-//! A wait says what it waits for as an [`Awaited`]. The wait itself does not know whether that can ever come:
-//! this needs all threads that wait, and the queues of all executors. So a [`Detector`] knows it, which
-//! stands above the waits and is plugged in below them by the first task or worker that it may have to tell
-//! of. A program without any has no detector, and its waits just sleep.
+//! A wait says what it waits for as an [`Awaited`]. The wait itself cannot tell whether that will ever come:
+//! the answer needs all threads that wait, and the queues of all executors. A [`Detector`] has these. It
+//! stands above the waits in the order of modules, so the first task with a handle, or the first worker,
+//! plugs it in below them. A program without such tasks and workers has no detector, and its waits just
+//! sleep.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;
@@ -15,30 +17,31 @@ use crate::task::HandleCell;
 
 /// What a thread waits for.
 pub(crate) enum Awaited {
-    /// The end of a task, with its name.
+    /// The end of this task. The second field is the task's name.
     Task(Arc<dyn HandleCell>, Option<Arc<String>>),
-    /// Something else that knows what could bring it about.
+    /// Something else, which knows what could bring it about.
     Other(Arc<dyn Source>),
 }
 
-/// What a thread waits for that is not one task.
+/// Something other than one task that a thread waits for.
 pub(crate) trait Source: Send + Sync {
-    /// What could bring it about. From here on, whoever changes that has the threads that wait look again.
+    /// Returns what could end the wait. After this call, a thread that changes the answer must wake the
+    /// waiting threads, so that they look again.
     fn comes_from(&self) -> ComesFrom;
 
-    /// The collector, if it is the end of one of the tasks that report there: for a thread that can run one
-    /// of them.
+    /// Returns the collector to which the awaited tasks report, if the wait is for the end of one of them. A
+    /// thread that can run such a task uses it.
     fn collector(&self) -> Option<usize> {
         None
     }
 
-    /// What to say of it if it comes from [`Places`](ComesFrom::Places).
+    /// Returns how a report describes this wait, if the wait depends on [`Places`](ComesFrom::Places).
     fn waits_for(&self) -> WaitsFor {
         WaitsFor::Permits
     }
 
-    /// Whether the wait can end without it. If not, it is never told that it starves: those are that wait for
-    /// it in turn.
+    /// Whether the waiting thread can go on without what it waits for. If not, the thread is never told that
+    /// it starves: the threads that wait for it are told instead.
     fn can_be_given_up(&self) -> bool {
         true
     }
@@ -55,24 +58,25 @@ impl Awaited {
 
 /// What could end a wait.
 pub(crate) enum ComesFrom {
-    /// Something that is not known here, or that is there already.
+    /// Something that is not known here, or something that has already come.
     Elsewhere,
-    /// The end of one of so many tasks, those which report to this address.
+    /// The end of one of this number of tasks, which report to this collector.
     TasksOf { collector: usize, tasks: usize },
     /// A thread that takes a task out of this queue.
     Room(QueueId),
-    /// What happens at one of these places.
+    /// An event at one of these places.
     Places(Vec<Location>),
 }
 
-/// What was done so that a wait can end, for as long as it lasts.
+/// Measures that were taken so that a wait can end. They are undone when the wait is over.
 #[derive(Default)]
 pub(crate) struct Relief {
     spares: Vec<Spare>,
 }
 
 impl Relief {
-    /// The pool has started a thread beyond its maximum, which it dismisses at the end of the wait.
+    /// Notes that the pool has started a thread beyond its maximum. The pool dismisses that thread at the end
+    /// of the wait.
     pub(crate) fn add_spare_of(&mut self, pool: &Arc<dyn PoolOwner>) {
         self.spares.push(Spare(Arc::clone(pool)));
     }
@@ -100,8 +104,8 @@ pub(crate) trait Detector: Send + Sync {
 
 static DETECTOR: OnceLock<&'static dyn Detector> = OnceLock::new();
 
-/// Has the waits of this process ask the detector. Called before a thread becomes one that others may count
-/// on.
+/// Plugs the detector in, so that every wait of this process asks it. Must be called before a thread becomes
+/// one that others can count on.
 pub(crate) fn plug_in(detector: &'static dyn Detector) {
     DETECTOR.get_or_init(|| detector);
 }

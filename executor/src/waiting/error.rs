@@ -1,9 +1,9 @@
-//! Ways of failing, one type each.
+//! The errors of waits and submissions, one type for each way of failing.
 //!
-//! An error hands back whatever its caller would otherwise lose. Those that carry a task or a handle are
-//! therefore defined beside it ([`RejectedExecution`](crate::RejectedExecution),
-//! [`JoinError`](crate::JoinError)); here are the ones that carry nothing of ours. All of them are `Send`,
-//! `Sync` and `'static`, so `?` can turn them into any other.
+//! An error hands back what its caller would otherwise lose. So an error that carries a task or a handle is
+//! defined beside that type ([`RejectedExecution`](crate::RejectedExecution),
+//! [`JoinError`](crate::JoinError)); the errors here carry nothing of ours. All of them are `Send`, `Sync`
+//! and `'static`, so `?` can turn them into any other error.
 
 use std::error::Error;
 use std::fmt;
@@ -12,17 +12,17 @@ use std::io;
 use super::starvation::Starvation;
 use crate::cancel::cancelled::Cancelled;
 
-/// Why a timed wait ended without what it waited for.
+/// Why a wait with a time limit ended without what it waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The *waiting* task was cancelled: what [`struct@Cancelled`] says where there is no time limit.
+    /// The *waiting* task was cancelled. A wait without a time limit reports this as [`struct@Cancelled`].
     #[doc(alias = "InterruptedException")]
     Interrupted,
     /// The time was up.
     TimedOut,
-    /// Every thread that could have ended the wait waits, too. Only if the time limit is so far away that the
-    /// clock has no name for it.
+    /// Every thread that could have ended the wait waits, too. Reported only if the time limit is beyond the
+    /// range of the clock.
     Starved(Starvation),
 }
 
@@ -99,16 +99,17 @@ impl From<CutShort> for Cancelled {
 pub enum RejectReason {
     /// The executor was shut down.
     Shutdown,
-    /// No thread was free, no more might be started, and the queue was full; or as many tasks were under way
-    /// as a [`BoundedExecutor`](crate::BoundedExecutor) allows.
+    /// No thread was free, no further thread could be started, and the queue was full. A
+    /// [`BoundedExecutor`](crate::BoundedExecutor) refuses for this reason when as many tasks are under way
+    /// as it allows.
     Saturated,
-    /// The executor was saturated, and had made no room when the time to wait was up.
+    /// The executor was saturated, and made no room within the time limit.
     TimedOut,
     /// The *submitting* task was cancelled while it waited for room.
     Interrupted,
     /// The executor was saturated, and every thread that could have made room waits, too.
     Starved(Starvation),
-    /// The task needed a new thread and the system, or the thread factory, gave none.
+    /// The task needed a new thread, and neither the system nor the thread factory gave one.
     NoThread(io::Error),
 }
 

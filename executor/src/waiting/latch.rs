@@ -2,10 +2,9 @@
 //!
 //! # Invariants
 //!
-//! 1. Whether the gate is open and who waits for it are behind one lock, so nobody joins the wait list of an
-//!    open gate.
-//! 2. The last [`count_down`](Latch::count_down) takes the whole wait list out and wakes it when the lock is
-//!    free.
+//! 1. One lock guards the count and the wait list, so no thread joins the wait list of an open gate.
+//! 2. The last [`count_down`](Latch::count_down) takes the whole wait list out under the lock, and wakes the
+//!    waiters after it has released the lock.
 //! 3. A waiter that gives up takes its waker out of the wait list.
 
 use std::fmt;
@@ -17,7 +16,7 @@ use crate::cancel::cancelled::Cancelled;
 use crate::cancel::{check_current, interrupted};
 use crate::sync::{Duration, Mutex};
 
-/// A gate that opens when it was counted down to zero, and stays open.
+/// A gate that opens when it has been counted down to zero, and stays open.
 ///
 /// For "all of these have happened": a number of tasks have ended, a service is ready. Any number of threads
 /// may wait.
@@ -35,14 +34,15 @@ use crate::sync::{Duration, Mutex};
 /// # Ok::<(), executor::Cancelled>(())
 /// ```
 ///
-/// What a thread did before it counted down is visible to whoever has waited.
+/// What a thread did before it counted down is visible to every thread whose wait has ended.
 ///
 /// # What is not found
-/// Anybody who has the latch may count it down, so the library does not know who will. A wait for one is
-/// therefore never reported as [starvation](crate::Starvation), and a thread that waits here counts as one
-/// that may go on, also for those who wait for *it*. If all threads of a pool wait for a latch that a task in
-/// the queue of this pool is to count down, they wait for ever. To wait for tasks,
-/// [join](crate::TaskHandle::join) their handles: that is found.
+/// Every thread that has the latch can count it down, so the library does not know which thread will do so. A
+/// wait for a latch is therefore never reported as [starvation](crate::Starvation). A thread that waits here
+/// counts as a thread that can go on, also when other threads wait for *it*. Suppose that all threads of a
+/// pool wait for a latch, and that only a task in the queue of this pool would count it down: then they wait
+/// without end, and no error says so. To wait for tasks, [join](crate::TaskHandle::join) their handles: that
+/// deadlock is found.
 #[doc(alias = "CountDownLatch")]
 pub struct Latch {
     state: Mutex<LatchState>,
@@ -54,13 +54,14 @@ struct LatchState {
 }
 
 impl Latch {
-    /// Makes a latch that opens after `count` calls of [`count_down`](Self::count_down); one with zero is
-    /// open.
+    /// Makes a latch that opens after `count` calls of [`count_down`](Self::count_down). A latch with a count
+    /// of zero is open.
     pub fn new(count: usize) -> Self {
         Self { state: Mutex::new(LatchState { count, waiters: WaitList::new() }) }
     }
 
-    /// Counts down by one and, at zero, lets every waiter go. At zero it does nothing.
+    /// Counts down by one. At zero the latch opens and lets every waiter go. On an open latch this does
+    /// nothing.
     #[doc(alias = "countDown")]
     pub fn count_down(&self) {
         let mut state = self.state.lock();
@@ -73,13 +74,13 @@ impl Latch {
         waiters.for_each(Waker::wake);
     }
 
-    /// How many calls of [`count_down`](Self::count_down) are missing.
+    /// Returns how many calls of [`count_down`](Self::count_down) are missing until the latch opens.
     #[doc(alias = "getCount")]
     pub fn count(&self) -> usize {
         self.state.lock().count
     }
 
-    /// How many threads wait for it now.
+    /// Returns how many threads wait for the latch now.
     pub fn waiting(&self) -> usize {
         self.state.lock().waiters.len()
     }
@@ -97,8 +98,8 @@ impl Latch {
     /// Waits until the latch is open, for `timeout` at most.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if it is still closed then, [`WaitError::Interrupted`] as for
-    /// [`wait`](Self::wait).
+    /// [`WaitError::TimedOut`] if the latch is still closed after `timeout`, [`WaitError::Interrupted`] as
+    /// for [`wait`](Self::wait).
     pub fn wait_timeout(&self, timeout: Duration) -> Result<(), WaitError> {
         check_current()?;
         self.wait_until(Deadline::after(timeout))

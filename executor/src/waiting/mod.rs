@@ -2,9 +2,9 @@
 //!
 //! Every blocking call comes down to one wait ([`wait`]): a thread sleeps in its parker until a wake-up, a
 //! cancelled token or a deadline ends the wait. A thread of an executor must not sleep in a wait that could
-//! never end. So a wait says what it waits for ([`awaited`]), what its thread works for ([`worker_context`]),
-//! and who owns the queue in which an awaited task is ([`queue_owner`]); the module `wait_graph`, which is
-//! plugged in from above, finds out whether the wait can end.
+//! never end. So a wait names what it waits for ([`awaited`]), the executors that its thread works for
+//! ([`worker_context`]), and the owner of the queue in which an awaited task is ([`queue_owner`]). The module
+//! `wait_graph`, which is plugged in from above, finds out whether the wait can end.
 
 pub(crate) mod parker;
 

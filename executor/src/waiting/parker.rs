@@ -1,24 +1,26 @@
-//! Where a thread waits: a place to sleep at, and how long it looks before it does.
+//! The parker of a thread: where the thread sleeps until a wake-up comes, and how long it spins before it
+//! sleeps.
 //!
 //! # Invariants
 //!
-//! 1. A wake-up that comes before the sleep is kept, so none is lost.
-//! 2. A waiter spins for a bounded time and under no lock, and only then sleeps. A thread that wakes it makes a system call
-//!    only if it sleeps.
+//! 1. A wake-up that comes before the sleep is kept, so no wake-up is lost.
+//! 2. A waiter first spins, for a bounded time and under no lock, and only then sleeps. A thread that wakes
+//!    the waiter makes a system call only if the waiter sleeps.
 //!
 //! # First spin, then sleep
 //!
-//! To put a thread to sleep and to wake it again takes the system some microseconds, on both sides. Many waits are over
-//! sooner: another thread has begun what this one waits for. So a waiter first looks at the parker's signal for some
-//! hundred pauses of the processor. How many depends on the thread's waits of late ([`AdaptiveSpin`]): spinning that was in
-//! vain makes the next spin shorter, down to almost none, and spinning that has paid makes it longer. A long wait
-//! therefore costs a few microseconds of processor time more than sleeping at once would, and never more than that.
+//! To put a thread to sleep and to wake it again takes some microseconds on both sides. Many waits are
+//! shorter: another thread is already doing the work that this one waits for. So a waiter first looks at the
+//! parker's signal for some hundred pauses of the processor. The number of pauses depends on the thread's
+//! recent waits ([`AdaptiveSpin`]). A spin that ended without a wake-up makes the next spin shorter, down to
+//! almost nothing. A wake-up that came late in a spin makes the next spin longer. So a long wait costs at
+//! most a few microseconds of processor time more than sleeping at once.
 //!
 //! | | |
 //! |---|---|
 //! | one processor for this process | no spinning: the other thread cannot run meanwhile |
 //! | the wait is cancelled | its token wakes the parker, so the spinning ends at once |
-//! | the deadline has passed | seen before the first pause, and after each 32 |
+//! | the deadline has passed | the waiter sees it before the first pause, and after each 32 |
 //! | a wait that is long by its nature, such as a sleep | no spinning |
 
 use std::task::{Wake, Waker};
@@ -28,7 +30,7 @@ use crate::sync::atomic::{AtomicU8, Ordering};
 use crate::sync::process::OnceLock;
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, spinning_helps};
 
-/// Where one thread waits for one thing. It holds at most one wake-up.
+/// The place where one thread waits for one thing. It holds at most one wake-up.
 ///
 /// ```text
 ///            wake                      wake: and notify the sleeper
@@ -40,21 +42,23 @@ use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, spinning_helps};
 #[derive(Default)]
 pub(crate) struct Parker {
     signal: AtomicU8,
-    /// Held by the waiter from the moment in which it says that it sleeps until it does. So a thread that reads
-    /// `ASLEEP` and then takes this lock notifies a thread that can be notified.
+    /// The waiter holds this lock from just before it sets `ASLEEP` until the condition variable has put it
+    /// to sleep. So a thread that reads `ASLEEP` and then takes this lock notifies a waiter that can be
+    /// notified.
     falling_asleep: Mutex<()>,
     wake_up: Condvar,
 }
 
-/// No wake-up has come. This is the default of an atomic.
+/// No wake-up has come. This is the initial value.
 const QUIET: u8 = 0;
 /// A wake-up has come and was not used up.
 const WOKEN: u8 = 1;
-/// No wake-up has come, and the waiter has to be notified of one.
+/// No wake-up has come, and the waiter sleeps: it must be notified of a wake-up.
 const ASLEEP: u8 = 2;
 
 impl Parker {
-    /// Whether a wake-up has come that the waiter has not used up. If so, the waiter looks again before it sleeps.
+    /// Whether a wake-up has come that the waiter has not used up. If so, the waiter looks again before it
+    /// sleeps.
     pub(crate) fn is_woken(&self) -> bool {
         self.signal.load(Ordering::Acquire) == WOKEN
     }
@@ -65,10 +69,10 @@ impl Parker {
         self.signal.swap(QUIET, Ordering::Acquire);
     }
 
-    /// Looks at the signal for as long as the thread's patience lasts. True if a wake-up has come.
+    /// Looks at the signal until the spin budget is used up. Returns true if a wake-up has come.
     pub(crate) fn spin(&self, deadline: Deadline, spin_budget: &mut AdaptiveSpin) -> bool {
         for used in 0..spin_budget.of_this_wait() {
-            // Relaxed: who finds a wake-up takes it with Acquire.
+            // Relaxed: a waiter that finds a wake-up uses it up with Acquire.
             if self.signal.load(Ordering::Relaxed) == WOKEN {
                 spin_budget.has_paid(used);
                 return true;
@@ -82,11 +86,12 @@ impl Parker {
         false
     }
 
-    /// Sleeps until a wake-up comes, which is left to be used up. True if the deadline came first.
+    /// Sleeps until a wake-up comes, and leaves the wake-up to `use_up`. Returns true if the deadline came
+    /// first.
     pub(crate) fn sleep(&self, deadline: Deadline) -> bool {
         let mut falling_asleep = self.falling_asleep.lock();
         let mut timed_out = false;
-        // One step, so that a wake-up that came meanwhile is not overwritten.
+        // One step, so that the waiter does not overwrite a wake-up that came meanwhile.
         let asleep = self.signal.compare_exchange(QUIET, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
         while asleep.is_ok() && self.signal.load(Ordering::Relaxed) == ASLEEP && !timed_out {
             (falling_asleep, timed_out) = match deadline.0 {
@@ -112,18 +117,20 @@ impl Wake for Parker {
     }
 }
 
-/// By what the wakers of parkers are known: those made here, and their clones. The compiler may have two tables for them.
+/// The vtables by which the wakers of parkers are recognised: that of a waker made here, and that of its
+/// clones. The compiler may make two tables for them.
 static WAKERS: OnceLock<[usize; 2]> = OnceLock::new();
 
-/// The waker of a parker. Those made here can be told from others.
-#[inline(never)] // or there might be a third table
+/// Makes the waker of a parker. Wakers made here can be told from others.
+#[inline(never)] // inlined, it might have a third table
 pub(crate) fn waker_of(parker: &Arc<Parker>) -> Waker {
     let waker = Waker::from(Arc::clone(parker));
     WAKERS.get_or_init(|| [table_of(&waker), table_of(&waker.clone())]);
     waker
 }
 
-/// Whether it wakes a thread that waits in this crate. Then it is no user's code, and takes no time.
+/// Whether this waker wakes a thread that waits in this crate. Such a waker runs no user's code and takes no
+/// time.
 pub(crate) fn wakes_a_thread(waker: &Waker) -> bool {
     WAKERS.get().is_some_and(|known| known.contains(&table_of(waker)))
 }
@@ -132,7 +139,7 @@ fn table_of(waker: &Waker) -> usize {
     ptr::from_ref(waker.vtable()).addr()
 }
 
-/// How many pauses a thread spins before it sleeps: as many as its waits of late have made worth while.
+/// How many pauses a thread spins before it sleeps, adapted to the thread's recent waits.
 pub(crate) struct AdaptiveSpin {
     pauses: u32,
     waits: u32,
@@ -141,11 +148,11 @@ pub(crate) struct AdaptiveSpin {
 impl AdaptiveSpin {
     const LEAST: u32 = 8;
     const MOST: u32 = 400;
-    /// One wait of so many spins for long in any case. Otherwise a thread that has lost its patience would never learn that
-    /// its waits have become short.
+    /// Each wait whose number is a multiple of this one spins for `MOST`, whatever the budget. Without these
+    /// probes a thread with a small budget would never learn that its waits have become short.
     const PROBE: u32 = 32;
 
-    /// The first wait of a thread spins for long. The later ones know better.
+    /// Starts with the longest spin. The later waits adapt it.
     pub(crate) fn new() -> Self {
         Self { pauses: Self::MOST, waits: 0 }
     }
@@ -158,18 +165,20 @@ impl AdaptiveSpin {
         if self.waits.is_multiple_of(Self::PROBE) { Self::MOST } else { self.pauses }
     }
 
-    /// A wake-up has come after so many pauses. One that takes twice as long shall pay, too.
+    /// Records that a wake-up came after this many pauses. The budget grows so that a wake-up after twice as
+    /// many pauses is caught, too.
     fn has_paid(&mut self, used: u32) {
         self.pauses = self.pauses.max(2 * used).min(Self::MOST);
     }
 
-    /// Slower than it grows: a spin in vain costs less than a sleep that it would have spared.
+    /// Records that no wake-up came during the spin. The budget shrinks more slowly than it grows, because a
+    /// spin in vain costs less than a sleep that a spin would have avoided.
     fn was_in_vain(&mut self) {
         self.pauses = (self.pauses - self.pauses / 8).max(Self::LEAST);
     }
 }
 
-/// The end of a timed wait; none for a wait without one, and none for a time so far away that the clock cannot say it.
+/// When a wait times out. `None`: the wait has no time limit, or one beyond the range of the clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline(Option<Instant>);
 

@@ -2,17 +2,20 @@
 //!
 //! # Invariants
 //!
-//! 1. Waiters are served in the order in which they came: of those in the wait list only the first takes
-//!    permits, and it stays there until it has them or gives up. A newcomer goes to the end of the wait list
-//!    if there is one; that of an *unfair* semaphore looks first whether there are permits.
-//! 2. Each permit is free, in the hands of a thread of an executor, in those of another thread or of nobody
-//!    in particular, with a task, or loose: forgotten or drained. A thread of an executor that waits for
-//!    permits which only threads can give back that wait, too, is told so: see `wait_graph`.
-//! 3. Whoever makes it possible that the first waiter can be served wakes it: a release, the waiter before it
-//!    when it is served, and one that gives up its place.
-//! 4. If a release, or one that gives up its place, serves nobody, all waiters look again that have looked
-//!    who could serve them: it may have been the last that could. A waiter that was served is awake, and
-//!    others wait for it now.
+//! 1. Waiters are served in the order in which they came. Only the first waiter in the wait list takes
+//!    permits, and it stays first until it has them or gives up. A newcomer goes to the end of the wait list
+//!    unless the list is empty. With an *unfair* semaphore a newcomer first looks whether there are enough
+//!    permits.
+//! 2. Each permit is in one of five places: it is free; a thread of an executor holds it; it is outside, with
+//!    another thread or with no known owner; it goes along with a task; or it is loose, that is, forgotten or
+//!    drained. If a thread of an executor waits for permits which only waiting threads can give back, the
+//!    wait ends with an error: see `wait_graph`.
+//! 3. Three events can make it possible to serve the first waiter: a release, the service of the waiter
+//!    before it, and a waiter that gives up its place. The thread that causes the event wakes the first
+//!    waiter.
+//! 4. A release, or a waiter that gives up its place, perhaps serves no waiter. Then all waiters that have
+//!    looked who could serve them are woken to look again, because that thread may have been the last that
+//!    could. If a waiter is served, it is awake, and the other waiters wait for it now.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,12 +32,12 @@ use crate::sync::{Arc, Duration, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::task::outcome::Outcome;
 
-/// A number of permits; whoever wants one waits until there is one.
+/// A number of permits that bounds how much of something is in use at once; a thread waits until it gets one.
 ///
-/// Bounds how much of something is in use at once. [`acquire`](Self::acquire) serves waiters in the order in
-/// which they came, so one who wants many is not overtaken for ever by those who want few;
-/// [`try_acquire`](Self::try_acquire) does not queue and may overtake. In an [`unfair`](Self::unfair) one
-/// newcomers may overtake those who wait.
+/// [`acquire`](Self::acquire) serves waiters in the order in which they came. So a waiter that wants many
+/// permits is not overtaken again and again by waiters that want few. [`try_acquire`](Self::try_acquire) does
+/// not queue and can overtake waiters. With an [`unfair`](Self::unfair) semaphore newcomers can overtake
+/// waiters, too.
 ///
 /// ```
 /// use executor::Semaphore;
@@ -48,7 +51,7 @@ use crate::task::outcome::Outcome;
 /// # Ok::<(), executor::Cancelled>(())
 /// ```
 ///
-/// What a thread did before it gave a permit back is visible to whoever gets it next.
+/// What a thread did before it gave a permit back is visible to the thread that gets this permit next.
 pub struct Semaphore(Arc<SemaphoreShared>);
 
 struct SemaphoreShared {
@@ -59,42 +62,42 @@ struct SemaphoreState {
     permits: usize,
     is_fair: bool,
     queue: WaitList<Waiter>,
-    /// Permits in the hands of threads of executors: who has how many.
+    /// Permits that threads of executors hold, each with its holder and their number.
     held: Vec<(ThreadKey, usize)>,
-    /// Permits that go along with tasks, one each, by number: where each task is.
+    /// Where the permits are that go along with tasks: one permit for each task, by number.
     with_tasks: BTreeMap<u64, Location>,
     /// How many permits were given to tasks so far.
     given: u64,
-    /// Permits in the hands of other threads, and those that are owned by nobody in particular.
+    /// Permits that other threads hold, and permits without a known owner.
     outside: usize,
-    /// Permits that are to vanish as they come back.
+    /// Permits that must vanish as they come back.
     owed: usize,
-    /// Permits that were forgotten or drained, as far as no [`release`](Semaphore::release) has given them
-    /// back.
+    /// Permits that were forgotten or drained, and that no [`release`](Semaphore::release) has given back
+    /// yet.
     loose: usize,
-    /// A thread of an executor has looked who could serve it.
+    /// Whether a thread of an executor has looked who could serve it.
     relied_on: bool,
 }
 
 struct Waiter {
     wants: usize,
-    /// None if it is no executor's.
+    /// `None` if the thread belongs to no executor.
     thread: Option<ThreadKey>,
     waker: Waker,
 }
 
 impl Semaphore {
-    /// Makes a semaphore with `permits` permits, which may be none.
+    /// Makes a semaphore with `permits` permits; zero is allowed.
     pub fn new(permits: usize) -> Self {
         Self::made(permits, true)
     }
 
-    /// Makes one that is not fair: a thread that asks for permits that are free gets them, even if others
+    /// Makes an unfair semaphore: a thread that asks for permits that are free gets them, even if others
     /// wait.
     ///
-    /// A permit that is given back and asked for again does not lie idle until the thread that waited for it
-    /// has woken up, so more work is done. In return a waiter may wait for ever if newcomers never stop
-    /// coming.
+    /// A fair semaphore leaves a permit idle until the thread that waited for it has woken up. An unfair one
+    /// gives it to the next thread that asks, so more work is done. In return a waiter may starve if
+    /// newcomers never stop coming.
     pub fn unfair(permits: usize) -> Self {
         Self::made(permits, false)
     }
@@ -118,9 +121,9 @@ impl Semaphore {
     /// Waits for a permit. Inside [`masked`](crate::masked) no cancellation cuts the wait short.
     ///
     /// # Errors
-    /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait, and
-    /// [`CutShort::Starved`] if all permits that could come back are held by tasks that wait, too. Then it
-    /// has taken nothing.
+    /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait.
+    /// [`CutShort::Starved`] if tasks that wait, too, hold all permits that could come back. After an error
+    /// the caller has taken no permit.
     #[doc(alias = "acquireUninterruptibly")]
     pub fn acquire(&self) -> Result<Permit<'_>, CutShort> {
         self.acquire_many(1)
@@ -129,7 +132,7 @@ impl Semaphore {
     /// Waits until `permits` are free at once and takes them together.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire).
+    /// [`CutShort`] as for [`acquire`](Self::acquire).
     pub fn acquire_many(&self, permits: usize) -> Result<Permit<'_>, CutShort> {
         check_current()?;
         self.acquire_until(permits, Deadline::NEVER).map_err(cut_short)
@@ -138,7 +141,8 @@ impl Semaphore {
     /// Waits for a permit, for `timeout` at most.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if none came, [`WaitError::Interrupted`] as for [`acquire`](Self::acquire).
+    /// [`WaitError::TimedOut`] if no permit came in time, [`WaitError::Interrupted`] as for
+    /// [`acquire`](Self::acquire).
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Permit<'_>, WaitError> {
         self.acquire_many_timeout(1, timeout)
     }
@@ -146,7 +150,7 @@ impl Semaphore {
     /// Waits until `permits` are free at once, for `timeout` at most.
     ///
     /// # Errors
-    /// As [`acquire_timeout`](Self::acquire_timeout).
+    /// [`WaitError`] as for [`acquire_timeout`](Self::acquire_timeout).
     pub fn acquire_many_timeout(&self, permits: usize, timeout: Duration) -> Result<Permit<'_>, WaitError> {
         check_current()?;
         self.acquire_until(permits, Deadline::after(timeout))
@@ -175,7 +179,8 @@ impl Semaphore {
         state.add(permits);
     }
 
-    /// Takes permits away for good: as many as are free now, and the others as they come back. Never blocks.
+    /// Takes permits away for good: first permits that are free now, then others as they come back. Never
+    /// blocks.
     ///
     /// ```
     /// use executor::Semaphore;
@@ -191,7 +196,7 @@ impl Semaphore {
     /// ```
     ///
     /// # Panics
-    /// If more permits than a `usize` counts are to vanish.
+    /// If more permits must vanish than a `usize` counts.
     #[doc(alias = "reducePermits")]
     pub fn reduce(&self, permits: usize) {
         let mut state = self.0.state.lock();
@@ -200,14 +205,14 @@ impl Semaphore {
         state.permits -= at_once;
     }
 
-    /// How many permits are free now.
+    /// Returns how many permits are free now.
     #[doc(alias = "availablePermits")]
     pub fn available_permits(&self) -> usize {
         self.0.state.lock().permits
     }
 
-    /// Takes all the permits that are free now and returns how many; whoever wants to give them back has
-    /// [`release`](Self::release).
+    /// Takes all permits that are free now, and returns their number. [`release`](Self::release) gives them
+    /// back.
     #[doc(alias = "drainPermits")]
     pub fn drain(&self) -> usize {
         let mut state = self.0.state.lock();
@@ -216,7 +221,7 @@ impl Semaphore {
         drained
     }
 
-    /// How many threads wait for permits now.
+    /// Returns how many threads wait for permits now.
     #[doc(alias = "getQueueLength")]
     pub fn waiting(&self) -> usize {
         self.0.state.lock().queue.len()
@@ -224,11 +229,11 @@ impl Semaphore {
 
     fn acquire_until(&self, permits: usize, deadline: Deadline) -> Result<Permit<'_>, WaitError> {
         let permit = self.wait_for_permits(permits, deadline, || false)?;
-        Ok(permit.expect("it is in vain only if somebody says so"))
+        Ok(permit.expect("`is_in_vain` is false in this call"))
     }
 
-    /// Waits for a permit. `None` if there is none and it `is_in_vain` to wait for one; whoever brings that
-    /// about calls [`look_again`](Self::look_again).
+    /// Waits for a permit. Returns `None` if there is none and `is_in_vain` says that it is useless to wait.
+    /// A thread that makes `is_in_vain` true must call [`look_again`](Self::look_again).
     pub(crate) fn acquire_unless(
         &self,
         is_in_vain: impl Fn() -> bool,
@@ -238,12 +243,12 @@ impl Semaphore {
         self.wait_for_permits(1, deadline, is_in_vain)
     }
 
-    /// Has all who wait look again.
+    /// Wakes all waiters, so that they look again.
     pub(crate) fn look_again(&self) {
         self.0.state.lock().queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
     }
 
-    /// How many permits go along with tasks.
+    /// Returns how many permits go along with tasks.
     pub(crate) fn with_tasks(&self) -> usize {
         self.0.state.lock().with_tasks.len()
     }
@@ -259,12 +264,12 @@ impl Semaphore {
         if let Some(me) = me {
             let mut state = self.0.state.lock();
             state.queue.leave(me);
-            state.look_again(); // it may have stood in the way of the next one
+            state.look_again(); // this waiter may have blocked the next one
         }
         result
     }
 
-    /// The permits are in the hands of the calling thread from now on.
+    /// Records that the calling thread holds these permits from now on.
     fn permit(&self, state: &mut SemaphoreState, permits: usize) -> Permit<'_> {
         let holder = concerns_this_thread().then(this_thread);
         match holder {
@@ -276,7 +281,7 @@ impl Semaphore {
     }
 }
 
-/// A look at the permits, by a thread that takes its place in the queue.
+/// A look at the permits, by a thread that joins the wait list if it has to wait.
 struct Acquire<'a, 'm, V> {
     semaphore: &'a Semaphore,
     permits: usize,
@@ -297,7 +302,7 @@ impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
             state.permits -= self.permits;
             if self.me.take().is_some() {
                 state.queue.take_first();
-                state.wake_first(); // there may be enough for the next one, too
+                state.wake_first(); // perhaps there are enough for the next waiter, too
             }
             return Some(Some(self.semaphore.permit(&mut state, self.permits)));
         }
@@ -306,7 +311,7 @@ impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
             state.queue.join(Waiter { wants: self.permits, thread, waker: waker.clone() })
         });
         drop(state);
-        // Not before: whoever brings it about wakes those that are in the queue by then.
+        // Asked after joining the queue: a thread that makes it true wakes the waiters in the queue.
         (self.is_in_vain)().then_some(None)
     }
 
@@ -317,7 +322,7 @@ impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
     }
 }
 
-/// What a thread of an executor waits for.
+/// The permits that a thread of an executor waits for.
 struct Wanted {
     semaphore: Arc<SemaphoreShared>,
     permits: usize,
@@ -330,7 +335,7 @@ impl Source for Wanted {
         state.relied_on = true;
         let there = state.permits;
         if there >= self.permits {
-            // Enough, but the first in the wait list wants more, or is about to take its own.
+            // There are enough, but the first waiter wants more, or has been woken and will take its own.
             let first = state.queue.first().filter(|(ticket, _)| *ticket != self.me);
             let before = first.and_then(|(_, waiter)| waiter.thread);
             return before
@@ -356,14 +361,15 @@ impl SemaphoreState {
         self.look_again();
     }
 
-    /// Wakes the first waiter if there is enough for it, and otherwise those that rely on how it was.
+    /// Wakes the first waiter if there are enough permits for it, and otherwise all waiters if one relies on
+    /// the old state.
     fn look_again(&mut self) {
         if !self.wake_first() && std::mem::take(&mut self.relied_on) {
             self.queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
         }
     }
 
-    /// The permits are no longer in the hands of whoever took them.
+    /// Records that the holder no longer holds these permits.
     fn let_go(&mut self, holder: Option<ThreadKey>, permits: usize) {
         let Some(holder) = holder else {
             self.outside -= permits;
@@ -373,8 +379,8 @@ impl SemaphoreState {
         self.held.swap_remove(own.expect("it was noted when they were taken"));
     }
 
-    /// Wakes the first waiter if there is enough for it. It stays in the queue until it has taken its
-    /// permits. Waking a parker under our lock is fine: it takes no lock but its own.
+    /// Wakes the first waiter if there are enough permits for it. The waiter stays in the queue until it has
+    /// taken its permits. To wake a parker under our lock is safe: that takes no lock but the parker's own.
     fn wake_first(&self) -> bool {
         let first = self.queue.first().filter(|(_, first)| first.wants <= self.permits);
         first.inspect(|(_, first)| first.waker.wake_by_ref()).is_some()
@@ -391,11 +397,12 @@ impl fmt::Debug for Semaphore {
     }
 }
 
-/// Permits taken from a [`Semaphore`]; dropping it gives them back.
+/// Permits taken from a [`Semaphore`]; dropping this gives them back.
 ///
-/// It stays on the thread that took it, like the guard of a lock: so the library knows which task holds what,
-/// and finds tasks that [wait for each other's permits](crate::Starvation). To give permits back on another
-/// thread, or at the end of a task, make it an [`OwnedPermit`](Self::into_owned).
+/// A `Permit` stays on the thread that took it, like the guard of a lock. So the library knows which task
+/// holds which permits, and finds tasks that [wait for each other's permits](crate::Starvation). To give
+/// permits back on another thread, or at the end of a task, make the `Permit` an
+/// [`OwnedPermit`](Self::into_owned).
 ///
 /// ```compile_fail,E0277
 /// let semaphore = executor::Semaphore::new(1);
@@ -408,15 +415,15 @@ impl fmt::Debug for Semaphore {
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
     permits: usize,
-    /// Who took them, if that is a thread of an executor.
+    /// The thread that took the permits, if it is a thread of an executor.
     holder: Option<ThreadKey>,
     on_its_thread: PhantomData<std::sync::MutexGuard<'static, ()>>,
 }
 
 impl Permit<'_> {
-    /// Keeps the permits taken without this guard, to be given back with [`Semaphore::release`] from
-    /// elsewhere. Returns how many there are.
-    #[expect(clippy::must_use_candidate, reason = "whoever took one permit knows the number")]
+    /// Ends this guard and leaves the permits taken. [`Semaphore::release`] gives them back, from any thread.
+    /// Returns their number.
+    #[expect(clippy::must_use_candidate, reason = "a caller that took one permit knows the number")]
     pub fn forget(mut self) -> usize {
         let permits = std::mem::take(&mut self.permits);
         if permits > 0 {
@@ -428,8 +435,8 @@ impl Permit<'_> {
     }
 }
 
-/// Permits taken from a [`Semaphore`] that can go anywhere, into a task for instance; dropping it gives them
-/// back, on whichever thread that is.
+/// Permits taken from a [`Semaphore`] that can move to any thread, for instance into a task; dropping this
+/// gives them back, on any thread.
 ///
 /// ```
 /// use executor::{Semaphore, ThreadPoolExecutor, prelude::*};
@@ -448,12 +455,12 @@ impl Permit<'_> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A task that is refused, dropped or panics drops its permit, too. It keeps the semaphore's permits alive,
-/// not the semaphore.
+/// A task that is refused, dropped or panics drops its permit, too. An `OwnedPermit` keeps the semaphore's
+/// count of permits alive, but not the `Semaphore`.
 ///
-/// The library does not know which task has it. So as long as one is out there, threads that wait for permits
-/// are not said to [starve](crate::Starvation), whoever has it. A [`BoundedExecutor`](crate::BoundedExecutor)
-/// knows where its permits are.
+/// The library does not know which task has an `OwnedPermit`. So while one exists, no thread that waits for
+/// permits is reported as [starving](crate::Starvation), whichever task has the permit. A
+/// [`BoundedExecutor`](crate::BoundedExecutor) knows where its permits are.
 #[must_use = "dropping it gives the permit back at once"]
 pub struct OwnedPermit {
     semaphore: Arc<SemaphoreShared>,
@@ -461,7 +468,7 @@ pub struct OwnedPermit {
 }
 
 impl Permit<'_> {
-    /// Makes of it one that does not stay on its thread, and does not borrow the semaphore.
+    /// Makes an owned permit of this one: it can leave its thread, and does not borrow the semaphore.
     pub fn into_owned(mut self) -> OwnedPermit {
         let permits = std::mem::take(&mut self.permits);
         if permits > 0 {
@@ -474,8 +481,8 @@ impl Permit<'_> {
 }
 
 impl OwnedPermit {
-    /// As [`Permit::forget`].
-    #[expect(clippy::must_use_candidate, reason = "whoever took one permit knows the number")]
+    /// Ends this guard and leaves the permits taken, as [`Permit::forget`] does.
+    #[expect(clippy::must_use_candidate, reason = "a caller that took one permit knows the number")]
     pub fn forget(mut self) -> usize {
         let permits = std::mem::take(&mut self.permits);
         let mut state = self.semaphore.state.lock();
@@ -512,8 +519,8 @@ impl Drop for Permit<'_> {
 }
 
 impl Permit<'_> {
-    /// Makes of a single permit one that goes along with a task, and is given back when that has ended or is
-    /// dropped.
+    /// Makes of a single permit a permit that goes along with a task. It is given back when the task has
+    /// ended or is dropped.
     pub(crate) fn for_task(mut self) -> TaskPermit {
         debug_assert_eq!(self.permits, 1);
         self.permits = 0;
@@ -539,7 +546,7 @@ impl TaskPermit {
         self.semaphore.state.lock().with_tasks.insert(self.number, place);
     }
 
-    /// Does nothing the second time.
+    /// Gives the permit back. A second call does nothing.
     fn give_back(&self) {
         let mut state = self.semaphore.state.lock();
         if state.with_tasks.remove(&self.number).is_some() {

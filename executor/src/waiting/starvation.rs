@@ -1,8 +1,8 @@
-//! What is said of a wait that could never end: starvation deadlock.
+//! Starvation deadlock: the report of a wait that could never end.
 //!
-//! A task that waits for another one keeps its thread. If that other one waits in a queue for a thread, and
-//! every thread that its pool may have is kept in this way, none of them is ever free: the tasks *starve*
-//! each other. No lock is held, no thread spins, and the program stands still.
+//! A task that waits for another one keeps its thread. Suppose that the awaited task waits in a queue for a
+//! thread, and that tasks keep all threads of the pool in this way. Then no thread is ever free: the tasks
+//! *starve* each other. No lock is held, no thread spins, and the program stands still.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,13 +21,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How such a wait is found is told in the module `wait_graph`. Here is what its finder says: [`Starvation`]
-//! names who waits for what, from the wait that would have closed the circle to the point where it closes.
+//! The module `wait_graph` explains how such a wait is found. This module has the report: a [`Starvation`]
+//! names which task waits for what, from the wait that would have closed the circle to the point where it
+//! closes.
 //!
 //! # Invariants
 //!
-//! 1. A report that nobody has read goes to the panic handler of the pool when its last copy is dropped, or
-//!    to that of the process: a task that cannot do its work is a failure, and no failure is lost.
+//! 1. A report that no code has read goes to a panic handler when its last clone is dropped: to that of the
+//!    pool, or else to that of the process. A task that cannot do its work is a failure, and no failure is
+//!    lost.
 
 use std::{cmp, fmt};
 
@@ -36,43 +38,42 @@ use crate::panics::{self, PanicHandler, PanicReport};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Mutex};
 
-/// What becomes of a wait that can never end because every thread that could end it waits, too.
+/// What a pool does about a wait that can never end because every thread that could end it waits, too.
 ///
 /// Set by [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation), and obeyed by the
-/// threads of that pool. Before any of it, a pool that has fewer threads than its maximum starts another one.
-/// A task can also help by itself, before it waits: see
-/// [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
+/// threads of that pool. First of all, a pool that has fewer threads than its maximum starts another one. A
+/// task can also help before it waits: see [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnStarvation {
-    /// The wait ends with an error that says who waits for whom, such as
+    /// The wait ends with an error that says which task waits for which, such as
     /// [`JoinError::Starved`](crate::JoinError::Starved).
     #[default]
     Report,
-    /// The waiting thread runs the task itself that it waits for, if that has not begun: in a join, and in
-    /// `invoke_all`. If it has nothing to run, it reports.
+    /// The waiting thread itself runs the task that it waits for, if that task has not begun: in a join, and
+    /// in `invoke_all`. If there is no such task, the wait is reported.
     ///
     /// The task runs on top of the one that waits, so it must not wait for what the waiting task holds, such
-    /// as a lock. It may wait for another task and have that run in the same way, `depth` deep at most. Each
-    /// level takes stack: what the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, which threads have
-    /// by default, a few hundred are safe.
+    /// as a lock. It can wait for another task and have that run in the same way, at most `depth` tasks deep.
+    /// Each level takes stack: what the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, the default
+    /// size, a few hundred levels are safe.
     Help {
-        /// How many tasks may lie on top of the first.
+        /// How many tasks can lie on top of the first.
         depth: usize,
     },
-    /// As [`Help`](Self::Help), and a thread that has no such task takes the next one out of its pool's
-    /// queue, whichever it is: in a completion service, in a submission that blocks.
+    /// The waiting thread does as with [`Help`](Self::Help). If there is no such task, it takes the next task
+    /// out of its pool's queue, whichever that is: in a completion service, in a submission that blocks.
     ///
-    /// For tasks that hold nothing while they wait. A task that is run in this way may wait for the one below
-    /// it, which cannot go on before it has ended; then that wait is reported.
+    /// Suits tasks that hold nothing while they wait. A task that is run in this way may wait for the task
+    /// below it, which cannot go on before the upper task has ended. Then that wait is reported.
     HelpOthers {
-        /// How many tasks may lie on top of the first.
+        /// How many tasks can lie on top of the first.
         depth: usize,
     },
     /// The pool starts another thread beyond its maximum, which leaves when the wait is over. If there are
-    /// `at_most` already, the wait is reported.
+    /// already `at_most` such threads, the wait is reported.
     Spare {
-        /// How many threads there may be beyond the maximum.
+        /// How many threads there can be beyond the maximum.
         at_most: usize,
     },
 }
@@ -82,9 +83,9 @@ pub enum OnStarvation {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TaskRef {
-    /// Its id.
+    /// The task's id.
     pub id: TaskId,
-    /// Its name, if it was given one.
+    /// The task's name, if it has one.
     pub name: Option<String>,
 }
 
@@ -103,39 +104,40 @@ impl fmt::Display for TaskRef {
     }
 }
 
-/// One thread in a report: what it runs, and what it waits for.
+/// One waiting thread in a report: the task that it runs, and what it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StarvedWait {
-    /// The task that waits. None if the thread runs none, as in a hook.
+    /// The task that waits. `None` if the thread runs no task, for instance in a hook.
     pub task: Option<TaskRef>,
-    /// The thread that runs it, by name.
+    /// The name of the thread that runs the task.
     pub thread: Option<String>,
-    /// The pool whose thread that is, by the name of its thread factory. None for a thread of one's own.
+    /// The pool of that thread, by the name of its thread factory. `None` for a thread that the user has
+    /// started.
     pub pool: Option<String>,
-    /// What for.
+    /// What the thread waits for.
     pub waits_for: WaitsFor,
 }
 
-/// What a thread waits for that cannot come.
+/// Something that a thread waits for and that cannot come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum WaitsFor {
-    /// A task that waits in the queue of a pool where no thread is free.
+    /// A task in the queue of a pool where no thread is free.
     Queued {
         /// The task.
         task: TaskRef,
         /// The pool.
         pool: String,
     },
-    /// A task that has begun, and whose thread is in such a wait itself.
+    /// A task that has begun, and whose own thread is in such a wait.
     Running {
         /// The task.
         task: TaskRef,
     },
-    /// The first of several tasks to end, none of which can.
+    /// The end of the first of several tasks; none of these tasks can end.
     OneOf {
         /// How many there are.
         tasks: usize,
@@ -147,13 +149,13 @@ pub enum WaitsFor {
         /// The pool.
         pool: String,
     },
-    /// Permits of a semaphore, which threads hold that are in such a wait themselves.
+    /// Permits of a semaphore; the threads that hold them are in such a wait, too.
     Permits,
-    /// The end of what borrows from it: the tasks of a scope, the computation of an `invoke`, the second half
-    /// of a `join`, a drain task that submits its next turn to the executor which is dropped. They wait in a
-    /// queue, or run on threads that are in such a wait themselves.
+    /// The end of what borrows from the waiting thread: the tasks of a scope, the computation of an `invoke`,
+    /// the second half of a `join`, or a drain task that submits its next turn to the executor that is being
+    /// dropped. The borrowers wait in a queue, or run on threads that are in such a wait, too.
     Borrowers,
-    /// That nothing is left to do in a fork/join pool, while its unfinished tasks cannot go on.
+    /// The moment at which nothing is left to do in a fork/join pool; its unfinished tasks cannot go on.
     Quiescence {
         /// The pool.
         pool: String,
@@ -198,12 +200,12 @@ impl fmt::Display for StarvedWait {
 }
 
 impl StarvedWait {
-    /// Its task, for a place where there is no other thing.
+    /// Returns the name of the waiting task, for a line that shows nothing else.
     fn who(&self) -> String {
         self.task.as_ref().map_or_else(|| "a callback".to_owned(), TaskRef::to_string)
     }
 
-    /// Its two lines in a picture, with what stands to the left of each.
+    /// Draws the two lines of this wait in a picture, with `rails` at the left of each.
     fn draw(&self, f: &mut fmt::Formatter<'_>, rails: [&str; 2], width: usize) -> fmt::Result {
         let thread = self.thread.as_deref().unwrap_or("a thread without a name");
         writeln!(f, "{}{:width$}  on {thread}", rails[0], self.who())?;
@@ -211,30 +213,31 @@ impl StarvedWait {
     }
 }
 
-/// Who waits for whom: why a wait could never have ended.
+/// A report of starvation: which task waits for which, and so why a wait could never have ended.
 ///
 /// It prints as a line, and with `{:#}` as a picture, with a rail along the circle. Clones are the same
-/// report. If nobody reads it, by printing it or by asking for its [`chain`](Self::chain), it goes to the
-/// [panic handler](crate::panics) when its last clone is dropped. (If neither the pool nor the process has
-/// one, the report is lost. With the feature `tracing`, each report is also an event, of level warn.)
+/// report. Code reads a report when it prints it or asks for its [`chain`](Self::chain). A report that no
+/// code has read goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither the
+/// pool nor the process has a handler, the report is lost. With the feature `tracing`, each report is also an
+/// event, of level warn.)
 ///
-/// It was true at one moment: from then on nothing could have gone on by itself. A thread outside, which
-/// belongs to none of the tasks, may change that: it may cancel one of them, or give a pool more threads.
+/// The report was true at one moment: from then on nothing could have gone on by itself. A thread that
+/// belongs to none of the tasks can change that: it can cancel one of them, or give a pool more threads.
 ///
 /// # Which waits end
 ///
-/// What becomes of a wait without a deadline that is made by the last free thread of a pool:
+/// The table says how a wait without a deadline ends, if the last free thread of a pool makes it:
 ///
 #[doc = include_str!("waits.md")]
 ///
 /// *Helped*: the thread runs what it waits for. *Told*: the wait ends with a `Starvation`, in an error that
-/// is called `Starved`. *Waits*: nobody can know what would end the wait, so it lasts until that comes, or
-/// the waiting task is cancelled. A thread of a pool that [helps](OnStarvation::Help) or starts [spare
-/// threads](OnStarvation::Spare) is told after that only.
+/// is called `Starved`. *Waits*: the library cannot know what would end the wait, so the wait lasts until
+/// that comes, or until the waiting task is cancelled. A thread of a pool that [helps](OnStarvation::Help) or
+/// starts [spare threads](OnStarvation::Spare) is told only when that is not possible.
 ///
-/// A thread counts as its pool's whatever it is doing there: running a task, the drain task of a strand, a
-/// hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token that has
-/// one, ends in time and is never reported.
+/// A thread counts as a thread of its pool whatever it does there: running a task, the drain task of a
+/// strand, a hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token
+/// that has one, ends in time and is never reported.
 #[derive(Clone)]
 #[must_use = "it says which task waits for which"]
 pub struct Starvation(Arc<StarvationChain>);
@@ -258,35 +261,35 @@ impl Starvation {
         Self(Arc::new(StarvationChain { chain, closes_at, others, read, handler }))
     }
 
-    /// The waits, each held up by the next, beginning with the one that was ended. The last one is held up by
-    /// that at [`closes_at`](Self::closes_at).
+    /// Returns the waits of the report in order: each wait is held up by the next one in the list. The first
+    /// wait is the one that was ended. The wait at [`closes_at`](Self::closes_at) holds up the last one.
     pub fn chain(&self) -> &[StarvedWait] {
         self.mark_read();
         &self.0.chain
     }
 
-    /// Where in the [`chain`](Self::chain) the circle closes: the place of the wait that holds up the last
-    /// one.
+    /// Returns where in the [`chain`](Self::chain) the circle closes: the index of the wait that holds up the
+    /// last one.
     pub fn closes_at(&self) -> usize {
         self.0.closes_at
     }
 
-    /// Other waits that would have to end first for one of the chain to end: those of the other threads of
-    /// the pools.
+    /// Returns other waits of which one would have to end before a wait of the chain can end: the waits of
+    /// the other threads of the pools.
     pub fn others(&self) -> &[StarvedWait] {
         self.mark_read();
         &self.0.others
     }
 
-    /// The report as a line, without having been read.
+    /// Returns the report as a line, and does not count as reading.
     #[cfg(feature = "tracing")]
     pub(crate) fn line(&self) -> String {
         self.0.line()
     }
 
     fn mark_read(&self) {
-        // Relaxed: looked at only when the last clone is dropped, and dropping an `Arc` orders that after
-        // everything.
+        // Relaxed: the flag is read only when the last clone is dropped, and an `Arc` orders that drop after
+        // everything else.
         self.0.read.store(true, Ordering::Relaxed);
     }
 }
@@ -303,7 +306,7 @@ impl StarvationChain {
         format!("starvation deadlock: {}", parts.join("; "))
     }
 
-    /// A rail at the left runs along the circle, from the first wait in it to the last and back.
+    /// Draws the waits, with a rail at the left along the circle: from its first wait to the last and back.
     fn picture(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.chain.iter().chain(&self.others).map(|wait| wait.who().chars().count());
         let width = names.max().unwrap_or(0);
@@ -343,7 +346,7 @@ impl fmt::Debug for Starvation {
     }
 }
 
-/// Two are equal if they are one and the same report, that is, clones.
+/// Two reports are equal if they are clones of one report.
 impl PartialEq for Starvation {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

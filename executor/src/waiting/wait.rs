@@ -1,15 +1,15 @@
 //! The one wait under every blocking call.
 //!
-//! Whatever blocks in this crate (a join, a latch, a semaphore, a sleep, a wait for termination) blocks in [`wait`],
-//! so all of it can be cancelled, can have a deadline, and behaves alike at the edges. (There is one exception: a thread
-//! that waits for a channel sleeps in crossbeam's `select`. See the module `channel`.)
+//! Every blocking call of this crate (a join, a latch, a semaphore, a sleep, a wait for termination) blocks
+//! in [`wait`]. So each can be cancelled, can have a deadline, and behaves alike at the edges. (There is one
+//! exception: a thread that waits for a channel sleeps in crossbeam's `select`. See the module `channel`.)
 //!
 //! # How a wait works
 //!
-//! A thread waits on a *parker* of its own, not on a condition variable of the thing it waits for. It leaves a [`Waker`] to
-//! its parker in two places: with the thing, and with the current [`CancelToken`]. Then it parks; whoever comes first
-//! wakes it, and it looks again. An asynchronous task leaves its waker in the same place as a thread does, which is how
-//! a handle can be joined and awaited by the same code.
+//! A thread waits on a *parker* of its own, not on a condition variable of the thing it waits for. It leaves
+//! a [`Waker`] to its parker in two places: with the thing, and with the current [`CancelToken`]. Then it
+//! parks. The first event wakes it, and it looks again. An asynchronous task leaves its waker in the same
+//! place as a thread does, so the same code serves a join and an `await` of a handle.
 //!
 //! ```text
 //!   thing.finish()  ──wake──▶ ┌────────┐
@@ -19,19 +19,21 @@
 //!
 //! # Invariants
 //!
-//! 1. *Look, leave the waker, and only then park*: the thing's lock makes the first two one step, and a parker remembers
-//!    a wake-up that comes before the park. So no wake-up is lost.
-//! 2. A wake-up is only a hint. The waiter looks again, and a stray one (a waker left behind by an earlier wait on the
-//!    same thread) costs one more look.
-//! 3. Ready beats cancelled beats timed out: a wait whose thing is ready says so even if the other two came true.
-//! 4. No two waits share a parker at the same time. A user's code that runs inside a wait (the `Drop` of the waker that
-//!    ours replaces, a callback that was deferred) may wait for something itself; it parks elsewhere, and the wake-ups of
-//!    the wait around it are kept.
-//! 5. A thread of an executor does not sleep in a wait that only it could end itself: see `awaited`.
-//! 6. Who waits is known by a [`Ticket`]. Wakers cannot be told apart for certain.
+//! 1. *Look, leave the waker, and only then park*: the thing's lock makes the first two one step, and a
+//!    parker remembers a wake-up that comes before the park. So no wake-up is lost.
+//! 2. A wake-up is only a hint: the waiter looks again. A stray wake-up (from a waker that an earlier wait on
+//!    the same thread left behind) costs one more look.
+//! 3. Ready beats cancelled beats timed out: a wait whose thing is ready says so even if the other two came
+//!    true.
+//! 4. No two waits share a parker at the same time. A user's code that runs inside a wait (the `Drop` of the
+//!    waker that ours replaces, a callback that was deferred) can wait for something itself. That wait parks
+//!    elsewhere, and the wake-ups of the wait around it are kept.
+//! 5. A thread of an executor does not sleep in a wait that only this thread could end: see `awaited`.
+//! 6. A waiter is identified by a [`Ticket`], because wakers cannot be told apart for certain.
 //!
-//! Whether a cancelled task may *begin* a wait whose thing is ready is the caller's choice. Latches, semaphores and
-//! sleeps refuse ([`check_current`] first); a join does not, because an outcome that exists should not be hidden.
+//! Whether a cancelled task may *begin* a wait whose thing is ready is the caller's choice. Latches,
+//! semaphores and sleeps refuse ([`check_current`] first). A join does not refuse, because an outcome that
+//! exists should not be hidden.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -50,7 +52,7 @@ use crate::sync::{Arc, Duration, thread_local};
 /// A parker in use.
 struct ParkerInUse(Option<KeptParker>);
 
-/// What a thread keeps from one wait to the next.
+/// The parker, waker and spin budget that a thread keeps from one wait to the next.
 struct KeptParker {
     parker: Arc<Parker>,
     waker: Waker,
@@ -58,12 +60,13 @@ struct KeptParker {
 }
 
 thread_local! {
-    /// It is not here while a wait uses it.
+    /// Empty while a wait uses what is kept.
     static KEPT: Cell<Option<KeptParker>> = Cell::new(None);
 }
 
 impl ParkerInUse {
-    /// The thread's place; or a new one if that is in use by a wait around this one, or if the thread's locals are gone.
+    /// Takes the thread's parker. Makes a new one if a wait around this one uses the thread's, or if the
+    /// thread's locals are gone.
     fn begin() -> Self {
         let kept = KEPT.try_with(Cell::take).ok().flatten();
         Self(Some(kept.unwrap_or_else(|| {
@@ -74,7 +77,7 @@ impl ParkerInUse {
     }
 
     fn kept(&mut self) -> &mut KeptParker {
-        self.0.as_mut().expect("it is given back by drop only")
+        self.0.as_mut().expect("only drop gives it back")
     }
 }
 
@@ -84,15 +87,15 @@ impl Drop for ParkerInUse {
     }
 }
 
-/// What a thread waits for, as it looks at it.
+/// The thing that a thread waits for, as seen by that thread.
 pub(crate) trait Look {
     type Found;
 
-    /// Looks for it. While this gives nothing, it must register the waker with the thing that it inspects, under that
-    /// thing's lock. After an error the caller removes the waker again.
+    /// Looks whether the thing has come. While this returns `None`, it must register the waker with the thing
+    /// that it inspects, under that thing's lock. After an error the caller removes the waker again.
     fn look(&mut self, waker: &Waker) -> Option<Self::Found>;
 
-    /// What it is, if the wait may be one that can never end. See the module `awaited`.
+    /// Returns what the wait is for, if the wait may be one that can never end. See the module `awaited`.
     fn what(&self) -> Option<Awaited> {
         None
     }
@@ -106,17 +109,17 @@ impl<R, F: FnMut(&Waker) -> Option<R>> Look for F {
     }
 }
 
-/// Blocks until a look gives something.
+/// Blocks until a look finds something.
 pub(crate) fn wait_for<L: Look>(deadline: Deadline, look: L) -> Result<L::Found, WaitError> {
     wait_as(true, deadline, look)
 }
 
-/// The same, for what is only looked at.
+/// Blocks until `look` finds something. For a wait that does not say what it waits for.
 pub(crate) fn wait<R>(deadline: Deadline, look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
     wait_as(true, deadline, look)
 }
 
-/// Blocks as [`wait`] does, but sleeps at once: for a wait that is not worth spinning.
+/// Blocks as [`wait`] does, but sleeps without a spin: for a wait that is too long to spin.
 pub(crate) fn wait_long<R>(
     deadline: Deadline,
     look: impl FnMut(&Waker) -> Option<R>,
@@ -153,13 +156,14 @@ fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::
     }
 }
 
-/// Has the thread do something for what it waits for, if it is the worker of a pool that does so.
+/// Lets the worker on this thread do some work towards the awaited thing, if the worker does so. Returns true
+/// if it did some.
 fn help(thing: &impl Look, waker: &Waker) -> bool {
     helper().is_some_and(|helper| thing.what().is_some_and(|what| helper.help(&what, waker)))
 }
 
-/// Sleeps until a wake-up comes, unless it never can. True if the deadline came first. A wait under a token with a deadline
-/// ends with that, so it is none without end.
+/// Sleeps until a wake-up comes, unless none can ever come. Returns true if the deadline came first. A wait
+/// under a token with a deadline ends at that deadline, so it is not checked for starvation.
 fn sleep(
     deadline: Deadline,
     token: Option<&CancelToken>,
@@ -179,7 +183,7 @@ fn sleep(
     Ok(parker.sleep(deadline))
 }
 
-/// What is said of a wait without a deadline that has failed.
+/// Turns the error of a wait without a deadline into what its caller is told.
 #[cold]
 pub(crate) fn cut_short(why: WaitError) -> CutShort {
     match why {
@@ -189,11 +193,12 @@ pub(crate) fn cut_short(why: WaitError) -> CutShort {
 }
 
 impl CancelToken {
-    /// Sleeps for `duration`, or until this token or the thread's current one is cancelled. Inside
-    /// [`masked`](crate::masked) the current one is ignored, also if it is this one.
+    /// Sleeps for `duration`, or until this token or the thread's current token is cancelled. Inside
+    /// [`masked`](crate::masked) the current token is ignored, also if it is this one.
     ///
     /// # Errors
-    /// [`struct@Cancelled`] if the sleep was cut short, or not begun because the request was there already.
+    /// [`struct@Cancelled`] if the sleep was cut short, or was not begun because a token had already been
+    /// cancelled.
     ///
     /// ```
     /// use std::time::Duration;
@@ -227,15 +232,15 @@ impl CancelToken {
     }
 }
 
-// ----- those who wait -----
+// ----- waiters -----
 
-/// Those who wait for one thing, in the order in which they came.
+/// The waiters for one thing, in the order in which they came.
 pub(crate) struct WaitList<W = Waker> {
     waiting: VecDeque<(Ticket, W)>,
     tickets: u64,
 }
 
-/// Tells those in a [`WaitList`] apart.
+/// Identifies one waiter in a [`WaitList`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 

@@ -1,4 +1,4 @@
-//! What a thread is to executors: whose worker it is, and which tasks it is in the middle of.
+//! The executor context of a thread: the pools whose worker it is, and the tasks that it is in the middle of.
 
 use std::cell::RefCell;
 use std::task::Waker;
@@ -10,21 +10,21 @@ use crate::ids::{QueueId, TaskId};
 use crate::sync::{Arc, thread_local};
 use crate::task::TaskLabel;
 
-/// A worker, as far as a report says something of it.
+/// A worker, as the detector and its reports see it.
 pub(crate) trait PoolWorker: Send + Sync {
-    /// The task that it runs.
+    /// Returns the task that the worker runs.
     fn runs(&self) -> Option<TaskLabel>;
 
-    /// The task that it runs is a strand, which runs this one now.
+    /// Tells the worker that its task is the drain task of a strand, and which task of the strand runs now.
     fn runs_part(&self, _line: TaskId, _part: &TaskLabel) {}
 
-    /// Whether it does something for what it waits for before it sleeps.
+    /// Whether the worker does something towards an awaited thing before its thread sleeps.
     fn helps(&self) -> bool {
         false
     }
 
-    /// Does something for it, on the thread that waits. If there is nothing to do, the answer is false, and
-    /// the waker is called when there may be.
+    /// Does something towards the awaited thing, on the thread that waits. Returns false if there is nothing
+    /// to do; then the worker calls the waker when there may be something.
     fn help(&self, _what: &Awaited, _waker: &Waker) -> bool {
         false
     }
@@ -33,18 +33,18 @@ pub(crate) trait PoolWorker: Send + Sync {
 /// What a thread does for an executor.
 #[derive(Clone)]
 enum ExecutorRole {
-    /// It is a pool's.
+    /// The thread is a worker of this pool.
     WorkerOf(QueueId, Arc<dyn PoolWorker>),
-    /// It runs the drain task of a strand, and as a part of it this task.
+    /// The thread runs the drain task of a strand, and as a part of it this task of the strand.
     DrainsStrand(TaskId, TaskLabel),
 }
 
 thread_local! {
-    /// What the thread does. More than one thing if a task of one executor runs tasks of another.
+    /// The roles of this thread. It has more than one if a task of one executor runs tasks of another.
     static ROLES: RefCell<Vec<ExecutorRole>> = RefCell::new(Vec::new());
 }
 
-/// The calling thread has a job until this is dropped.
+/// Keeps a role of the calling thread; dropping this ends the role.
 #[must_use]
 pub(crate) struct RoleGuard(());
 
@@ -52,14 +52,14 @@ pub(crate) fn work_for(pool: QueueId, worker: Arc<dyn PoolWorker>) -> RoleGuard 
     begin(ExecutorRole::WorkerOf(pool, worker))
 }
 
-/// The same, for a thread that runs a task of a strand, as a part of its drain task.
+/// Makes the calling thread one that runs a task of a strand, as a part of its drain task.
 pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> RoleGuard {
     begin(ExecutorRole::DrainsStrand(drain, task))
 }
 
-/// The calling thread runs the drain task of a strand, which is about to run a task that has a name; or has
-/// not, and the one before it had. If it runs the drain task as a worker, it says so: also if the drain task
-/// is a task of another strand, which it runs as a worker.
+/// Tells the worker on this thread which task of a strand its drain task runs next. Called if that task has a
+/// name, or if the task before it had one. The strand's drain task can itself be a task of another strand.
+/// Then the worker hears of the outermost drain task, which is the one that the worker runs.
 pub(crate) fn runs_part(drain: TaskId, part: &TaskLabel) {
     let as_whom = |roles: &RefCell<Vec<ExecutorRole>>| {
         let mut drain = drain;
@@ -89,8 +89,8 @@ impl Drop for RoleGuard {
     }
 }
 
-/// What the calling thread works as, if that [helps](PoolWorker::helps). A task of a strand that it sees to
-/// is run by the worker.
+/// Returns the innermost worker on the calling thread, if that worker [helps](PoolWorker::helps). It also
+/// helps for a task of a strand that it drains.
 pub(crate) fn helper() -> Option<Arc<dyn PoolWorker>> {
     let innermost = |roles: &RefCell<Vec<ExecutorRole>>| {
         let worker = roles.borrow().iter().rev().find_map(|role| match role {
@@ -102,15 +102,15 @@ pub(crate) fn helper() -> Option<Arc<dyn PoolWorker>> {
     ROLES.try_with(innermost).ok().flatten()
 }
 
-/// Whether somebody may count on the calling thread: it is a pool's, or runs a task.
+/// Whether other threads may count on the calling thread: it is a worker of a pool, or it runs a task.
 pub(crate) fn concerns_this_thread() -> bool {
     ROLES.try_with(|roles| !roles.borrow().is_empty()).unwrap_or(false) || runs_a_task()
 }
 
-/// What a thread that waits was doing.
+/// The roles and tasks of a thread that waits.
 pub(crate) struct WorkerContext {
     roles: Vec<ExecutorRole>,
-    /// Those with handles. The innermost is the last.
+    /// The tasks that have handles. The innermost is the last.
     tasks: Vec<Arc<dyn RunningTask>>,
 }
 
@@ -120,19 +120,19 @@ impl WorkerContext {
         Self { roles, tasks: tasks_of_this_thread() }
     }
 
-    /// The pools whose worker it is.
+    /// Returns the pools whose worker the thread is.
     pub(crate) fn pools(&self) -> impl DoubleEndedIterator<Item = QueueId> {
         self.roles
             .iter()
             .filter_map(|role| if let ExecutorRole::WorkerOf(pool, _) = role { Some(*pool) } else { None })
     }
 
-    /// The pool as whose worker it waits.
+    /// Returns the pool as whose worker the thread waits.
     pub(crate) fn pool(&self) -> Option<Arc<dyn PoolOwner>> {
         self.pools().next_back()?.pool()
     }
 
-    /// The task that it is about, whether its body, or a hook before or after it.
+    /// Returns the task that the thread works on: its body, or a hook before or after it, is running.
     pub(crate) fn runs(&self) -> Option<TaskLabel> {
         match self.roles.last()? {
             ExecutorRole::WorkerOf(_, worker) => worker.runs(),
@@ -140,7 +140,7 @@ impl WorkerContext {
         }
     }
 
-    /// The tasks that cannot end before it goes on.
+    /// Returns the tasks that cannot end before this thread goes on.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> {
         let in_hooks = self.runs().map(|label| label.id());
         self.tasks.iter().map(|task| task.id()).chain(in_hooks)
@@ -150,7 +150,7 @@ impl WorkerContext {
         self.tasks.last().map(|task| task.id())
     }
 
-    /// Whom its tasks report to, a task each.
+    /// Returns the collectors to which the thread's tasks report, one entry for each task.
     pub(crate) fn collectors(&self) -> impl Iterator<Item = usize> {
         self.tasks.iter().map(|task| task.collector()).filter(|&collector| collector != 0)
     }

@@ -1,4 +1,4 @@
-//! What is added to the two ends of a channel: waits that hear of a cancellation.
+//! Extension traits for the two ends of a channel: waits that a cancellation ends.
 
 use super::error::{PutError, TakeError};
 use super::stop::CancelChannel;
@@ -7,15 +7,15 @@ use crate::cancel::{CancelToken, check_current, current_for_wait};
 use crate::sync::channel::{self, Receiver, Sender, TryRecvError, TrySendError};
 use crate::sync::{Duration, Instant, PATIENCE, thread};
 
-/// Adds cancellable waits to the end of a channel into which items go.
+/// Adds cancellable waits to a `Sender`, the end of a channel into which items go.
 ///
-/// `put` is what `send` is, and a cancellation point. What does not wait is crossbeam's own: `try_send`,
-/// `len`.
+/// `put` does what `send` does, and is a cancellation point. For calls that do not wait, use crossbeam's own:
+/// `try_send`, `len`.
 #[doc(alias = "BlockingQueue")]
 pub trait SenderExt<T> {
     /// Puts an item, and waits until there is room for it.
     ///
-    /// What happened before is visible to the thread that takes the item.
+    /// What the caller did before `put` is visible to the thread that takes the item.
     ///
     /// # Errors
     /// [`PutError::Disconnected`] if all receivers are gone, [`PutError::Interrupted`] if the calling task
@@ -37,7 +37,7 @@ pub trait SenderExt<T> {
     /// ```
     ///
     /// # Errors
-    /// [`PutError::TimedOut`] if there was no room in time, the others as for [`put`](Self::put).
+    /// [`PutError::TimedOut`] if there was no room in time, and the other errors as for [`put`](Self::put).
     #[doc(alias = "offer")]
     #[doc(alias = "send_timeout")]
     fn put_timeout(&self, item: T, timeout: Duration) -> Result<(), PutError<T>>;
@@ -79,33 +79,33 @@ fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> R
     })
 }
 
-/// Adds cancellable waits to the end of a channel from which items come.
+/// Adds cancellable waits to a `Receiver`, the end of a channel from which items come.
 ///
-/// `take` is what `recv` is, and a cancellation point. What does not wait is crossbeam's own: `try_recv`,
-/// `try_iter`, `len`.
+/// `take` does what `recv` does, and is a cancellation point. For calls that do not wait, use crossbeam's
+/// own: `try_recv`, `try_iter`, `len`.
 #[doc(alias = "BlockingQueue")]
 pub trait ReceiverExt<T> {
     /// Takes the next item, and waits until there is one.
     ///
     /// # Errors
-    /// [`TakeError::Disconnected`] if there is none and all senders are gone, [`TakeError::Interrupted`] if
-    /// the calling task was cancelled, before or during the wait. Then it has taken nothing: the items are
-    /// there for the other receivers.
+    /// [`TakeError::Disconnected`] if the channel is empty and all senders are gone.
+    /// [`TakeError::Interrupted`] if the calling task was cancelled, before or during the wait. After an
+    /// error the caller has taken nothing: the items are there for the other receivers.
     #[doc(alias = "recv")]
     fn take(&self) -> Result<T, TakeError>;
 
     /// Takes the next item, and waits for it for `timeout` at most.
     ///
     /// # Errors
-    /// [`TakeError::TimedOut`] if none came in time, the others as for [`take`](Self::take).
+    /// [`TakeError::TimedOut`] if no item came in time, and the other errors as for [`take`](Self::take).
     #[doc(alias = "poll")]
     #[doc(alias = "recv_timeout")]
     fn take_timeout(&self, timeout: Duration) -> Result<T, TakeError>;
 
-    /// Takes items until there are none and all senders are gone, or the calling task is cancelled; waits as
-    /// [`take`](Self::take) does.
+    /// Returns an iterator that takes items, and waits for each as [`take`](Self::take) does. It ends when
+    /// the channel is empty and all senders are gone, or when the calling task is cancelled.
     ///
-    /// Which of the two it was can be asked afterwards: `CancelToken::current().check()`.
+    /// `CancelToken::current().check()` says afterwards which of the two it was.
     ///
     /// ```
     /// use executor::channel::{ReceiverExt, SenderExt, bounded};
@@ -154,11 +154,11 @@ fn take_until<T>(receiver: &Receiver<T>, timeout: Option<Duration>) -> Result<T,
     })
 }
 
-/// How often a call that would have to sleep gives way to the other end first: sleeping and being woken is
-/// far more work.
+/// How often a call that would have to sleep yields to the other end first. To sleep and to be woken is far
+/// more work than to yield.
 struct YieldBudget {
     left: u32,
-    /// None without a time limit, and for one so far away that the clock cannot say it.
+    /// `None`: the call has no time limit, or one beyond the range of the clock.
     deadline: Option<Instant>,
 }
 
@@ -169,7 +169,7 @@ impl YieldBudget {
         Self { left: PATIENCE, deadline }
     }
 
-    /// Gives way and says that another look is worth while, or that it is time to sleep.
+    /// Yields and returns true if another look is worth while. Returns false if it is time to sleep.
     fn gives_way(&mut self) -> bool {
         let is_out = self.left == 0 || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if !is_out {
@@ -180,7 +180,7 @@ impl YieldBudget {
     }
 }
 
-/// What can end the wait of one call, apart from the channel itself.
+/// The limits of one call: what can end its wait, apart from the channel itself.
 struct CallLimits {
     token: Option<CancelToken>,
     stop: Option<CancelChannel>,

@@ -1,4 +1,4 @@
-//! Why an item could not be put, or none be taken.
+//! Errors of channels: why an item could not be put or taken.
 
 use std::error::Error;
 use std::fmt;
@@ -10,8 +10,8 @@ pub enum PutError<T> {
     /// All receivers are gone.
     #[doc(alias = "Closed")]
     Disconnected(T),
-    /// The time was up, and the channel still full. Only [`put_timeout`](super::SenderExt::put_timeout) fails
-    /// so.
+    /// The channel was still full when the time was up. Only [`put_timeout`](super::SenderExt::put_timeout)
+    /// fails in this way.
     TimedOut(T),
     /// The calling task was cancelled.
     #[doc(alias = "InterruptedException")]
@@ -19,7 +19,7 @@ pub enum PutError<T> {
 }
 
 impl<T> PutError<T> {
-    /// The item.
+    /// Returns the item.
     pub fn into_inner(self) -> T {
         match self {
             Self::Disconnected(item) | Self::TimedOut(item) | Self::Interrupted(item) => item,
@@ -27,7 +27,7 @@ impl<T> PutError<T> {
     }
 }
 
-/// Not derived: the item need not be printable.
+/// Written by hand, so that `T` need not be printable.
 impl<T> fmt::Debug for PutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -57,8 +57,8 @@ pub enum TakeError {
     /// The channel is empty, and all senders are gone.
     #[doc(alias = "Closed")]
     Disconnected,
-    /// The time was up, and the channel still empty. Only [`take_timeout`](super::ReceiverExt::take_timeout)
-    /// fails so.
+    /// The channel was still empty when the time was up. Only
+    /// [`take_timeout`](super::ReceiverExt::take_timeout) fails in this way.
     TimedOut,
     /// The calling task was cancelled.
     #[doc(alias = "InterruptedException")]

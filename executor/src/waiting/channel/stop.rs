@@ -1,4 +1,4 @@
-//! A token as a channel.
+//! A channel that becomes ready when a token is cancelled.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -11,34 +11,36 @@ use crate::sync::{Arc, Mutex};
 
 /// A channel that becomes ready, by being disconnected, when a token is cancelled: [`CancelToken::channel`].
 ///
-/// It is a crossbeam `Receiver` that never receives anything. Dropping it costs the token nothing more.
+/// `CancelChannel` is a crossbeam `Receiver` that never receives anything. Dropping it removes its entry from
+/// the token.
 pub struct CancelChannel {
     hears: Receiver<Infallible>,
-    /// Keeps the bell with the token. Nothing is asked of it but its drop.
+    /// Keeps the disconnector with the token. Its drop removes the entry; nothing else is asked of it.
     _registration: Box<dyn Send + Sync>,
 }
 
-/// The other end, which the token has. Waking it disconnects the channel.
+/// The other end of the channel, which the token has. Waking it disconnects the channel.
 struct Disconnector(Mutex<Option<Sender<Infallible>>>);
 
 impl Wake for Disconnector {
     fn wake(self: Arc<Self>) {
         let end = self.0.lock().take();
-        drop(end); // without our lock: it takes the channel's
+        drop(end); // without our lock: the drop takes the lock of the channel
     }
 }
 
 impl CancelToken {
-    /// A channel for `select!` that becomes ready when this token is cancelled, or is ready at once if it is
-    /// already.
+    /// Makes a channel for `select!` that becomes ready when this token is cancelled. If the token has
+    /// already been cancelled, the channel is ready at once.
     ///
-    /// For a wait on several channels of one's own, which no call of this crate can make a cancellation
-    /// point. What arrives is an `Err`: nothing is ever sent. Like [`is_cancelled`](Self::is_cancelled) and
-    /// unlike the blocking calls of this crate, it says what is so inside of [`masked`](crate::masked), too.
+    /// Suits a wait on several channels of one's own, which no call of this crate can make a cancellation
+    /// point. What arrives is an `Err`: nothing is ever sent. Like [`is_cancelled`](Self::is_cancelled), and
+    /// unlike the blocking calls of this crate, the channel tells of a cancellation inside
+    /// [`masked`](crate::masked), too.
     ///
-    /// The thread that waits is released with those that wait in this crate, before any callback of
-    /// [`on_cancel`](Self::on_cancel) runs. Make the channel once and not for each `select!`: it takes some
-    /// allocations and an entry with the token, until it is dropped.
+    /// The thread that waits is released together with the threads that wait in this crate, before any
+    /// callback of [`on_cancel`](Self::on_cancel) runs. Make the channel once and not for each `select!`: it
+    /// takes some allocations, and an entry with the token until it is dropped.
     ///
     /// ```
     /// use crossbeam_channel::{never, select};
@@ -58,7 +60,7 @@ impl CancelToken {
     pub fn channel(&self) -> CancelChannel {
         let (end, hears) = channel::bounded(0);
         let bell = Waker::from(Arc::new(Disconnector(Mutex::new(Some(end)))));
-        // If the token is cancelled, it does not keep the bell, and the only one is dropped here.
+        // If the token is cancelled, it does not keep the waker, and the only one is dropped here.
         let registration = self.wake_on_cancel(&bell);
         CancelChannel { hears, _registration: Box::new(registration) }
     }
