@@ -1,7 +1,7 @@
-//! Which threads wait for what, and whether any of it can still come.
+//! The graph of waits: which threads wait for what, and whether any of it can still come.
 //!
-//! A thread of an executor that is about to sleep in a wait without a deadline says here what it waits for,
-//! and looks whether that could ever come. From a wait one gets to what could end it, from there to what
+//! Before a thread of an executor sleeps in a wait without a deadline, it says here what it waits for. The
+//! search finds out whether that can ever come. It goes from a wait to what could end it, from there to what
 //! holds *that* up, and so on:
 //!
 //! ```text
@@ -11,45 +11,49 @@
 //!          ──waits for──▶ permits ──held by──▶ thread …
 //! ```
 //!
-//! One way that leads to something that can go on is enough: a thread that does not wait, or waits with a
-//! deadline, or is no executor's; a pool with an idle thread; a task that is in nobody's queue, which its
-//! owner may run at any time. If there is none, every thread that could help sleeps already, and this one
-//! would be the last: nothing goes on without help from outside. That is a *starvation deadlock*. The wait
-//! ends with a [`Starvation`], or with [relief](OnStarvation).
+//! One path that leads to something that can go on is enough. Three things can go on: a thread that does not
+//! wait, or waits with a deadline, or belongs to no executor; a pool with an idle thread; and a task in no
+//! queue, which its owner can run at any time. If no path leads to one of these, every thread that could help
+//! already sleeps, and this thread would be the last: nothing goes on without help from outside. That is a
+//! *starvation deadlock*. The wait ends with a [`Starvation`], or with [relief](OnStarvation).
 //!
 //! # Nothing is reported that was not true
 //!
-//! While the lock of [`WaitingThreads`] is held, no thread is entered and none taken out. What is read one
-//! after the other under it can change in between only by an act from outside, and only one way: a task that
-//! has not ended now had not ended before. So what is found is looked at twice. All that held in both looks
-//! held at the moment between them.
+//! While a thread holds the lock of [`WaitingThreads`], no waiting thread is entered and none is taken out.
+//! The facts that a search reads one after the other can change in between only by an act from outside, and
+//! only in one direction: a task that has not ended now had not ended before. So the search looks twice.
+//! Every fact that held in both looks held at the moment between them.
 //!
 //! # Nothing that is true is missed
 //!
-//! A wait can come to be without end in four ways, and after each of them a thread that waits looks again:
+//! A wait can become endless in four ways, and after each of them a thread that waits looks again:
 //!
 //! | what happens | who looks |
 //! |---|---|
-//! | a thread that could go on falls asleep | that thread, before it does |
-//! | a thread leaves its pool or does not come, and tasks are left to those that wait | they: their pool [wakes](look_again) them |
-//! | a task or a submission comes to a pool whose threads all wait | they, likewise |
-//! | permits come back and serve nobody, a handle goes to another taker | those that wait for more: the [source](crate::waiting::awaited::Source) wakes them |
+//! | a thread that could go on falls asleep | that thread, before it sleeps |
+//! | a pool with tasks loses a thread, or one that it ordered | its waiting threads: it [wakes] them |
+//! | a task or a submission comes to a pool whose threads all wait | its waiting threads: it wakes them |
+//! | permits serve no waiter, or a handle goes to another taker | other waiters: the [source] wakes them |
 //!
-//! The third needs no look at each submission: a pool that was found to have only waiting threads closes the
-//! short way in.
+//! [wakes]: look_again
+//! [source]: crate::waiting::awaited::Source
+//!
+//! The third way needs no look at each submission: a pool that was found to have only waiting threads closes
+//! its inbox, the short way in.
 //!
 //! # Invariants
 //!
 //! 1. A thread is entered from before its look until after its sleep. A thread that is entered and was woken
-//!    counts as one that can go on: it looks again before it sleeps.
-//! 2. The lock here comes before those of pools and tasks, and no user code runs under it. What is dropped is
-//!    dropped when it is free. (Under it, a user's own queue may be asked how long it is.)
+//!    counts as a thread that can go on: it looks again before it sleeps.
+//! 2. The lock of `WaitingThreads` is taken before the locks of pools and tasks. No user code runs under it,
+//!    so values are dropped after it has been released. (There is one exception: a user's own queue may be
+//!    asked for its length under this lock.)
 
-mod strands; // where tasks are that are in no pool
+mod strands; // the strands that have tasks of a collector
 mod waiting; // the threads that wait, and an index of them
-mod search; // whether anything can go on
-mod report; // what is said if nothing can
-mod relief; // and what can be done about it
+mod search; // the search for something that can go on
+mod report; // what is reported if nothing can go on
+mod relief; // what a pool does about it
 
 pub(crate) use relief::run_on_top;
 pub(crate) use strands::{enter as enter_strand, leave as leave_strand};
@@ -65,13 +69,13 @@ use crate::waiting::queue_owner::{PoolOwner, QueueOwner, ServedBy};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::worker_context::{self, PoolWorker, RoleGuard};
 
-// ----- those who wait -----
+// ----- waiting threads -----
 
 lazy_static! {
     static ref WAITING: Mutex<WaitingThreads> = Mutex::new(WaitingThreads::default());
 }
 
-/// Whoever was asked under the lock, to be dropped without it.
+/// Owners that were asked under the lock. They are kept here until the lock was released, and dropped then.
 #[derive(Default)]
 struct Used {
     owners: Vec<Arc<dyn QueueOwner>>,
@@ -90,7 +94,7 @@ impl Used {
     }
 }
 
-/// The calling thread is known to wait. Dropped when it does so no more.
+/// Registers the calling thread as one that waits. Dropping this ends the registration.
 pub(crate) struct Known {
     key: ThreadKey,
     _asleep: Asleep,
@@ -99,11 +103,11 @@ pub(crate) struct Known {
 impl Drop for Known {
     fn drop(&mut self) {
         let wait = WAITING.lock().leave(self.key);
-        drop(wait); // when the lock is free: what it waited for may end with this
+        drop(wait); // without the lock: this may be the last owner of the awaited thing
     }
 }
 
-/// The detector of a process: it has no state of its own.
+/// The detector of a process. It has no state of its own.
 struct WaitGraph;
 
 impl Detector for WaitGraph {
@@ -117,33 +121,35 @@ impl Detector for WaitGraph {
     }
 }
 
-/// Has waits without a deadline looked at before they sleep, from now on: a task with a handle begins on some
-/// thread.
+/// Plugs in the detector, so that waits without a deadline are checked before they sleep. Called before a
+/// task with a handle begins on some thread.
 #[inline]
 pub(crate) fn watch_waits() {
     awaited::plug_in(&WaitGraph);
 }
 
-/// The calling thread is a worker of this pool until the result is dropped.
+/// Makes the calling thread a worker of this pool until the result is dropped.
 pub(crate) fn work_for(pool: QueueId, worker: Arc<dyn PoolWorker>) -> RoleGuard {
     watch_waits();
     worker_context::work_for(pool, worker)
 }
 
-/// The calling thread runs a task of a strand, as a part of its drain task, until the result is dropped.
+/// Makes the calling thread one that runs a task of a strand, as a part of its drain task, until the result
+/// is dropped.
 pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> RoleGuard {
     watch_waits();
     worker_context::drain_for(drain, task)
 }
 
-/// What a thread that is about to sleep is to do.
+/// What a thread that is about to sleep must do.
 enum Verdict {
-    /// With what is to be kept until after the sleep.
+    /// Sleep. The thread must keep this registration until after the sleep.
     Sleep(Known),
     LookAgain,
 }
 
-/// To be called by a thread that would sleep until `what` comes.
+/// Decides whether the calling thread, which waits for `what`, sleeps or looks again. Fails if the wait can
+/// never end.
 fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<Verdict, Starvation> {
     let key = this_thread();
     let mut wait = SleepingThread::of_this_thread(what, parker);
@@ -152,7 +158,7 @@ fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> R
     }
     let mut tried = false;
     loop {
-        let mut used = Used::default(); // declared first, so dropped last: when the lock is free
+        let mut used = Used::default(); // declared first, so dropped last: without the lock
         let asleep = Asleep::begin();
         let mut waiting = WAITING.lock();
         waiting.enter(key, wait);
@@ -181,18 +187,18 @@ fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> R
     }
 }
 
-/// Has the threads look again that may wait for what is in this queue: something has changed that they may
-/// have relied on.
+/// Wakes the threads that may wait for what is in this queue, so that they look again. Called when something
+/// has changed on which they may have relied.
 pub(crate) fn look_again(queue: QueueId) {
     look_again_at(Location::In(queue));
 }
 
-/// The same for those that would run what is at this place.
+/// Wakes the threads that would run what is at this place, so that they look again.
 pub(crate) fn look_again_at(mut place: Location) {
     if !Asleep::is_anybody() {
         return;
     }
-    let mut used = Used::default(); // declared first, so dropped last: when the lock is free
+    let mut used = Used::default(); // declared first, so dropped last: without the lock
     let waiting = WAITING.lock();
     loop {
         match place {
@@ -209,7 +215,8 @@ pub(crate) fn look_again_at(mut place: Location) {
     }
 }
 
-/// Counts those that sleep, or are about to, so that nobody has to take the lock to see that there are none.
+/// Counts the threads that sleep or are about to. A caller sees from the count, without the lock, that there
+/// are none.
 struct Asleep;
 
 lazy_static! {
@@ -219,13 +226,14 @@ lazy_static! {
 impl Asleep {
     fn begin() -> Self {
         ASLEEP.fetch_add(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst); // the search comes after it
+        fence(Ordering::SeqCst); // orders the search after the increment
         Self
     }
 
-    /// To be asked when what they may have relied on has changed already.
+    /// Whether any thread sleeps or is about to. The caller must ask after it has changed what threads rely
+    /// on.
     fn is_anybody() -> bool {
-        fence(Ordering::SeqCst); // with that in `begin`: either they see the change, or they are seen here
+        fence(Ordering::SeqCst); // pairs with `begin`: the sleeper sees the change, or this load counts it
         ASLEEP.load(Ordering::SeqCst) > 0
     }
 }

@@ -1,5 +1,4 @@
-//! What can be done about a wait that could never end: another thread, or the thread that waits runs a task
-//! itself.
+//! Relief for a wait that could never end: a pool starts another thread, or the waiting thread runs a task.
 
 use std::cell::Cell;
 
@@ -12,7 +11,7 @@ use crate::waiting::awaited::{Awaited, ComesFrom, Relief};
 use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
-/// Does what there is to be done. False if there is nothing.
+/// Relieves the wait if something can be done. Returns false if not.
 pub(super) fn give(relief: &mut Relief, wait: &SleepingThread, closed: &Closed) -> bool {
     let mut pools = closed.pools.iter().map(|(_, pool)| pool);
     if pools.clone().any(|pool| pool.start_another()) || help_on(wait) {
@@ -22,7 +21,8 @@ pub(super) fn give(relief: &mut Relief, wait: &SleepingThread, closed: &Closed) 
     spare.inspect(|pool| relief.add_spare_of(pool)).is_some()
 }
 
-/// Runs the task that the thread waits for, or another one, if its pool says so and there is one.
+/// Runs the task that the thread waits for, or another task, if the pool of the thread allows that and there
+/// is one.
 fn help(wait: &SleepingThread) -> bool {
     let Some(own) = wait.context.pool() else { return false };
     let (depth, others) = match own.on_starvation() {
@@ -41,7 +41,8 @@ fn help(wait: &SleepingThread) -> bool {
     true
 }
 
-/// The task that the thread waits for, out of its pool's queue. In a strand it is the drain task's turn.
+/// Takes the task that the thread waits for out of its pool's queue. Returns `None` for a task of a strand,
+/// which only the strand's drain task runs.
 fn take_awaited(wait: &SleepingThread) -> Option<(Arc<dyn PoolOwner>, Task)> {
     let Awaited::Task(task, _) = &wait.what else { return None };
     let queue = task.queue()?;
@@ -51,13 +52,14 @@ fn take_awaited(wait: &SleepingThread) -> Option<(Arc<dyn PoolOwner>, Task)> {
 }
 
 thread_local! {
-    /// For which collector's tasks the thread has searched last and then helped, and how often it may help
-    /// without a search.
+    /// The collector for whose tasks the thread has searched last, and how many more times the thread may
+    /// help with these tasks before it must search again.
     static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// Helps, and does so without a search half as often as there are tasks now which the thread waits for. A
-/// search looks at all of them: one for each would be too much for a hundred thousand.
+/// Helps after a search, and allows further help without a search: for half as many tasks as the thread waits
+/// for now. A search looks at all these tasks. A search for each of a hundred thousand tasks would take too
+/// long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {
         CREDIT.with(|credit| credit.set((collector, tasks / 2)));
@@ -65,7 +67,7 @@ fn help_on(wait: &SleepingThread) -> bool {
     help(wait)
 }
 
-/// Helps before a search, if the last search was for the same tasks and not long ago.
+/// Helps without a search, if the last search was for the same tasks and its credit is not used up.
 pub(super) fn help_again(wait: &SleepingThread) -> bool {
     let Some((collector, _)) = collected(wait) else { return false };
     let (known, credit) = CREDIT.with(Cell::get);
@@ -74,7 +76,7 @@ pub(super) fn help_again(wait: &SleepingThread) -> bool {
     is_enough && help(wait)
 }
 
-/// Whose tasks the thread waits for, if for any of many, and how many they are.
+/// Returns the collector and the number of the tasks, if the thread waits for any one of many.
 fn collected(wait: &SleepingThread) -> Option<(usize, usize)> {
     let Awaited::Other(source) = &wait.what else { return None };
     match source.comes_from() {
@@ -83,8 +85,8 @@ fn collected(wait: &SleepingThread) -> Option<(usize, usize)> {
     }
 }
 
-/// The thread runs a task on top of one that waits, until the result is dropped. None if there are `most`
-/// already.
+/// Marks the thread as one that runs a task on top of a waiting task, until the result is dropped. Returns
+/// `None` if `most` tasks already lie on top of each other.
 pub(crate) fn run_on_top(most: usize) -> Option<FrameGuard> {
     (count_roles(|role| role == Role::Helper) < most).then(|| enter_role(Role::Helper))
 }

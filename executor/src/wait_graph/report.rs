@@ -1,4 +1,4 @@
-//! What is said of waits that only each other could end.
+//! The report of waits that only each other could end.
 
 use super::search::Closed;
 use super::waiting::{SleepingThread, WaitingThreads};
@@ -8,7 +8,7 @@ use crate::waiting::awaited::{Awaited, ComesFrom};
 use crate::waiting::queue_owner::ServedBy;
 use crate::waiting::starvation::{Starvation, StarvedWait, TaskRef, WaitsFor};
 
-/// A circle of waits, the way to it, and the other waits that were found.
+/// A circle of waits, the waits that lead to it, and the other waits that were found.
 pub(super) struct Circle {
     chain: Vec<StarvedWait>,
     closes_at: usize,
@@ -16,7 +16,7 @@ pub(super) struct Circle {
 }
 
 impl Circle {
-    /// The report for the thread that was about to wait. Called without the lock.
+    /// Makes the report for the thread that was about to wait. Called without the lock.
     pub(super) fn starvation(self, wait: &SleepingThread) -> Starvation {
         let pool = wait.context.pool();
         if let Some(pool) = &pool {
@@ -39,7 +39,7 @@ impl WaitingThreads {
                 None => chain.extend(next),
             }
             if next.is_none() {
-                break chain.len() - 1; // cannot be: each of them is held up by one that was found
+                break chain.len() - 1; // cannot happen: a thread that was found holds each of them up
             }
         };
         let others = closed.threads.iter().filter(|key| !chain.contains(key));
@@ -47,7 +47,7 @@ impl WaitingThreads {
         Circle { chain: chain.iter().map(|&key| self.describe(key)).collect(), closes_at, others }
     }
 
-    /// One of the threads that would have to go on for the last of these to go on: one of them if possible.
+    /// Returns a thread that holds up the last thread of the chain: a thread of the chain, if one does.
     fn held_up_by(&self, chain: &[ThreadKey]) -> Option<ThreadKey> {
         let wait = self.get(*chain.last()?)?;
         let threads: Vec<_> = match &wait.what {
@@ -74,7 +74,7 @@ impl WaitingThreads {
         task.queue().map_or_else(running, Location::In)
     }
 
-    /// The threads that wait and hold up what is at a place.
+    /// Returns the waiting threads that hold up what is at a place.
     fn threads_at(&self, mut place: Location) -> Vec<ThreadKey> {
         loop {
             place = match place {
@@ -94,7 +94,7 @@ impl WaitingThreads {
     }
 
     fn describe(&self, key: ThreadKey) -> StarvedWait {
-        let wait = self.get(key).expect("it was found among those that wait");
+        let wait = self.get(key).expect("the search found it among the waiting threads");
         let label = wait.context.runs();
         let task = label.map(|label| TaskRef::new(label.id(), label.name()));
         let innermost = wait.context.innermost().map(|id| TaskRef::new(id, None));
@@ -131,7 +131,7 @@ fn name_of(queue: QueueId) -> String {
     queue.owner().map_or_else(|| "a pool that is gone".to_owned(), |owner| owner.name())
 }
 
-/// What is said of starvation in the log, by the thread that waited, outside all locks.
+/// Events of starvation in the log, written outside all locks by the thread that waited.
 #[cfg(feature = "tracing")]
 mod events {
     use crate::waiting::starvation::Starvation;

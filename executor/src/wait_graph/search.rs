@@ -1,4 +1,4 @@
-//! The search for something that can go on, from a thread that is about to sleep.
+//! The search for something that can go on. It starts from a thread that is about to sleep.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -11,22 +11,22 @@ use crate::waiting::awaited::{Awaited, ComesFrom};
 use crate::waiting::queue_owner::{PoolOwner, ServedBy};
 use crate::waiting::starvation::OnStarvation;
 
-/// Waits that only each other could end, in the order in which the search came to them.
+/// A closed set of waits, which only each other could end, in the order in which the search came to them.
 pub(super) struct Closed {
     pub(super) threads: Vec<ThreadKey>,
     pub(super) pools: Vec<(QueueId, Arc<dyn PoolOwner>)>,
 }
 
 impl Closed {
-    /// Whether a pool could start a thread.
+    /// Whether one of the pools could start a thread.
     pub(super) fn may_grow(&self) -> bool {
         self.pools.iter().any(|(_, pool)| pool.may_grow())
     }
 }
 
 impl WaitingThreads {
-    /// What can be reached from a thread's wait, if nothing of it can go on. Whoever was asked goes to
-    /// `used`, to be dropped without the lock.
+    /// Returns all that can be reached from a thread's wait, or `None` if something of it can go on. Owners
+    /// that were asked go to `used`, so that they are dropped without the lock.
     pub(super) fn closed_from(&self, key: ThreadKey, used: &mut Used) -> Option<Closed> {
         let mut search = GraphSearch {
             waiting: self,
@@ -41,7 +41,8 @@ impl WaitingThreads {
         Some(search.closed)
     }
 
-    /// Whether the pool of this thread, or one that the search came to, was told to do something about it.
+    /// Whether the pool of this thread, or a pool in the closed set, was set to do something about
+    /// starvation.
     pub(super) fn may_be_relieved(&self, key: ThreadKey, closed: &Closed) -> bool {
         let own = self.get(key).and_then(|wait| wait.context.pool()).map(|pool| pool.on_starvation());
         let helps = matches!(own, Some(OnStarvation::Help { .. } | OnStarvation::HelpOthers { .. }));
@@ -49,7 +50,7 @@ impl WaitingThreads {
         helps || closed.pools.iter().any(|(_, pool)| spares(pool.on_starvation()))
     }
 
-    /// Has those look again that can be told that they starve.
+    /// Wakes the threads that can be told that they starve, so that they look again.
     pub(super) fn wake_those_that_can_give_up(&self, closed: &Closed) {
         closed
             .threads
@@ -60,7 +61,7 @@ impl WaitingThreads {
     }
 }
 
-/// Where the search goes. Each is visited once.
+/// A node of the search. The search visits each node once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum GraphNode {
     Thread(ThreadKey),
@@ -68,7 +69,7 @@ enum GraphNode {
 }
 
 impl GraphNode {
-    /// `None` if something there may go on.
+    /// Returns the node for a place, or `None` if something at that place can go on.
     fn at(place: Location) -> Option<Self> {
         match place {
             Location::Elsewhere => None,
@@ -87,7 +88,7 @@ struct GraphSearch<'a> {
 }
 
 impl GraphSearch<'_> {
-    /// Goes on from a node. `None` if something there can go on.
+    /// Visits a node and notes where to go next. Returns `None` if something at this node can go on.
     fn visit(&mut self, node: GraphNode) -> Option<()> {
         if !self.seen.insert(node) {
             return Some(());
@@ -111,7 +112,7 @@ impl GraphSearch<'_> {
         match self.used.served_by(id)? {
             ServedBy::DrainTask(place) => self.to_visit.push_back(GraphNode::at(place)?),
             ServedBy::Threads(pool) => {
-                let id = id.of_all_lanes(); // one that has several is visited once
+                let id = id.of_all_lanes(); // the lanes of one owner are visited once
                 if self.closed.pools.iter().any(|(known, _)| *known == id) {
                     return Some(());
                 }
@@ -128,12 +129,12 @@ impl GraphSearch<'_> {
 
     fn visit_task(&mut self, task: &dyn HandleCell) -> Option<()> {
         if task.is_limited() {
-            return None; // it ends in time, wherever it is
+            return None; // its time limit ends it, wherever it is
         }
         self.to_visit.push_back(match task.state() {
             TaskState::Pending => match task.queue() {
                 Some(queue) => GraphNode::Queue(queue),
-                None => GraphNode::Thread(self.waiting.running(task.id())?), // it is in the hook before it
+                None => GraphNode::Thread(self.waiting.running(task.id())?), // in the hook before its run
             },
             TaskState::Running => GraphNode::Thread(self.waiting.running(task.id())?),
             _ => return None,
@@ -146,8 +147,8 @@ impl GraphSearch<'_> {
             ComesFrom::Elsewhere => None,
             ComesFrom::TasksOf { collector, tasks } => self.visit_tasks_of(*collector, *tasks),
             ComesFrom::Room(queue) => {
-                // As soon as there is some, the first that waits for it is woken, and counts as one that can
-                // go on.
+                // As soon as there is room, the first waiter for room is woken, and counts as a thread that
+                // can go on.
                 self.to_visit.push_back(GraphNode::Queue(*queue));
                 Some(())
             }
@@ -158,7 +159,8 @@ impl GraphSearch<'_> {
         }
     }
 
-    /// The tasks are counted where nothing goes on. One that is not among them is somewhere where it may.
+    /// Counts the awaited tasks in the places where nothing goes on. If one is missing there, it is in a
+    /// place where it may go on: the result is `None`.
     fn visit_tasks_of(&mut self, collector: usize, tasks: usize) -> Option<()> {
         let mut found = 0;
         for (key, running) in self.waiting.running_of(collector) {
@@ -178,7 +180,7 @@ impl GraphSearch<'_> {
         (found >= tasks).then_some(())
     }
 
-    /// Whether a task in this queue may begin although the threads wait that are known to.
+    /// Whether a task in this queue can begin although the known threads wait.
     fn goes_on(&mut self, mut id: QueueId) -> bool {
         loop {
             match self.used.served_by(id) {

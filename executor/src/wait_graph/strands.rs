@@ -1,8 +1,8 @@
-//! The strands that tasks with a collector are in.
+//! An index of strands by the collectors to which tasks in them report.
 //!
-//! A thread that waits for any of many tasks knows how many they are, and not where they are. Pools that
-//! matter have threads which wait, so they are known. A strand whose drain task is in some queue is not. So
-//! whoever puts a task with a collector into a strand says so here.
+//! A thread that waits for any one of many tasks knows their number, but not their places. A pool that
+//! matters has threads which wait, so the search knows it. It does not know a strand whose drain task is in
+//! some queue. So the thread that puts a task with a collector into a strand enters the strand here.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,19 @@ use crate::ids::QueueId;
 use crate::sync::{Mutex, lazy_static};
 
 lazy_static! {
-    // How many tasks of a collector are in which strand.
+    // How many tasks of each collector are in each strand.
     static ref STRANDS: Mutex<BTreeMap<(usize, QueueId), usize>> = Mutex::new(BTreeMap::new());
 }
 
-/// A task that reports to this collector comes into a strand.
+/// Notes that a task that reports to this collector comes into a strand.
 pub(crate) fn enter(collector: usize, strand: QueueId) {
     if collector != 0 {
         *STRANDS.lock().entry((collector, strand)).or_default() += 1;
     }
 }
 
-/// It is out of the strand. (By now the task itself may report to nobody: it was cancelled.)
+/// Notes that such a task has left the strand. The caller passes the collector, because a task that was
+/// cancelled reports to no collector any more.
 pub(crate) fn leave(collector: usize, strand: QueueId) {
     if collector != 0 {
         let mut strands = STRANDS.lock();

@@ -1,4 +1,4 @@
-//! The threads that wait, and an index of who they are.
+//! The waiting threads, with an index by task, pool and collector.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::task::Wake;
@@ -11,7 +11,7 @@ use crate::waiting::awaited::Awaited;
 use crate::waiting::parker::Parker;
 use crate::waiting::worker_context::WorkerContext;
 
-/// A thread that sleeps, or is about to.
+/// A thread that sleeps or is about to sleep.
 pub(super) struct SleepingThread {
     pub(super) thread: thread::Thread,
     pub(super) context: WorkerContext,
@@ -20,7 +20,7 @@ pub(super) struct SleepingThread {
     entries: IndexKeys,
 }
 
-/// What it is in the index by.
+/// The keys under which a thread is in the index.
 #[derive(Default)]
 struct IndexKeys {
     tasks: Vec<TaskId>,
@@ -61,7 +61,7 @@ impl WaitingThreads {
         self.threads.insert(key, wait);
     }
 
-    /// Takes a thread out, and keeps no memory when nobody waits.
+    /// Takes a thread out. Gives all memory back when no thread waits any more.
     pub(super) fn leave(&mut self, key: ThreadKey) -> Option<SleepingThread> {
         let wait = self.threads.remove(&key)?;
         let IndexKeys { tasks, pools, collectors } = &wait.entries;
@@ -84,7 +84,7 @@ impl WaitingThreads {
         self.threads.get(&key)
     }
 
-    /// Has a thread look again, if it waits.
+    /// Wakes a thread, so that it looks again, if it waits.
     pub(super) fn wake(&self, key: ThreadKey) {
         if let Some(wait) = self.threads.get(&key) {
             wait.parker.wake_by_ref();
@@ -95,33 +95,35 @@ impl WaitingThreads {
         self.threads.get(&key).is_none_or(|wait| wait.what.can_be_given_up())
     }
 
-    /// The thread that waits and has this task on its stack, or is in a hook before or after it.
+    /// Returns the waiting thread that has this task on its stack, or is in a hook before or after it.
     pub(super) fn running(&self, task: TaskId) -> Option<ThreadKey> {
         self.by_task.get(&task).copied()
     }
 
-    /// The threads that wait and work for a pool, whichever of its lanes is meant.
+    /// Returns the waiting threads that work for the owner of this queue, whichever of its lanes `queue` is.
     pub(super) fn working_for(&self, queue: QueueId) -> impl Iterator<Item = ThreadKey> {
         self.by_pool.get(&queue.of_all_lanes()).into_iter().flatten().copied()
     }
 
-    /// The queues that may hold tasks of this collector which wait for a thread that waits.
+    /// Returns the queues that may hold tasks of this collector which wait for a waiting thread.
     pub(super) fn queues_to_ask(&self, collector: usize) -> impl Iterator<Item = QueueId> {
         self.by_pool.keys().copied().chain(strands::with_tasks_of(collector))
     }
 
-    /// The threads which are in the middle of tasks that report to this collector, and how many tasks each.
+    /// Returns the threads which are in the middle of tasks that report to this collector, with their number
+    /// of such tasks.
     pub(super) fn running_of(&self, collector: usize) -> impl Iterator<Item = (ThreadKey, usize)> {
         let count = move |key: &ThreadKey| {
-            // Not as many as at the beginning of the wait: one that was cancelled since then reports to
-            // nobody.
+            // Counted now, because a task that was cancelled since the wait began reports to no collector any
+            // more.
             let tasks = self.threads[key].context.collectors().filter(|&other| other == collector).count();
             (tasks > 0).then_some((*key, tasks))
         };
         self.by_collector.get(&collector).into_iter().flatten().filter_map(count)
     }
 
-    /// Has the pools of a thread know if all their threads wait now, so that they tell when a task comes.
+    /// Lets the pools of a thread find out whether all their threads wait now. If so, they tell when a task
+    /// comes.
     pub(super) fn note_full_pools(&self, key: ThreadKey, used: &mut Used) {
         for &id in &self.threads[&key].entries.pools {
             if let Some(pool) = id.pool() {
