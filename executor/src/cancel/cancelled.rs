@@ -1,4 +1,4 @@
-//! What a cancellation point returns when the task was asked to stop.
+//! The error that a cancellation point returns when the task was asked to stop.
 
 use std::error::Error;
 use std::fmt;
@@ -7,23 +7,22 @@ use std::io;
 
 use super::reason::CancelReason;
 
-/// The task that makes this call was asked to stop.
+/// The error of a task that was asked to stop.
 ///
-/// What a cancellation point returns, so that `?` carries the request out of the task's body.
-/// [`reason`](Self::reason) tells why. A task that gives up of its own accord returns `Err(Cancelled)`: the
-/// name is that of a value without a reason, too. All values are equal, whatever their reasons.
+/// A cancellation point returns it, so that `?` carries the request out of the task's body.
+/// [`reason`](Self::reason) tells why. A task that gives up of its own accord returns `Err(Cancelled)`:
+/// `Cancelled` is also the name of a value without a reason. All values are equal, whatever their reasons.
 ///
-/// Where the outcome of *another* task is at stake, two words keep the two tasks apart: the one that is
-/// waited for can be *cancelled*, the wait of the one that waits is *interrupted*. So
-/// [`JoinError`](crate::JoinError) and the errors like it have a variant `Cancelled` and a variant
-/// `Interrupted`.
+/// Where the outcome of *another* task is at stake, two words keep the two tasks apart: the awaited task is
+/// *cancelled*, the waiting task's wait is *interrupted*. So [`JoinError`](crate::JoinError) and the errors
+/// like it have a variant `Cancelled` and a variant `Interrupted`.
 #[derive(Clone)]
 pub struct Cancelled {
     reason: Option<CancelReason>,
 }
 
-/// A [`struct@Cancelled`] without a reason: what a task returns that gives up of its own accord.
-#[allow(non_upper_case_globals)] // it reads as the value of a struct without fields
+/// A [`struct@Cancelled`] without a reason: a task that gives up of its own accord returns it.
+#[allow(non_upper_case_globals)] // written like the value of a struct without fields
 pub const Cancelled: Cancelled = Cancelled { reason: None };
 
 impl Cancelled {
@@ -31,13 +30,13 @@ impl Cancelled {
         Self { reason }
     }
 
-    /// Why. `None` if a task gave up of its own accord.
+    /// Returns why the task was asked to stop. `None` if it gave up of its own accord.
     pub fn reason(&self) -> Option<&CancelReason> {
         self.reason.as_ref()
     }
 
-    /// Takes it out of the error of an input or output operation that was cut short, such as a read from a
-    /// [`CancellableStream`](crate::CancellableStream).
+    /// Takes the `Cancelled` out of the error of an input or output operation that was cut short, such as a
+    /// read from a [`CancellableStream`](crate::CancellableStream).
     ///
     /// ```
     /// use std::io;
@@ -82,7 +81,7 @@ impl fmt::Display for Cancelled {
 
 impl Error for Cancelled {}
 
-/// Of the kind `Other`: calls that meet one of the kind `Interrupted` try again.
+/// The error has the kind `Other`: a caller that meets the kind `Interrupted` would try again.
 impl From<Cancelled> for io::Error {
     fn from(cancelled: Cancelled) -> Self {
         Self::other(cancelled)

@@ -1,15 +1,14 @@
-//! What a thread is doing: the tasks that it is in the middle of, what it does for executors beside that, and
-//! which token is the current one.
+//! The stack of frames of a thread: its tasks, its roles for executors, and its current token.
 //!
 //! # Invariants
 //!
-//! 1. Frames are begun and ended by guards, so the stack of a thread is empty when it runs no task and is
-//!    attached to nothing.
-//! 2. A frame's token is made when somebody asks for it, once. Its parent is the token of the frame below; a
-//!    masked frame gives none.
-//! 3. What is current is looked for from the top down to the first frame of another *level*: users' code that
-//!    belongs to no task runs on a level above the frames of the task that is under way.
-//! 4. A frame with a [`Role`] is looked through: beside the role, all is as in the frame below.
+//! 1. Frames are begun and ended by guards. So the stack of a thread is empty when it runs no task, works for
+//!    no executor and has no token attached.
+//! 2. A frame's token is made once, when code first asks for it. Its parent is the token of the frame below;
+//!    a masked frame gives none.
+//! 3. The current token is looked for from the top down to the first frame of another *level*. Users' code
+//!    that belongs to no task runs on a level above the frames of the task that is under way.
+//! 4. A frame with a [`Role`] is looked through: apart from the role, all is as in the frame below.
 //! 5. No token is dropped, and no user's code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
@@ -25,27 +24,27 @@ use crate::ids::TaskId;
 use crate::sync::{Arc, thread_local};
 
 impl CancelToken {
-    /// The token of the task that the calling thread is running.
+    /// Returns the token of the task that the calling thread is running.
     ///
-    /// On a thread that runs no task each call makes a fresh token, which nobody else has, so functions that
-    /// ask for it can be called from anywhere. A callback ([`on_cancel`](Self::on_cancel),
-    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of what a
-    /// task that was called off has captured or of a result that nobody wants belong to no task either,
-    /// whichever thread they run on: there, too, the token is fresh, and no request cuts a blocking call
-    /// short.
+    /// On a thread that runs no task each call makes a fresh token, which no other code has. So functions
+    /// that ask for the current token can be called from anywhere. Some code belongs to no task, whichever
+    /// thread it runs on: a callback ([`on_cancel`](Self::on_cancel),
+    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, the `Drop` of what a
+    /// cancelled task has captured, and the `Drop` of a result that no caller has taken. There, too, the
+    /// token is fresh, and no request cuts a blocking call short.
     ///
-    /// Only the owner of a task (through its handle) or of a pool is meant to cancel what this
-    /// returns; a task that wants to cancel a part of itself makes a [`child`](Self::child).
+    /// Only the owner of a task (through its handle) or of a pool should cancel the token that this returns.
+    /// A task that wants to cancel a part of itself makes a [`child`](Self::child).
     pub fn current() -> Self {
         with_frames(|frames| materialise(frames, level())).flatten().unwrap_or_default()
     }
 
-    /// Runs `f` with this token as the thread's current one: carries a token to a thread of one's own.
+    /// Runs `f` with this token as the thread's current one, for instance on a thread of one's own.
     ///
-    /// The exception is the destructor of a thread-local value. If it runs after that of this crate's own
-    /// value, as it may when the thread ends, nothing is current any more, and `f` runs without a current
-    /// token. Calls on the token itself, such as [`sleep`](Self::sleep) and [`check`](Self::check), work
-    /// there, too.
+    /// There is one exception: the destructor of a thread-local value, if it runs after the destructor of
+    /// this crate's own value. That can happen when the thread ends. Then no token is current, and `f` runs
+    /// without one. Calls on the token itself, such as [`sleep`](Self::sleep) and [`check`](Self::check),
+    /// work there, too.
     ///
     /// ```
     /// # use executor::CancelToken;
@@ -60,12 +59,12 @@ impl CancelToken {
         f()
     }
 
-    /// Makes this token the current one of the calling thread until the guard is dropped: as
-    /// [`attach`](Self::attach), for code that a closure does not suit.
+    /// Makes this token the current one of the calling thread until the guard is dropped. Does what
+    /// [`attach`](Self::attach) does, for code that does not fit into a closure.
     ///
-    /// Guards nest. The last one that was made and is still there counts, in whichever order they are
-    /// dropped. A guard that outlives the task or the `attach` in which it was made has no effect any more.
-    /// It stays on its thread: it is not `Send`.
+    /// Guards nest. Of the guards that still exist, the one made last counts, whatever the order in which
+    /// they are dropped. A guard that outlives the task or the `attach` in which it was made has no effect
+    /// any more. A guard stays on its thread: it is not `Send`.
     ///
     /// ```
     /// use executor::{CancelToken, Latch};
@@ -92,25 +91,26 @@ impl CancelToken {
         Attached { place, _token: self.clone(), on_its_thread: PhantomData }
     }
 
-    /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks it
-    /// is not current: hooks and the `Drop` of what a task leaves behind run there, and are no task of the
-    /// pool's.
+    /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks
+    /// the token is not current: hooks, and the `Drop` of what a task leaves behind, run there and belong to
+    /// no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
         f()
     }
 
-    /// Runs `f`, in which an executor runs a task on whatever thread, with this token above it *beside* the
-    /// one that the thread has for its tasks. The task's token hangs below both, and is made only if somebody
-    /// asks for it.
+    /// Runs `f`, in which an executor runs a task on whatever thread, with this token above the task. The
+    /// thread's own token for its tasks stays above the task *beside* it. The task's token hangs below both,
+    /// and is made only if code asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
         f()
     }
 
-    /// Whether the calling thread is inside such an `f` of this token.
+    /// Whether the calling thread is inside an `f` of [`above_tasks`](Self::above_tasks) or
+    /// [`also_above_tasks`](Self::also_above_tasks) of this token.
     pub(crate) fn is_above_this_thread(&self) -> bool {
         let is_this = |token: &Self| token.is(self) || token.node.parents().any(|parent| parent.is(self));
         let has_it = |frame: &ContextFrame| frame.outside && frame.token.as_ref().is_some_and(is_this);
@@ -122,7 +122,7 @@ impl CancelToken {
 #[must_use = "dropping it detaches the token at once"]
 pub struct Attached {
     place: Option<(usize, u32)>,
-    /// So that the one in the frame is never the last of its kind.
+    /// Keeps the token alive, so that the clone in the frame is never the last.
     _token: CancelToken,
     on_its_thread: PhantomData<*const ()>,
 }
@@ -133,7 +133,7 @@ impl Drop for Attached {
         with_all(|ContextFrames { all, used, .. }| {
             let ours = all[..*used].get_mut(place).filter(|frame| frame.guard == id)?;
             (ours.token, ours.ended) = (None, true);
-            // What has ended is taken off the stack as soon as nothing is above it.
+            // A frame that has ended is taken off the stack as soon as no frame is above it.
             while *used > 0 && all[*used - 1].ended {
                 *used -= 1;
                 all[*used] = ContextFrame::default();
@@ -151,15 +151,16 @@ impl fmt::Debug for Attached {
 
 /// Runs `f` as a step that must not be cut off half-way: no blocking call in it obeys the current token.
 ///
-/// For clean-up, for the last message of a protocol, for the second of two writes that belong together. The
+/// Suits clean-up, the last message of a protocol, and the second of two writes that belong together. The
 /// request is not lost: [`CancelToken::current`] shows it inside and after the step, and so does
 /// [`check`](CancelToken::check).
 ///
-/// The current token is ignored however a wait comes by it: by itself, in `CancelToken::current().sleep(..)`,
-/// in an [`attach`](CancelToken::attach) of the same token inside the step, or in tasks that run inline
-/// there. *Another* token is obeyed by a wait that is told to, with `other.sleep(..)` or `other.attach(..)`:
-/// so a step can have a limit of its own. Make that one with [`CancelToken::new`]; a child of the current
-/// token is cancelled together with it, and counts as another.
+/// The current token is ignored in whichever way a wait gets it: as the current token, in
+/// `CancelToken::current().sleep(..)`, in an [`attach`](CancelToken::attach) of the same token inside the
+/// step, or in tasks that run inline there. A wait obeys *another* token if it is given one, with
+/// `other.sleep(..)` or `other.attach(..)`. So a step can have a limit of its own. Make that token with
+/// [`CancelToken::new`]: a child of the current token counts as another token, but is cancelled together with
+/// the current one.
 ///
 /// ```
 /// use executor::{CancelToken, Latch, masked};
@@ -194,7 +195,7 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// What is current at a place, to be taken along to another thread that does a part of the work there.
+/// What is current at a place, for another thread that does a part of the work there.
 #[derive(Default)]
 pub(crate) struct Context {
     token: Option<CancelToken>,
@@ -202,7 +203,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// What is current here. Outside any task, nothing is.
+    /// Returns what is current here. Outside any task, that is nothing.
     pub(crate) fn of_this_place() -> Self {
         let found = with_frames(|frames| {
             let masked = top_at(level(), frames)?.0.masked > 0;
@@ -211,7 +212,7 @@ impl Context {
         found.flatten().unwrap_or_default()
     }
 
-    /// Runs `f` as if at that place; as a task below `root` if nothing was current there.
+    /// Runs `f` as if at that place. If no token was current there, `f` runs as a task below `root`.
     pub(crate) fn run_under<R>(&self, root: &CancelToken, f: impl FnOnce() -> R) -> R {
         match &self.token {
             Some(token) if self.masked => token.attach(|| masked(f)),
@@ -220,8 +221,8 @@ impl Context {
         }
     }
 
-    /// Runs `f`, a part of the work that another thread has taken over as a task of its own, below what was
-    /// current at that place *beside* what is above that task.
+    /// Runs `f`, a part of the work that another thread has taken over as a task of its own. Its token hangs
+    /// below the token that was current at that place, *beside* the token that is above that task.
     pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
         if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
             return token.attach(|| masked(f));
@@ -236,41 +237,42 @@ impl Context {
         }
     }
 
-    /// The token that is to be above a task from that place. None if nothing was current there, or it was
-    /// masked.
+    /// Returns the token that must be above a task from that place. `None` if no token was current there, or
+    /// the current one was masked.
     pub(crate) fn into_token_above(self) -> Option<CancelToken> {
         self.token.filter(|_| !self.masked)
     }
 }
 
-/// What the handle of a running task has to know about the task's token, and what a thread that runs it tells
-/// of it.
+/// A running task, as its frame and its waits see it. Its handle hears of the task's token through this.
 pub(crate) trait RunningTask: Send + Sync {
     fn id(&self) -> TaskId;
 
-    /// The address of what is given the task's handle when it has ended; 0 if there is none.
+    /// Returns the address of the collector that is given the task's handle when the task has ended, or 0 if
+    /// there is none.
     fn collector(&self) -> usize;
 
-    /// The task has made its token. Cancels it if the task was cancelled already.
+    /// Tells the handle that the task has made its token. Cancels the token if the task was already
+    /// cancelled.
     fn token_made(&self, token: &CancelToken);
 
-    /// Whether the task was cancelled while it runs.
+    /// Whether the task was cancelled while it was running.
     fn was_cancelled(&self) -> bool;
 
-    /// Whether a timer cancels the task when its time is up: whoever waits for it does not wait for ever.
+    /// Whether a timer cancels the task when its time is up. Then a wait for the task is not endless.
     fn is_limited(&self) -> bool;
 }
 
-/// What a thread does for an executor, beside running a task. Pools go by their addresses.
+/// The role of a thread for an executor, apart from running a task. Pools are known by their addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It runs the tasks of this pool.
+    /// The thread runs the tasks of this pool.
     Worker(usize),
-    /// It starts a worker of this pool: it is inside the thread factory.
+    /// The thread starts a worker of this pool: it is inside the thread factory.
     Starter(usize),
-    /// It calls the last hook of this pool.
+    /// The thread calls the last hook of this pool.
     Closer(usize),
-    /// It runs a task on top of one that waits.
+    /// The thread runs a task on top of a waiting task.
     Helper,
 }
 
@@ -279,33 +281,34 @@ struct ContextFrame {
     token: Option<CancelToken>,
     task: Option<Arc<dyn RunningTask>>,
     masked: u32,
-    /// Nothing is current here. The token is only the parent of those of tasks.
+    /// No token is current here. The frame's token is only the parent of the tokens of tasks.
     outside: bool,
-    /// The token is to be linked to the one below, as soon as somebody asks for that of a task.
+    /// The frame's token must be linked to the one below as soon as code asks for the token of a task.
     beside: bool,
-    /// On which it began.
+    /// The level on which the frame began.
     level: u32,
-    /// Which [`Attached`] it belongs to. Zero if none.
+    /// The number of the [`Attached`] that the frame belongs to, or zero.
     guard: u32,
-    /// Its guard is gone, but there are frames above it. What is current is looked for further down.
+    /// The frame's guard is gone, but there are frames above it. The current token is looked for further
+    /// down.
     ended: bool,
     role: Option<Role>,
 }
 
 impl ContextFrame {
-    /// Whether what is current is looked for further down.
+    /// Whether the current token is looked for further down.
     fn is_looked_through(&self) -> bool {
         self.ended || self.role.is_some()
     }
 }
 
-/// The frames of a thread. Those beyond the first `used` are empty and stay where they are: a frame that is
-/// begun and ended with each task is not moved through memory.
+/// The frames of a thread. Frames beyond the first `used` are empty and stay where they are. So a frame that
+/// begins and ends with each task is not moved through memory.
 #[derive(Default)]
 struct ContextFrames {
     all: Vec<ContextFrame>,
     used: usize,
-    /// How many [`Attached`] there were.
+    /// How many [`Attached`] have been made.
     guards: u32,
 }
 
@@ -318,14 +321,14 @@ fn with_all<R>(f: impl FnOnce(&mut ContextFrames) -> R) -> Option<R> {
     FRAMES.try_with(|frames| f(&mut frames.borrow_mut())).ok()
 }
 
-/// `None` only while the thread ends and its locals are gone: then nothing is current.
+/// Returns `None` only while the thread ends and its locals are gone. Then no token is current.
 #[inline]
 fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
     with_all(|ContextFrames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// Takes its frame off the stack. Guards of this kind end in the reverse order of their begin, so that is the
-/// top one, apart from those that an [`Attached`] has left there.
+/// Takes its frame off the stack when it is dropped. Guards of this kind end in the reverse order of their
+/// begin. So the frame is the top one, apart from frames that an [`Attached`] has left there.
 #[must_use]
 pub(crate) struct FrameGuard {
     pushed: bool,
@@ -335,8 +338,8 @@ impl Drop for FrameGuard {
     #[inline]
     fn drop(&mut self) {
         if self.pushed {
-            // What is in the frame is dropped after the borrow has ended: its token might be the last of its
-            // kind.
+            // The contents of the frame are dropped after the borrow has ended: the token may be the last
+            // clone.
             let in_it = with_all(|ContextFrames { all, used, .. }| {
                 *used -= 1;
                 if all[*used].guard != 0 {
@@ -351,8 +354,8 @@ impl Drop for FrameGuard {
     }
 }
 
-/// Ends the frames that guards have left on the stack, and gives the place below. The guards have their
-/// tokens, too, so none is the last of its kind.
+/// Ends the frames that guards have left on the stack, and returns the index of the frame below them. The
+/// guards have clones of the tokens, so none of these clones is the last.
 #[cold]
 fn below_those_of_guards(all: &mut [ContextFrame], mut top: usize) -> usize {
     while all[top].guard != 0 {
@@ -362,7 +365,8 @@ fn below_those_of_guards(all: &mut [ContextFrame], mut top: usize) -> usize {
     top
 }
 
-/// Begins an empty frame. What few of them have is filled in by [`fill`].
+/// Begins an empty frame. [`fill`] adds the rare parts later: passing them as arguments would make every task
+/// copy them.
 #[inline]
 fn push() -> FrameGuard {
     let level = level();
@@ -380,7 +384,7 @@ fn fill(fill: impl FnOnce(&mut ContextFrame)) {
     with_frames(|frames| frames.last_mut().map(fill));
 }
 
-/// Enters a task. `task` is what its handle shares with it, if there is a handle.
+/// Enters a task. `task` is the state that its handle shares with it, if there is a handle.
 #[inline]
 pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
     let guard = push();
@@ -390,15 +394,15 @@ pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
     guard
 }
 
-/// The calling thread has this role until the result is dropped.
+/// Gives the calling thread this role until the result is dropped.
 pub(crate) fn enter_role(role: Role) -> FrameGuard {
     let guard = push();
     fill(|frame| frame.role = Some(role));
     guard
 }
 
-/// How many such roles the calling thread has. More than one of a kind if a task of one pool runs the worker
-/// of another.
+/// Returns how many wanted roles the calling thread has. It has more than one of a kind if a task of one pool
+/// runs the worker of another.
 pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
     let is_wanted = |frame: &&ContextFrame| frame.role.is_some_and(&wanted);
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)
@@ -409,21 +413,21 @@ pub(crate) fn runs_a_task() -> bool {
     with_frames(|frames| frames.iter().any(|frame| frame.task.is_some())).unwrap_or(false)
 }
 
-/// The tasks that the calling thread is in the middle of, as far as they have handles. The innermost is the
+/// Returns the tasks that the calling thread is in the middle of and that have handles. The innermost is the
 /// last.
 pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
     with_frames(|frames| frames.iter().filter_map(|frame| frame.task.clone()).collect()).unwrap_or_default()
 }
 
-/// The frame in which something may be current, and those below it. `None` if there is no frame of this
-/// level.
+/// Returns the frame in which a token may be current, and the frames below it. `None` if there is no frame of
+/// this level.
 fn top_at(level: u32, frames: &mut [ContextFrame]) -> Option<(&mut ContextFrame, &mut [ContextFrame])> {
     let place = frames.iter().rposition(|frame| !frame.is_looked_through())?;
     let (top, below) = frames[..=place].split_last_mut()?;
     (top.level == level).then_some((top, below))
 }
 
-/// The current token for a wait: none on a thread without one and none inside [`masked`].
+/// Returns the current token for a wait: `None` on a thread without one, and inside [`masked`].
 pub(crate) fn current_for_wait() -> Option<CancelToken> {
     let current = |frames: &mut [ContextFrame]| {
         let level = level();
@@ -436,7 +440,7 @@ pub(crate) fn current_for_wait() -> Option<CancelToken> {
     with_frames(current).flatten()
 }
 
-/// Whether a step of this thread that is [`masked`] is shielded from this very token.
+/// Whether a [`masked`] step of this thread is shielded from this very token.
 pub(crate) fn is_shielded_from(token: &CancelToken) -> bool {
     with_frames(|frames| shields(frames, token)).unwrap_or(false)
 }
@@ -445,8 +449,8 @@ fn shields(frames: &[ContextFrame], token: &CancelToken) -> bool {
     frames.iter().any(|frame| frame.masked > 0 && frame.token.as_ref().is_some_and(|own| own.is(token)))
 }
 
-/// Whether a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it makes no
-/// token.
+/// Returns an error if a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it
+/// makes no token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
     let in_a_task = |frames: &[ContextFrame]| {
         let top = frames.iter().rfind(|frame| !frame.is_looked_through());
@@ -456,12 +460,12 @@ pub(crate) fn check_current() -> Result<(), Cancelled> {
     found.flatten().map_or(Ok(()), Err)
 }
 
-/// Whether tasks that run at this place of the thread are asked to stop. Makes no token either.
+/// Whether tasks that run at this place of the thread are asked to stop. Makes no token.
 pub(crate) fn is_cancelled_here() -> bool {
     with_frames(|frames| cancelled(frames, level())).flatten().is_some()
 }
 
-/// What the token says that is current on this level, or would be if it were made.
+/// Returns the error of the token that is current on this level, or would be if it were made.
 fn cancelled(frames: &mut [ContextFrame], level: u32) -> Option<Cancelled> {
     let (top, below) = top_at(level, frames)?;
     if top.masked > 0 {
@@ -479,14 +483,14 @@ fn cancelled(frames: &mut [ContextFrame], level: u32) -> Option<Cancelled> {
     }
 }
 
-/// What to say when the current token has cut a wait short.
+/// Returns the error for a wait that the current token has cut short.
 #[cold]
 pub(crate) fn interrupted() -> Cancelled {
     check_current().err().unwrap_or(Cancelled)
 }
 
-/// The token of the top frame, made if need be as a child of the frame below. `None` without a frame and
-/// outside any task.
+/// Returns the token of the top frame. If there is none, makes it as a child of the frame below. `None`
+/// without a frame, and outside any task.
 fn materialise(frames: &mut [ContextFrame], level: u32) -> Option<CancelToken> {
     let (top, below) = top_at(level, frames)?;
     if top.outside {
@@ -503,13 +507,13 @@ fn materialise(frames: &mut [ContextFrame], level: u32) -> Option<CancelToken> {
     top.token.clone()
 }
 
-/// The parent of the token of a task that runs on top of these frames.
+/// Returns the parent for the token of a task that runs on top of these frames.
 fn parent_of_the_next(frames: &mut [ContextFrame], level: u32) -> Option<CancelToken> {
     let (top, below) = top_at(level, frames)?;
     match top {
         top if top.masked > 0 => None,
         top if top.outside => {
-            // The frame's own token is not the last of its kind: whoever has begun the frame keeps it.
+            // The frame's own token is not the last clone: the caller that began the frame keeps one.
             if std::mem::take(&mut top.beside)
                 && let Some(parent) = parent_of_the_next(below, level)
             {

@@ -1,4 +1,4 @@
-//! Tokens that cancel themselves when their time is up.
+//! Deadlines: tokens that are cancelled when their time is up.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::sync::{Arc, Duration, Instant};
 use crate::time::{self, TimerCallback};
 
 impl CancelToken {
-    /// Makes a child that is cancelled after `timeout`, if nobody has cancelled it before.
+    /// Makes a child that is cancelled after `timeout`, unless it was cancelled before.
     ///
     /// Its [reason](Self::reason) says [`CancelKind::Deadline`]. The time counts from this call, whether or
-    /// not the work has begun. It is limited by the deadlines of the tokens above, too. With a `timeout` of
-    /// zero the child is born cancelled, and one that the clock cannot reach, such as [`Duration::MAX`],
-    /// never comes.
+    /// not the work has begun. The deadlines of the tokens above limit the child, too. With a `timeout` of
+    /// zero the child is born cancelled. A `timeout` beyond the range of the clock, such as
+    /// [`Duration::MAX`], is no limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -26,19 +26,19 @@ impl CancelToken {
     ///
     /// # What it costs
     ///
-    /// No thread of its own: one thread, which is started when the process first has such a token, sees to
-    /// all of them. A token that is dropped or cancelled before its time leaves nothing behind. Callbacks of
-    /// [`on_cancel`](Self::on_cancel) run on a thread of that kind when the deadline comes. One that takes
-    /// long delays only other callbacks of the same deadline. If the system gives no thread, deadlines come
-    /// late: when a later one has got one.
+    /// A deadline needs no thread of its own. One thread, which is started when the process first has such a
+    /// token, watches all of them. A token that is dropped or cancelled before its time leaves nothing
+    /// behind. When the deadline comes, callbacks of [`on_cancel`](Self::on_cancel) run on a thread of that
+    /// kind. A callback that takes long delays only other callbacks of the same deadline. If the system gives
+    /// no thread, deadlines come late: when a thread has been started for a later one.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
     }
 
-    /// Makes a child that is cancelled at `deadline`, as [`with_timeout`](Self::with_timeout) does. If that
-    /// has passed, the child is born cancelled.
+    /// Makes a child that is cancelled at `deadline`, as [`with_timeout`](Self::with_timeout) does. If the
+    /// deadline has passed, the child is born cancelled.
     ///
-    /// For several steps that share one limit, so that what the first one takes is not there for the second.
+    /// Suits several steps that share one limit: what the first step takes is not left for the second.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ impl CancelToken {
         child
     }
 
-    /// Whether this token or one above it will be cancelled when its time is up.
+    /// Whether this token or a token above it will be cancelled when its time is up.
     pub(crate) fn has_deadline(&self) -> bool {
         let (mut seen, mut to_see) = (BTreeSet::new(), vec![self]); // no recursion: chains can be long
         while let Some(token) = to_see.pop() {
@@ -79,7 +79,7 @@ impl CancelToken {
         false
     }
 
-    /// The token is that of a task which somebody's timer will cancel.
+    /// Notes that a timer will cancel the task of this token.
     pub(crate) fn note_time_limit(&self) {
         self.if_live(|state| state.is_limited = true);
     }
@@ -91,7 +91,7 @@ impl CancelToken {
                 Self { node: node.upgrade()? }.begin_cancel(&CancelReason::of(CancelKind::Deadline))?;
             Some(callbacks).filter(|callbacks| !callbacks.are_none()).map(later)
         }));
-        // If it was cancelled meanwhile, the entry is dropped here.
+        // If the token was cancelled meanwhile, the entry is dropped here.
         self.if_live(|state| state.deadline = entry.take());
     }
 }

@@ -1,8 +1,7 @@
-//! Co-operative cancellation: asking a task to stop, and noticing that one was asked.
+//! Co-operative cancellation: how a task is asked to stop, and how it notices the request.
 //!
-//! A Rust thread cannot be interrupted from outside. What can be done is to agree on a signal, to look at it
-//! between two steps of work, and to have everything that blocks listen for it. The signal is a
-//! [`CancelToken`].
+//! A Rust thread cannot be interrupted from outside. Instead, all parties agree on a signal: a task looks at
+//! it between two steps of work, and every blocking call listens for it. The signal is a [`CancelToken`].
 //!
 //! ```
 //! use executor::{CancelToken, Cancelled};
@@ -34,48 +33,49 @@
 //! ```
 //!
 //! A token can hang below several others ([`CancelToken::linked`]): it is cancelled as soon as one of them
-//! is. And it can have a deadline ([`CancelToken::with_timeout`]), at which the crate's timer cancels it as
-//! anybody else would.
+//! is. A token can also have a deadline ([`CancelToken::with_timeout`]), at which the crate's timer cancels
+//! it, as any other caller would.
 //!
-//! A token goes from *live* to *cancelled* once and never back; whoever calls [`cancel`](CancelToken::cancel)
-//! first moves it, and leaves the [reason](crate::CancelReason), which the tokens below inherit. The request
-//! is never cleared, and it cannot leak into the next task on the same thread either, because it belongs to
-//! the task and not to the thread.
+//! A token goes from *live* to *cancelled* once and never back. The first caller of
+//! [`cancel`](CancelToken::cancel) moves it, and leaves the [reason](crate::CancelReason), which the tokens
+//! below inherit. The request is never cleared. It cannot leak into the next task on the same thread either,
+//! because it belongs to the task and not to the thread.
 //!
 //! # The current token
 //!
-//! Each thread has a stack of frames, one for each task it is in the middle of (more than one only when a
-//! task runs another inline) and one for each [`attach`](CancelToken::attach). The top frame's token is the *current*
-//! one; every blocking call of this crate obeys it. Most tasks never ask, so a frame starts without a token
-//! and makes one on demand, as a child of the frame below. A callback or a hook runs on a level of its own,
-//! where nothing is current: it is no part of the task whose thread it borrows.
+//! Each thread has a stack of frames: one for each task that it is in the middle of (more than one only when
+//! a task runs another inline), and one for each [`attach`](CancelToken::attach). The top frame's token is
+//! the *current* one; every blocking call of this crate obeys it. Most tasks never ask for their token. So a
+//! frame starts without one, and makes it on demand as a child of the frame below. A callback or a hook runs
+//! on a level of its own, where no token is current: it is no part of the task whose thread it borrows.
 //!
 //! # The order of a cancel
 //!
-//! 1. The token and all below it are *marked*: from then on [`is_cancelled`](CancelToken::is_cancelled) says
-//!    so.
+//! 1. The token and all tokens below it are *marked*: from then on
+//!    [`is_cancelled`](CancelToken::is_cancelled) returns true.
 //! 2. Threads that wait in this crate under one of these tokens are woken.
 //! 3. Users' callbacks run, outside all locks.
 //!
-//! A callback may take long, or wait for a thread that one of the tokens is to release; so it comes last. Any
-//! number of threads may cancel tokens of one tree at the same time. Each of them marks what it finds
-//! unmarked, so a `cancel` that has returned has the whole tree below it marked, whatever it returned. The
-//! callbacks of a token are run by one of them: the one that *claims* the token, because it was the first to
-//! mark it or because it has claimed the one above.
+//! Callbacks come last, because a callback may take long, or wait for a thread that one of the tokens
+//! releases. Any number of threads can cancel tokens of one tree at the same time. Each of them marks the
+//! tokens that it finds unmarked. So when a `cancel` has returned, the whole tree below its token is marked,
+//! whether the call returned true or false. One of these threads runs the callbacks of a token: the thread
+//! that *claims* the token. A thread claims a token if it was the first to mark it, or if it has claimed the
+//! token above.
 //!
 //! # Invariants
 //!
-//! 1. `cancelled` is set under the lock of `state`, so a thread that adds a child, a waiter or a callback
-//!    under that lock either sees it set or is found by the canceller.
-//! 2. Only the thread that set `claimed` runs callbacks, in the order in which they were registered, one at a
+//! 1. `cancelled` is set under the lock of `state`. So a thread that adds a child, a waiter or a callback
+//!    under that lock either sees the flag set or is found by the canceller.
+//! 2. Only the thread that set `claimed` runs callbacks: in the order in which they were registered, one at a
 //!    time, outside the lock.
-//! 3. `settled` is set when the token and all below it are marked. It spares a cancel that claims nothing the
-//!    way down.
-//! 4. No two of these locks are held at once, and none together with the timer's.
+//! 3. `settled` is set when the token and all tokens below it are marked. It spares a cancel that claims
+//!    nothing the way down.
+//! 4. No thread holds two of these locks at once, or one of them together with the timer's.
 //! 5. A token has a reason as soon as it is marked, and keeps it: that of the first cancel that marked it.
-//! 6. When [`Registration`]'s drop has returned, its callback is not running and never will be. (One that was
-//!    registered at a cancelled token is due at once and is not kept there; deep inside other callbacks it
-//!    may run later.)
+//! 6. When [`Registration`]'s drop has returned, its callback is not running and never will be. (A callback
+//!    that was registered at a cancelled token is due at once and is not kept there; deep inside other
+//!    callbacks it may run later.)
 
 pub(crate) mod reason;
 pub use reason::{CancelKind, CancelReason};

@@ -1,8 +1,8 @@
-//! Why a task was asked to stop.
+//! Reasons: why a task was asked to stop.
 //!
-//! A request to stop says *that*; a log line or an error message wants to say *why*. So whoever cancels a
-//! token leaves a reason with it, and the reason travels down the tree of tokens and out of the task's body
-//! with [`Cancelled`](struct@crate::Cancelled).
+//! The request to stop tells a task only *that* it should stop; a log line or an error message should say
+//! *why*. So the canceller of a token leaves a reason with it. The reason travels down the tree of tokens,
+//! and out of the task's body with [`Cancelled`](struct@crate::Cancelled).
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -10,10 +10,10 @@ use std::fmt;
 
 use crate::sync::Arc;
 
-/// Why a [`CancelToken`](crate::CancelToken) was cancelled, and whether at that token or further up.
+/// Why a [`CancelToken`](crate::CancelToken) was cancelled, and whether at that token or at one above.
 ///
 /// [`CancelToken::reason`](crate::CancelToken::reason) and [`Cancelled::reason`](crate::Cancelled::reason)
-/// tell it. The first request counts: a later one has no effect on the reason.
+/// return it. The first request counts: a later request does not change the reason.
 ///
 /// ```
 /// use executor::{CancelKind, CancelReason, CancelToken};
@@ -25,7 +25,7 @@ use crate::sync::Arc;
 /// let cancelled = query.check().unwrap_err();
 /// assert_eq!(cancelled.to_string(), "the task was cancelled: the client hung up");
 /// let reason = cancelled.reason().unwrap();
-/// assert!(reason.is_inherited(), "nobody cancelled the query by itself");
+/// assert!(reason.is_inherited(), "only `request` was cancelled");
 /// assert_eq!((reason.kind(), reason.payload::<u16>()), (CancelKind::Requested, Some(&499)));
 /// ```
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub struct CancelReason {
     said: Option<Arc<Said>>,
 }
 
-/// What the one who asked has to say.
+/// What the canceller has said.
 struct Said {
     message: Option<Cow<'static, str>>,
     payload: Option<Box<dyn Any + Send + Sync>>,
@@ -45,7 +45,7 @@ struct Said {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CancelKind {
-    /// Somebody called `cancel` on a token or a handle.
+    /// A caller called `cancel` on a token or a handle.
     Requested,
     /// A deadline has passed: [`CancelToken::with_timeout`](crate::CancelToken::with_timeout).
     Deadline,
@@ -54,14 +54,14 @@ pub enum CancelKind {
 }
 
 impl CancelReason {
-    /// A request with a message, for people to read.
+    /// Makes the reason of a request, with a message for people to read.
     pub fn new(message: impl Into<Cow<'static, str>>) -> Self {
         let said = Said { message: Some(message.into()), payload: None };
         Self { said: Some(Arc::new(said)), ..Self::of(CancelKind::Requested) }
     }
 
-    /// Adds a value of any type, for programs to read. It is dropped with the last token and error that have
-    /// this reason, on whichever thread that is.
+    /// Adds a value of any type, for programs to read. The value is dropped with the last token or error that
+    /// has this reason, on whichever thread that happens.
     pub fn with_payload(self, payload: impl Any + Send + Sync) -> Self {
         let message = self.said.and_then(|said| said.message.clone());
         let said = Said { message, payload: Some(Box::new(payload)) };
@@ -72,33 +72,33 @@ impl CancelReason {
         Self { kind, inherited: false, said: None }
     }
 
-    /// The same reason as the token has it at which it is given, be it that of another token.
+    /// Returns this reason as the token has it at which it is given. It may have come from another token.
     pub(crate) fn given_here(self) -> Self {
         Self { inherited: false, ..self }
     }
 
-    /// The same reason as a token further down has it.
+    /// Returns this reason as a token further down has it.
     pub(crate) fn inherited(&self) -> Self {
         Self { inherited: true, ..self.clone() }
     }
 
-    /// Who asked.
+    /// Returns what kind of party asked.
     pub fn kind(&self) -> CancelKind {
         self.kind
     }
 
-    /// Whether the request was made at a token further up, or at one that this one is
+    /// Whether the request was made at a token further up, or at a token that this one is
     /// [linked](crate::CancelToken::linked) to.
     pub fn is_inherited(&self) -> bool {
         self.inherited
     }
 
-    /// What the one who asked has said.
+    /// Returns the canceller's message, if there is one.
     pub fn message(&self) -> Option<&str> {
         self.said.as_ref()?.message.as_deref()
     }
 
-    /// The value that came with the request, if it is of this type.
+    /// Returns the value that came with the request, if it is of this type.
     pub fn payload<T: Any>(&self) -> Option<&T> {
         self.said.as_ref()?.payload.as_ref()?.downcast_ref()
     }

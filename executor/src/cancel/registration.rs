@@ -1,6 +1,6 @@
-//! What happens when the request comes: users' callbacks, and threads that are woken.
+//! Registrations with a token: users' callbacks, and threads that must be woken.
 //!
-//! When callbacks run, and in which order, is on the [page of the folder](super).
+//! The [page of the folder](super) says when callbacks run, and in which order.
 
 use std::fmt;
 use std::task::Waker;
@@ -11,21 +11,21 @@ use super::tree::{CancelCallback, CancelToken, next_key};
 use crate::sync::thread;
 
 impl CancelToken {
-    /// Registers what to do when the request comes, to reach a thread that is blocked where no token is
-    /// looked at: shut its socket down, close its channel, wake its event loop.
+    /// Registers a callback for a cancellation, to reach a thread that is blocked where no token is looked
+    /// at: shut its socket down, close its channel, wake its event loop.
     ///
-    /// The callback runs once at most, on the thread that cancels, outside any task; at once and on this
-    /// thread if the token is already cancelled. Callbacks run in order of registration, after everything in
-    /// this crate that waits under the token was let go (see [`cancel`](Self::cancel)). A panic in one does
-    /// not keep the others from running. Dropping the [`Registration`] takes the callback back;
-    /// [`Registration::keep`] leaves it. So a task that is blocked in this crate, is woken and drops its
-    /// registration may be quicker than the callback, which then does not run.
+    /// The callback runs at most once, on the thread that cancels, outside any task. If the token is already
+    /// cancelled, it runs at once and on this thread. Callbacks run in order of registration, after all
+    /// threads that wait in this crate under the token were released (see [`cancel`](Self::cancel)). A panic
+    /// in one callback does not keep the others from running. Dropping the [`Registration`] takes the
+    /// callback back; [`Registration::keep`] leaves it. Suppose that a task is blocked in this crate, is
+    /// woken, and drops its registration: it may be quicker than the callback, which then does not run.
     ///
-    /// Whoever cancels waits for the callback, so keep it short. Callbacks that bring about others (by a
-    /// `cancel`, or by completing a [`Promise`](crate::Promise)) nest to a depth of 32. One that is due
-    /// deeper down runs on the same thread when the one around it has returned or blocks in this crate; or on
-    /// a thread of its own, if 32 such ones block inside each other. At a token that was cancelled before,
-    /// such a callback is due whatever becomes of its registration.
+    /// The canceller waits for the callback, so keep it short. Callbacks that bring about others (by a
+    /// `cancel`, or by completing a [`Promise`](crate::Promise)) nest to a depth of 32. A callback that is
+    /// due deeper down runs on the same thread when the callback around it has returned or blocks in this
+    /// crate. It runs on a thread of its own if 32 such callbacks block inside each other. At a token that
+    /// was cancelled before, such a callback runs whatever becomes of its registration.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -48,7 +48,8 @@ impl CancelToken {
         Registration { place: registered.map(|()| (self.clone(), key)) }
     }
 
-    /// Has a thread of this crate that waits woken when the request comes. `None` if it is there.
+    /// Registers the waker of a thread that waits in this crate, to be woken by a cancellation. Returns
+    /// `None` if the token is already cancelled.
     pub(crate) fn wake_on_cancel(&self, waiter: &Waker) -> Option<WaitRegistration> {
         let key = next_key();
         self.if_live(|state| state.waiters.insert(key, waiter.clone()))?;
@@ -61,8 +62,8 @@ impl CancelToken {
 /// # Blocking
 ///
 /// If the callback is running on another thread, the drop waits for it to end, so that afterwards nothing it
-/// refers to is in use any more. (On the thread that runs the callback it does not wait for itself.)
-/// Therefore never drop a registration while holding a lock that its callback takes.
+/// refers to is in use any more. (On the thread that runs the callback, the drop does not wait.) Therefore
+/// never drop a registration while you hold a lock that its callback takes.
 #[must_use = "dropping it takes the callback back at once"]
 pub struct Registration {
     place: Option<(CancelToken, u64)>,
@@ -71,10 +72,11 @@ pub struct Registration {
 impl Registration {
     /// Leaves the callback registered without this guard.
     ///
-    /// It can then no longer be taken back. It runs when the token is cancelled, and is dropped unrun when
-    /// the last copy of the token and the last of its children are gone. Until then it takes memory, with all
-    /// that it has captured: on a token that lives for long, such as that of a program, one for each call. If
-    /// it has captured the token itself, that is until the token is cancelled.
+    /// The callback can then no longer be taken back. It runs when the token is cancelled, or is dropped
+    /// unrun when the last copy of the token and the last of its children are gone. Until then the callback
+    /// and all that it has captured take memory. On a token that lives long, such as that of a program, each
+    /// call adds one. A callback that has captured the token itself takes memory until the token is
+    /// cancelled.
     pub fn keep(mut self) {
         self.place = None;
     }
@@ -106,8 +108,7 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// Keeps the waker of a waiting thread with a token. Its drop does not wait: a wake-up that comes late does
-/// no harm.
+/// Keeps the waker of a waiting thread with a token. The drop does not wait: a late wake-up does no harm.
 #[must_use]
 pub(crate) struct WaitRegistration {
     token: CancelToken,

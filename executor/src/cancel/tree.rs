@@ -1,6 +1,6 @@
-//! The tree of tokens: what a cancel marks, wakes and calls.
+//! The tree of tokens: what a cancel marks, which threads it wakes, and which callbacks it calls.
 //!
-//! The order of a cancel and the invariants are on the [page of the folder](super).
+//! The [page of the folder](super) has the order of a cancel, and the invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,18 +30,18 @@ pub(super) struct TokenNode {
     pub(super) state: Mutex<TokenState>,
     pub(super) callback_done: Condvar,
     parent: Option<Link>,
-    /// Only a token that is linked to several has them.
+    /// Only a token that is linked to several has any.
     other_parents: Vec<Link>,
 }
 
 impl TokenNode {
-    /// The tokens directly above.
+    /// Returns the tokens directly above.
     pub(super) fn parents(&self) -> impl Iterator<Item = &CancelToken> {
         self.parent.iter().chain(&self.other_parents).map(|link| &link.parent)
     }
 }
 
-/// Where a child hangs below its parent.
+/// The place of a child below its parent.
 struct Link {
     parent: CancelToken,
     key: u64,
@@ -55,11 +55,11 @@ pub(super) struct TokenState {
     pub(super) callbacks: BTreeMap<u64, CancelCallback>,
     claimed: bool,
     pub(super) running: Option<(u64, ThreadId)>,
-    /// There is one as soon as the token is marked.
+    /// `Some` as soon as the token is marked.
     reason: Option<CancelReason>,
-    /// What cancels it at its deadline.
+    /// The timer's entry that cancels the token at its deadline.
     pub(super) deadline: Option<time::TimerEntry>,
-    /// It is that of a task with a time limit, which cancels it, too.
+    /// The token belongs to a task with a time limit. The limit cancels the token, too.
     pub(super) is_limited: bool,
 }
 
@@ -78,12 +78,12 @@ impl CancelToken {
         Self::below(Some(self.link()), Vec::new())
     }
 
-    /// Makes a token that is cancelled as soon as one of several is, and can be cancelled alone: the child of
-    /// all of them.
+    /// Makes a token that is the child of several: it is cancelled as soon as one of them is, and can be
+    /// cancelled alone.
     ///
-    /// For work that has more than one reason to stop: the request that it belongs to *and* the pool in which
-    /// it runs. If one of the tokens is cancelled already, the new one is born cancelled. Without any it is
-    /// as one made by [`new`](Self::new).
+    /// Suits work that has more than one reason to stop: the request that it belongs to *and* the pool in
+    /// which it runs. If one of the tokens is already cancelled, the new token is born cancelled. Without any
+    /// tokens, it is like a token made by [`new`](Self::new).
     ///
     /// ```
     /// use executor::CancelToken;
@@ -125,23 +125,24 @@ impl CancelToken {
         made
     }
 
-    /// Asks everybody who has this token, or a child of it, to stop.
+    /// Asks all code that has this token, or a child of it, to stop.
     ///
-    /// First this token and all below it are marked, so that everybody who looks sees the request. Then each
-    /// thread that waits under one of them in a blocking call of this crate is woken. Last, the callbacks of
-    /// [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: this token's first, then
-    /// those of its children, level by level. So in a callback all these tokens are cancelled already, and it
-    /// may wait for a thread that one of them has released.
+    /// First this token and all tokens below it are marked, so that every later look sees the request. Then
+    /// each thread that waits under one of them in a blocking call of this crate is woken. Last, the
+    /// callbacks of [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: first this
+    /// token's, then those of its children, level by level. So in a callback all these tokens are already
+    /// cancelled, and it can wait for a thread that one of them has released.
     ///
-    /// Returns true if this call made the request, and false if it had been made before. Then, too, the token
-    /// and all below it are marked when the call returns; but callbacks may still be running on the thread
-    /// that was first, or be about to, as they are when one of them makes this very call. What happened
-    /// before the call is visible to whoever sees the request.
+    /// Returns true if this call made the request, and false if the request had been made before. In both
+    /// cases the token and all tokens below it are marked when the call returns. After false, callbacks may
+    /// still run, or be about to run, on the thread that was first. That is so, for example, if one of these
+    /// callbacks makes this very call. What happened before the call is visible to all code that sees the
+    /// request.
     pub fn cancel(&self) -> bool {
         self.cancel_as(None)
     }
 
-    /// The same, and says why: a text, or a [`CancelReason`] with a value of any type.
+    /// Cancels the token and says why: with a text, or with a [`CancelReason`] that has a value of any type.
     ///
     /// ```
     /// # let token = executor::CancelToken::new();
@@ -157,13 +158,13 @@ impl CancelToken {
         self.begin_cancel(&reason).map(Callbacks::run).is_some()
     }
 
-    /// Why the token was cancelled. `None` while it is not.
+    /// Returns why the token was cancelled. `None` while it is not.
     pub fn reason(&self) -> Option<CancelReason> {
         self.node.state.lock().reason.clone()
     }
 
-    /// Marks the tree and wakes who waits. What is left to do are the callbacks. `None` if the request had
-    /// been made.
+    /// Marks the tree and wakes its waiters. Returns the callbacks, which the caller must run, or `None` if
+    /// the request had been made before.
     pub(crate) fn begin_cancel(&self, reason: &CancelReason) -> Option<Callbacks> {
         let mut descent = Descent::from(&self.node, reason);
         while descent.mark_next() {}
@@ -172,38 +173,39 @@ impl CancelToken {
             found.node.settled.store(true, Ordering::Release);
         }
         waiters.into_iter().for_each(Waker::wake);
-        drop(deadlines); // not before: that takes a lock of the timer's
+        drop(deadlines); // after the locks: this takes the timer's lock
         let first = tree.first().is_some_and(|top| top.ours);
         let to_call = tree.into_iter().filter(|found| found.calls_back).map(|found| found.node);
         first.then(|| Callbacks(to_call.collect()))
     }
 
-    /// Whether the request was made, here or at a parent.
+    /// Whether the request was made, at this token or at one above.
     pub fn is_cancelled(&self) -> bool {
         // Acquire: pairs with the Release in `cancel`.
         self.node.cancelled.load(Ordering::Acquire)
     }
 
-    /// `Err` once the request was made: call it once per unit of work and pass the error on with `?`.
+    /// Returns an error once the request was made: call it once per unit of work and pass the error on with
+    /// `?`.
     ///
     /// # Errors
-    /// [`struct@Cancelled`] if the token is cancelled. It tells the [`reason`](Self::reason).
+    /// [`struct@Cancelled`] if the token is cancelled. The error has the [`reason`](Self::reason).
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(self.cancelled()) } else { Ok(()) }
     }
 
-    /// What to say of this token when it is cancelled.
+    /// Makes the error for this token, which is cancelled.
     #[cold]
     pub(crate) fn cancelled(&self) -> Cancelled {
         Cancelled::because(self.reason())
     }
 
-    /// Whether the two are clones of one token.
+    /// Whether the two tokens are clones of each other.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.node, &other.node)
     }
 
-    /// Does something to the state of a token that is not cancelled.
+    /// Runs `f` on the state of the token, if it is not cancelled.
     pub(super) fn if_live<R>(&self, f: impl FnOnce(&mut TokenState) -> R) -> Option<R> {
         let mut state = self.node.state.lock();
         // Relaxed: only ever set under this lock.
@@ -214,11 +216,12 @@ impl CancelToken {
 /// A cancel on its way down.
 struct Descent<'a> {
     reason: &'a CancelReason,
-    /// A list and no recursion: a chain of children can be longer than the stack is deep.
+    /// A list and no recursion: a chain of children can be deeper than the stack allows.
     tree: Vec<FoundToken>,
-    /// How many of them were looked at.
+    /// How many tokens of the list were looked at.
     looked_at: usize,
-    /// With links there can be two ways to a token, four to one that is two links below, and so on.
+    /// Tokens that were seen, because links can lead to a token on two paths, on four to a token two links
+    /// below, and so on.
     seen: BTreeSet<(usize, bool)>,
     waiters: Vec<Waker>,
     deadlines: Vec<time::TimerEntry>,
@@ -226,7 +229,7 @@ struct Descent<'a> {
 
 struct FoundToken {
     node: Arc<TokenNode>,
-    /// Claimed by this cancel, or, before it was looked at, found below a token that was.
+    /// Whether this cancel claims the token. Before the look at the token: whether it claims the token above.
     ours: bool,
     calls_back: bool,
 }
@@ -237,7 +240,7 @@ impl<'a> Descent<'a> {
         Self { reason, tree, looked_at: 0, seen: BTreeSet::new(), waiters: Vec::new(), deadlines: Vec::new() }
     }
 
-    /// Marks the next token and finds those below it. False if there is none.
+    /// Marks the next token and finds those below it. Returns false if no token is left.
     fn mark_next(&mut self) -> bool {
         let is_top = self.looked_at == 0;
         let Some(found) = self.tree.get_mut(self.looked_at) else { return false };
@@ -247,8 +250,8 @@ impl<'a> Descent<'a> {
             return true;
         }
         let mut state = node.state.lock();
-        // Relaxed: only ever set under this lock. On the way down, another cancel may have marked what this
-        // one claims.
+        // Relaxed: only ever set under this lock. On the way down, another cancel may have marked a token
+        // that this one claims.
         let marked = node.cancelled.load(Ordering::Relaxed);
         found.ours &= !(if is_top { marked } else { state.claimed });
         // Acquire: pairs with the Release in `begin_cancel`.
@@ -260,12 +263,12 @@ impl<'a> Descent<'a> {
         if !marked {
             state.reason = Some(if is_top { self.reason.clone() } else { self.reason.inherited() });
         }
-        // Release: pairs with the Acquire in `is_cancelled`, so that who sees the flag also sees what led to
-        // it.
+        // Release: pairs with the Acquire in `is_cancelled`. A thread that sees the flag also sees what led
+        // to it.
         node.cancelled.store(true, Ordering::Release);
         self.waiters.extend(std::mem::take(&mut state.waiters).into_values());
         self.deadlines.extend(state.deadline.take());
-        // What is below a token that another thread has claimed is that thread's.
+        // The tokens below a token that another thread has claimed belong to that thread.
         let ours = found.ours;
         let below = state.children.values().filter_map(Weak::upgrade);
         self.tree.extend(below.map(|node| FoundToken { node, ours, calls_back: false }));
@@ -273,7 +276,7 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// The callbacks of a tree that was cancelled, to be run by the thread that was first to cancel it.
+/// The callbacks of a tree that was cancelled. The thread that was first to cancel the tree must run them.
 #[must_use]
 #[derive(Default)]
 pub(crate) struct Callbacks(Vec<Arc<TokenNode>>);
@@ -289,7 +292,7 @@ impl Callbacks {
         }
     }
 
-    /// The same for a caller that sees to it that this is outside of any task.
+    /// Runs the callbacks, for a caller that is already outside any task.
     pub(crate) fn run_here(self) {
         for node in self.0 {
             node.run_callbacks();
@@ -297,7 +300,7 @@ impl Callbacks {
     }
 }
 
-/// Keys grow, so that a map ordered by key is ordered by time of registration.
+/// Returns the next key. Keys grow, so a map ordered by key is ordered by time of registration.
 pub(super) fn next_key() -> u64 {
     static NEXT: ids::AtomicU64 = ids::AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -307,7 +310,7 @@ impl TokenNode {
     /// Runs the callbacks that are still registered.
     fn run_callbacks(&self) {
         let mut state = self.state.lock();
-        // One by one, so that a registration dropped meanwhile still stops a callback that has not begun.
+        // One at a time, so that a registration dropped meanwhile still stops a callback that has not begun.
         while let Some((key, callback)) = state.callbacks.pop_first() {
             state.running = Some((key, thread::current().id()));
             drop(state);
@@ -321,19 +324,19 @@ impl TokenNode {
 
 impl Drop for TokenNode {
     fn drop(&mut self) {
-        // Nobody can cancel this token any more. Callbacks are left only if their registrations were.
+        // This token can no longer be cancelled. Callbacks are left only if their registrations were kept.
         let state = self.state.get_mut();
         let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
         if !callbacks.is_empty() || reason.is_some() {
-            // What they have captured may be the last of another token, whose callbacks have captured the
-            // next one.
+            // They may have captured the last copy of another token, whose callbacks have captured the next
+            // one.
             call_outside(move || {
                 callbacks.into_values().for_each(discard);
                 discard(reason);
             });
         }
-        // A list and no recursion here, too: the last child of a long chain may be the last owner of all of
-        // it.
+        // A list and no recursion here, too: the last child of a long chain may be the last owner of the
+        // whole chain.
         let mut links = std::mem::take(&mut self.other_parents);
         let mut next = self.parent.take();
         while let Some(Link { parent, key }) = next {
