@@ -1,21 +1,21 @@
 //! A bound on the tasks that are in progress and those that wait, over any executor.
 //!
-//! A queue's bound limits what waits in one pool. This one limits what one part of a program has under way,
-//! in whichever executor, which others may share: a task's permit is taken before it is submitted, and is
-//! given back when it has ended. A submitter for which there is none waits, and so is slowed down to the pace
-//! of its own tasks.
+//! The bound of a queue limits the tasks that wait in one pool. This bound limits the tasks that one part of
+//! a program has under way, in any executor, which other parts may share. A submitter takes a permit before
+//! it submits a task, and the permit is given back when the task has ended. A submitter that finds no free
+//! permit waits, so its own tasks set its pace.
 //!
-//! In the classic listing the task is wrapped, and a permit is lost whenever the executor below does not run
-//! the wrapper: when it refuses, when it discards, when it is shut down. Here the permit is the task's
-//! [observer](crate::task::observer), which comes to its end in each of these ways.
+//! The classic listing wraps the task, and loses a permit whenever the executor below does not run the
+//! wrapper: because it refuses the task, discards it, or is shut down. Here the permit belongs to the task's
+//! [observer](crate::task::observer), which is dropped in each of these cases.
 //!
 //! # Invariants
 //!
-//! 1. A permit is taken for each task under way, and for no other: those given to the executor below that
-//!    have not ended, whether they wait, run, or were handed out by somebody else's `shutdown_now` and are
-//!    kept.
-//! 2. A submitter that waits has no stay in the executor's [life](super::lifecycle), so a shutdown need not
-//!    wait for it: it wakes all submitters, and each of them looks whether there still is something to wait
+//! 1. Each task under way has a permit, and no other task has one. A task is under way from the moment in
+//!    which the executor below is given it until it ends. It stays under way while it waits, while it runs,
+//!    and while a user keeps it after another party's `shutdown_now` has handed it out.
+//! 2. A submitter that waits has no stay in the executor's [life](super::lifecycle), so a shutdown does not
+//!    wait for it. The shutdown wakes all submitters, and each of them finds that it has nothing more to wait
 //!    for.
 
 use std::fmt;
@@ -32,7 +32,7 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::semaphore::{Semaphore, TaskPermit};
 use crate::waiting::wait::Deadline;
 
-/// Has so many tasks under way at most, in progress or queued, in the executor below. A further submission
+/// Limits the tasks that it has under way in the executor below, running or queued. A further submission
 /// waits.
 ///
 /// ```
@@ -40,31 +40,34 @@ use crate::waiting::wait::Deadline;
 ///
 /// let pool = ThreadPoolExecutor::fixed(2); // whose queue has no bound
 /// let uploads = BoundedExecutor::over(&pool, 3);
-/// let handles: Vec<_> = (0..100).map(|n| uploads.submit(move || n)).collect::<Result<_, _>>()?; // never more than 3
+/// // Never more than 3 are under way.
+/// let handles: Vec<_> = (0..100).map(|n| uploads.submit(move || n)).collect::<Result<_, _>>()?;
 /// let sum: i32 = handles.into_iter().map(|handle| handle.join().unwrap()).sum();
 /// assert_eq!((sum, uploads.under_way()), (4950, 0));
 /// # Ok::<(), executor::RejectedSubmission<i32>>(())
 /// ```
 ///
-/// A thread that joins a task finds its permit given back. A task that is cancelled while it waits keeps its
-/// permit until the executor below has come to it, or clears it out.
+/// When the join of a task returns, the task's permit has been given back. A task that is cancelled while it
+/// waits keeps its permit until the executor below has come to the task, or clears it out.
 ///
 /// # Blocking
 /// `execute` and `submit` wait for a permit, in the order in which they were called. They fail with
-/// [`RejectReason::Interrupted`] if the calling task is cancelled meanwhile, and with
-/// [`RejectReason::Starved`] if all permits belong to tasks that cannot go on: such as tasks which submit to
-/// it themselves, on a pool none of whose threads is free. What the executor below refuses comes back with
-/// its reason, and without its permit. Whoever does not want to wait, or not for long, submits
-/// [`without_waiting`](Self::without_waiting) or [`waiting_at_most`](Self::waiting_at_most).
+/// [`RejectReason::Interrupted`] if the calling task is cancelled meanwhile. They fail with
+/// [`RejectReason::Starved`] if all permits belong to tasks that cannot go on: for instance tasks that submit
+/// to this executor themselves, on a pool without a free thread. A task that the executor below refuses comes
+/// back with that executor's reason, and its permit is given back. A submitter that must not wait, or not for
+/// long, submits [`without_waiting`](Self::without_waiting) or [`waiting_at_most`](Self::waiting_at_most).
 ///
 /// # Its end
 /// Made with [`over`](Self::over) it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks,
-/// also those whose submitters wait; [`shutdown_now`](ExecutorService::shutdown_now) takes its own tasks out
-/// of the queues below and cancels the tokens of its own that run. The tasks of others in the executor below
-/// notice nothing. Made with [`owning`](Self::owning) it ends the service below, too, with all that is in it.
+/// also those whose submitters wait. [`shutdown_now`](ExecutorService::shutdown_now) takes its own tasks out
+/// of the queues below, and cancels the tokens of its own tasks that run. It does not touch other tasks of
+/// the executor below. Made with [`owning`](Self::owning) it ends the service below, too, with all tasks in
+/// that service.
 ///
-/// Dropping it ends nothing by itself. It drops the executor below: a pool that it has by value ends then, as
-/// pools do, and one that it borrows or shares goes on, with what was accepted.
+/// Dropping it shuts nothing down by itself. The drop drops the executor below: a pool that it has by value
+/// ends then, as a pool does that is dropped. A pool that it borrows or shares goes on, and runs the tasks
+/// that were accepted.
 pub struct BoundedExecutor<E> {
     inner: Underlying<E>,
     permits: Semaphore,
@@ -72,7 +75,8 @@ pub struct BoundedExecutor<E> {
 }
 
 impl<E: Executor> BoundedExecutor<E> {
-    /// Bounds what goes through it to `bound` tasks. Others that use `executor` directly are not counted.
+    /// Makes an executor that has at most `bound` tasks under way in `executor`. Tasks that are given to
+    /// `executor` directly do not count.
     ///
     /// # Panics
     /// If `bound` is zero: no task could ever be submitted.
@@ -80,7 +84,7 @@ impl<E: Executor> BoundedExecutor<E> {
         Self::new(Underlying::over(executor), bound)
     }
 
-    /// The same, and ends `service` when it ends itself.
+    /// Makes a bounded executor that owns `service`, and ends it when it ends itself.
     ///
     /// ```
     /// use executor::{BoundedExecutor, ThreadPoolExecutor, prelude::*};
@@ -106,8 +110,8 @@ impl<E: Executor> BoundedExecutor<E> {
         Self { inner, permits: Semaphore::new(bound), bound: Mutex::new(bound) }
     }
 
-    /// An executor that refuses at once, with [`RejectReason::Saturated`], what would have to wait for a
-    /// permit.
+    /// Returns an executor that refuses a task at once, with [`RejectReason::Saturated`], if no permit is
+    /// free.
     ///
     /// ```
     /// use executor::{BoundedExecutor, Latch, RejectReason, ThreadPerTaskExecutor, prelude::*};
@@ -123,29 +127,29 @@ impl<E: Executor> BoundedExecutor<E> {
     /// # Ok::<(), executor::RejectedExecution>(())
     /// ```
     ///
-    /// It takes a permit that is free even if others wait for one.
+    /// A submission takes a free permit even if other submitters wait for one.
     pub fn without_waiting(&self) -> Impatient<'_, E> {
         Impatient { bounded: self, timeout: None }
     }
 
-    /// An executor whose submissions wait for a permit for `timeout` at most, each of them, and then are
-    /// refused with [`RejectReason::TimedOut`].
+    /// Returns an executor whose submissions wait for a permit, each of them for `timeout` at most. After
+    /// that they fail with [`RejectReason::TimedOut`].
     pub fn waiting_at_most(&self, timeout: Duration) -> Impatient<'_, E> {
         Impatient { bounded: self, timeout: Some(timeout) }
     }
 
-    /// How many tasks are under way.
+    /// Returns the number of tasks that are under way.
     pub fn under_way(&self) -> usize {
         self.permits.with_tasks()
     }
 
-    /// How many tasks may be under way.
+    /// Returns the bound: how many tasks can be under way.
     pub fn bound(&self) -> usize {
         *self.bound.lock()
     }
 
-    /// Changes the bound. A higher one lets submitters go on that wait. Under a lower one nothing is taken
-    /// back: until enough of the tasks under way have ended, there are more than the new bound.
+    /// Changes the bound. A higher bound lets waiting submitters go on. A lower bound takes no permit back:
+    /// more tasks than the new bound stay under way until enough of them have ended.
     ///
     /// # Panics
     /// If `bound` is zero.
@@ -160,18 +164,18 @@ impl<E: Executor> BoundedExecutor<E> {
         *current = bound;
     }
 
-    /// What it is doing, in numbers.
+    /// Returns what this executor is doing, in numbers.
     pub fn stats(&self) -> BoundedStats {
-        let bound = self.bound.lock(); // held, so that the numbers go with this bound
+        let bound = self.bound.lock(); // held, so that the other numbers belong to this bound
         BoundedStats { under_way: self.permits.with_tasks(), bound: *bound, waiting: self.permits.waiting() }
     }
 
-    /// The executor below.
+    /// Returns the executor below.
     pub fn executor(&self) -> &E {
         self.inner.executor()
     }
 
-    /// Refuses what comes, and those who wait already.
+    /// Refuses new submissions, and those of the submitters that wait already.
     fn let_nobody_in(&self) {
         self.inner.life().shutdown();
         self.permits.look_again();
@@ -232,7 +236,7 @@ impl<E: Executor> ExecutorService for BoundedExecutor<E> {
     rest_of_service!(self.inner);
 }
 
-/// A [`BoundedExecutor`] whose submitters do not wait, or not for long: see
+/// A view of a [`BoundedExecutor`] whose submitters do not wait, or not for long: see
 /// [`without_waiting`](BoundedExecutor::without_waiting) and
 /// [`waiting_at_most`](BoundedExecutor::waiting_at_most).
 pub struct Impatient<'a, E> {
@@ -249,7 +253,7 @@ impl<E: Executor> Executor for Impatient<'_, E> {
     }
 }
 
-/// Goes along with a task that has a permit.
+/// Observes a task that has a permit.
 struct UnderWay {
     permit: TaskPermit,
     member: InFlightTask,
@@ -289,9 +293,9 @@ impl TaskObserver for UnderWay {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BoundedStats {
-    /// Tasks in progress or queued in the executor below, or handed out by it and kept.
+    /// Tasks that run, wait in the executor below, or were handed out by it and are kept.
     pub under_way: usize,
-    /// How many may be under way. After the bound was lowered there may be more for a while.
+    /// The bound: how many tasks can be under way. After it was lowered, more can be under way for a while.
     pub bound: usize,
     /// Submitters that wait for a permit.
     pub waiting: usize,
@@ -310,7 +314,7 @@ impl<E: fmt::Debug> fmt::Debug for BoundedExecutor<E> {
             .field("under_way", &self.permits.with_tasks())
             .field("bound", &bound)
             .field("waiting", &self.permits.waiting())
-            .field("executor", self.inner.executor()) // a user's, perhaps, so without a lock
+            .field("executor", self.inner.executor()) // perhaps a user's code, so no lock is held
             .finish()
     }
 }

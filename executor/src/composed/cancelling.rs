@@ -1,10 +1,10 @@
 //! Tasks that bring their own way to be cancelled.
 //!
-//! A task that computes looks at its token now and then, and one that waits in this crate is woken. But a
-//! thread that is blocked in a read from a socket does neither: nothing here knows of the socket. Only the
-//! task does, and it knows that shutting the socket down makes the read return. [`CancellableTask`] is where
-//! it says so. Cancelling its handle, or stopping its pool, then does what cancelling *this* task takes, and
-//! the caller need not know which kind it is.
+//! A task that computes looks at its token now and then. A task that waits in this crate is woken by its
+//! cancellation. But a task that is blocked in a read from a socket does neither: the library does not know
+//! of the socket. Only the task does, and it knows that shutting the socket down makes the read return. With
+//! [`CancellableTask`] it tells the library. A cancel of its handle, or a stop of its pool, then shuts the
+//! socket down, and the caller need not know what kind of task it cancels.
 //!
 //! # Who calls what
 //!
@@ -14,26 +14,26 @@
 //!                              cancel(), shutdown_now() ──▶ canceller runs ──┘  (on the thread that cancels)
 //! ```
 //!
-//! A task that is cancelled before it has begun is dropped, and with it what it holds: its canceller is never
+//! A task that is cancelled before it has begun is dropped, with all that it owns, and its canceller is never
 //! made. `cancel_keep_running` leaves a running body alone, so it does not call the canceller either. When
-//! `run` has returned, the canceller is not running and never will be.
+//! `run` has returned, the canceller is not running, and will not run later.
 //!
 //! # Only a wrapper
 //!
-//! All this is a registration with the task's token around its body. [`CancellableTask::into_future_task`]
-//! puts it there, so *any* executor can run such a task; [`CancellingExecutor`] is one that always does. In
-//! Java the executor has to be a subclass of the pool that overrides `newTaskFor`, because `submit` makes the
-//! future itself.
+//! The mechanism is a registration with the task's token around the task's body.
+//! [`CancellableTask::into_future_task`] makes it, so *any* executor can run such a task; a
+//! [`CancellingExecutor`] does so for every such task. In Java the executor must be a subclass of the pool
+//! that overrides `newTaskFor`, because `submit` makes the future itself.
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;
 use crate::executor::{Executor, ExecutorExt, RejectedSubmission, forward_service};
 use crate::handle::{FutureTask, TaskHandle};
 
-/// A task that knows how to be got out of where it is blocked, in a read from a socket for instance.
+/// A task that brings its own way to be unblocked, for instance from a read from a socket.
 ///
-/// It is handed to [`CancellingExecutor::submit_task`] or, made into a [`FutureTask`], to any executor. From
-/// a socket:
+/// It is submitted with [`CancellingExecutor::submit_task`] or, made into a [`FutureTask`], to any executor.
+/// A task that reads from a socket:
 ///
 /// ```
 /// use std::io::Read;
@@ -63,24 +63,25 @@ use crate::handle::{FutureTask, TaskHandle};
 /// }
 /// ```
 pub trait CancellableTask: Send + Sized + 'static {
-    /// What it computes.
+    /// The type of the task's result.
     type Output: Send + 'static;
 
-    /// Does the work. `Err(Cancelled)` is not a result but the outcome *cancelled*; when a blocking operation
-    /// comes back unexpectedly, `token.check()?` tells whether the canceller was the reason.
+    /// Does the work. `Err(Cancelled)` is not a result but the outcome *cancelled*. When a blocking operation
+    /// returns unexpectedly, `token.check()?` tells whether the canceller was the reason.
     ///
     /// # Errors
-    /// [`struct@Cancelled`] if it gave up because it was asked to.
+    /// [`struct@Cancelled`] if the task gave up because it was asked to stop.
     fn run(self, token: &CancelToken) -> Result<Self::Output, Cancelled>;
 
-    /// What to do to have [`run`](Self::run) return soon. It is asked for before `run` begins and called once
-    /// at most, on the thread that cancels, while `run` is running (or, if the request was there already,
-    /// just before it begins).
+    /// Returns a closure that makes [`run`](Self::run) return soon. The library asks for the closure before
+    /// `run` begins. It calls the closure once at most, on the thread that cancels, while `run` is running.
+    /// If the task was asked to stop before, it calls the closure just before `run` begins.
     ///
-    /// It should not block: the thread that cancels waits for it. A panic in it is contained.
+    /// The closure should not block: the thread that cancels waits for it. A panic in the closure is
+    /// contained.
     fn canceller(&self) -> impl FnOnce() + Send + 'static;
 
-    /// The task and its handle, for any executor's [`submit`](ExecutorExt::submit).
+    /// Returns the task and its handle, for any executor's [`submit`](ExecutorExt::submit).
     fn into_future_task(self) -> FutureTask<Self::Output> {
         FutureTask::cancellable(move |token| {
             let _registration = token.on_cancel(self.canceller());
@@ -91,7 +92,7 @@ pub trait CancellableTask: Send + Sized + 'static {
 
 /// An executor for tasks that bring their own way to be cancelled, in front of any other executor.
 ///
-/// It runs nothing itself. Plain closures pass through it, so it can stand wherever the other one does.
+/// It runs nothing itself. Plain closures pass through it, so it can take the place of the other executor.
 ///
 /// ```
 /// use executor::{CancelToken, CancellableTask, Cancelled, CancellingExecutor, JoinError, ThreadPoolExecutor};
@@ -126,12 +127,12 @@ pub struct CancellingExecutor<E> {
 }
 
 impl<E: Executor> CancellingExecutor<E> {
-    /// Puts itself in front of `executor`.
+    /// Makes a cancelling executor in front of `executor`.
     pub fn new(executor: E) -> Self {
         Self { executor }
     }
 
-    /// Has the task run, and its canceller called if it is cancelled while it runs.
+    /// Submits the task. Its canceller is called if the task is cancelled while it runs.
     ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor refuses it.
@@ -143,12 +144,12 @@ impl<E: Executor> CancellingExecutor<E> {
         self.executor.submit(task.into_future_task())
     }
 
-    /// The executor behind it.
+    /// Returns the executor behind this one.
     pub fn executor(&self) -> &E {
         &self.executor
     }
 
-    /// Gives the executor behind it back.
+    /// Returns the executor behind this one, by value.
     pub fn into_inner(self) -> E {
         self.executor
     }

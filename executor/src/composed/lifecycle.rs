@@ -1,30 +1,31 @@
-//! The life of an executor over another one: what it has under way, and how it ends.
+//! The life of an executor over another one: its tasks that are under way, and how it ends.
 //!
-//! An executor that gives its tasks to another one has no threads that it could wait for. It is over when it
-//! was shut down and none of its own tasks is under way. Made with `over`, it ends alone: others use the
-//! executor below, too. Made with `owning`, it ends the service below with itself.
+//! An executor that gives its tasks to another one has no threads for which it could wait. Its life is over
+//! when it was shut down and none of its own tasks is under way. Made with `over`, it ends alone: other
+//! clients can use the executor below, too. Made with `owning`, it ends the service below with itself.
 //!
 //! ```text
 //!   running ──shutdown──▶ shut down ──the last stay ends──▶ over ──owning: the service is terminated──▶ terminated
 //! ```
 //!
-//! Each task that was accepted has a [`InFlight`]. It ends when the outcome of the task can be seen, when the
-//! task is dropped, and when it is handed out to a user, who may keep it for ever. If that user runs the
-//! task, the stay begins anew, unless the life is over.
+//! Each accepted task has an [`InFlight`], its *stay*. The stay ends when the outcome of the task can be
+//! seen, when the task is dropped, or when the task is handed out to a user, who can keep it without end. If
+//! that user runs the task, the stay begins anew, unless the life is over.
 //!
-//! The *root* is the token above the tasks of this life, beside that of the thread on which a task runs.
-//! `shutdown_now` cancels it. Because nobody else has it, it tells the tasks of this life from others: in a
-//! queue below, where [`InFlightTask`]s go along with them, and on the stack of a thread that must not wait
-//! for itself.
+//! The *root* is a token above the tasks of this life, in addition to the token of the thread on which a task
+//! runs. `shutdown_now` cancels the root. The root belongs to this life alone, so it tells the tasks of this
+//! life from others. It does so in a queue below, where each of these tasks has an [`InFlightTask`] as its
+//! observer, and on the stack of a thread that must not wait for itself.
 //!
 //! # Invariants
 //!
-//! 1. `gone` is counted down by whoever makes this true: the life was shut down, and nothing stays. It is
-//!    never true again that something stays.
-//! 2. The lock here is the last: no other lock is taken while it is held, and it is taken under those of
-//!    queues.
-//! 3. A queue is in the book for as long as a task of this life waits in it, so a task that waits is found by
-//!    [`take_back`](Lifecycle::take_back), or begins under a root that is cancelled.
+//! 1. `gone` is counted down by the thread that makes this true: the life was shut down, and no stay is left.
+//!    After that no stay begins.
+//! 2. The lock of the life is the last: no other lock is taken while it is held, and it is taken under the
+//!    locks of queues.
+//! 3. A queue is listed in `queues` for as long as a task of this life waits in it. So
+//!    [`take_back`](Lifecycle::take_back) finds a task that waits, or the task begins under a root that is
+//!    cancelled.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};
@@ -37,10 +38,10 @@ use crate::task::observer::TaskObserver;
 use crate::waiting::error::RejectReason;
 use crate::waiting::latch::Latch;
 
-/// How long an executor over another one lives.
+/// The life of an executor over another one.
 pub(crate) struct Lifecycle {
     state: Mutex<LifecycleState>,
-    /// Set under the lock. Here, too, so that one who only wants to know takes no lock.
+    /// A copy of the flag in `state`, written under the lock, for threads that only read it and take no lock.
     is_shutdown: AtomicBool,
     gone: Latch,
     root: CancelToken,
@@ -70,7 +71,7 @@ impl Lifecycle {
         })
     }
 
-    /// Something comes under way: a task, or a strand of them. `None` if the life was shut down.
+    /// Begins the stay of a task, or of a strand of tasks. `None` if the life was shut down.
     pub(crate) fn begin_stay(self: &Arc<Self>) -> Option<InFlight> {
         let mut state = self.state.lock();
         if state.is_shutdown {
@@ -84,18 +85,18 @@ impl Lifecycle {
         InFlight { life: Arc::clone(self), counts: AtomicBool::new(true) }
     }
 
-    /// The token above the tasks of this life.
+    /// Returns the token above the tasks of this life.
     pub(crate) fn root(&self) -> &CancelToken {
         &self.root
     }
 
     pub(crate) fn is_shutdown(&self) -> bool {
-        // Acquire: pairs with the Release in `shutdown`, so that whoever is refused sees what was done
-        // before.
+        // Acquire: pairs with the Release in `shutdown`, so that a submitter that is refused sees what was
+        // done before the shutdown.
         self.is_shutdown.load(Ordering::Acquire)
     }
 
-    /// Lets nothing new in.
+    /// Shuts the life down: no new stay begins, except by [`InFlight::another`].
     pub(crate) fn shutdown(&self) {
         let mut state = self.state.lock();
         state.is_shutdown = true;
@@ -107,18 +108,19 @@ impl Lifecycle {
         }
     }
 
-    /// Cancels the tokens of what runs, and of what begins after this.
+    /// Cancels the tokens of the tasks that run, and of the tasks that begin after this.
     pub(crate) fn cancel_running(&self) {
         self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
     }
 
-    /// Takes the tasks of this life out of the queues below, as their users know them. After
-    /// [`shutdown`](Self::shutdown): then none comes into a queue behind the back of this.
+    /// Takes the tasks of this life out of the queues below, without the observers of this life. Must be
+    /// called after [`shutdown`](Self::shutdown): then no new task comes while this looks through the queues.
     pub(crate) fn take_back(&self) -> Vec<Task> {
         self.take_back_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// The same, each with what `note` makes of it while it still has its observer.
+    /// Does [`take_back`](Self::take_back), and returns each task with the value that `note` makes of it
+    /// while the task still has its observer.
     fn take_back_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let owners = queues.into_iter().filter_map(QueueId::owner);
@@ -126,7 +128,7 @@ impl Lifecycle {
         tasks.filter_map(|task| self.to_its_user(task, &note)).collect()
     }
 
-    /// None if it is of a scope: then it is dropped.
+    /// Removes the observers of this life from a task. A task of a scope is dropped: `None`.
     fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> Option<(Task, R)> {
         if task.is_of_scope() {
             return None;
@@ -135,7 +137,7 @@ impl Lifecycle {
         Some((task.alone_from(&self.root).handed_out(), noted))
     }
 
-    /// How much stays.
+    /// Returns the number of stays.
     pub(crate) fn under_way(&self) -> usize {
         self.state.lock().staying
     }
@@ -144,13 +146,13 @@ impl Lifecycle {
         self.gone.count() == 0
     }
 
-    /// Waits until it is over, for `timeout` at most, and says whether it is.
+    /// Waits until the life is over, for `timeout` at most, and returns whether it is over.
     pub(crate) fn await_end(&self, timeout: Duration) -> bool {
         self.gone.wait_timeout(timeout).is_ok() || self.is_over()
     }
 
-    /// Waits until it is over, unless it waits for the calling thread. `shutdown_now`, if the thread's task
-    /// is cancelled.
+    /// Waits until the life is over. Returns at once if the life waits for the calling thread. If the calling
+    /// task is cancelled meanwhile, calls `shutdown_now` and waits on.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if !self.waits_for_this_thread() && self.gone.wait().is_err() {
             drop(shutdown_now());
@@ -158,7 +160,7 @@ impl Lifecycle {
         }
     }
 
-    /// Whether the calling thread is in the middle of a task of this life.
+    /// Returns whether the calling thread is in the middle of a task of this life.
     pub(crate) fn waits_for_this_thread(&self) -> bool {
         self.root.is_above_this_thread()
     }
@@ -174,27 +176,29 @@ impl Lifecycle {
     }
 }
 
-/// Something that is under way. Its life is not over before this is dropped, or interrupted.
+/// A stay: a task, or something else, that is under way. While a stay counts, its life is not over. It counts
+/// until it is dropped or interrupted.
 pub(crate) struct InFlight {
     life: Arc<Lifecycle>,
     counts: AtomicBool,
 }
 
 impl InFlight {
-    /// Another one, also after a shutdown. This one must count.
+    /// Begins another stay, also after a shutdown. This stay must count, so that the life is not over.
     pub(crate) fn another(&self) -> Self {
         self.life.one_more(&mut self.life.state.lock())
     }
 
-    /// Nobody needs to wait for it, until it is resumed.
+    /// Interrupts the stay: the life does not wait for it until it is resumed.
     pub(crate) fn interrupt(&self) {
-        // Relaxed, here and below: whoever moves a task from thread to thread orders these calls.
+        // Relaxed, here and below: these calls are ordered by the way in which the task moves from thread to
+        // thread.
         if self.counts.swap(false, Ordering::Relaxed) {
             self.life.end_stay();
         }
     }
 
-    /// It is under way again, if the life is not over.
+    /// Resumes the stay, unless the life is over.
     pub(crate) fn resume(&self) {
         if self.counts.load(Ordering::Relaxed) {
             return;
@@ -213,10 +217,10 @@ impl Drop for InFlight {
     }
 }
 
-/// Goes along with a task that is given to the executor below as it is.
+/// Observes a task that is given to the executor below as it is, and keeps the stay of the task.
 pub(crate) struct InFlightTask {
     stay: InFlight,
-    /// In which it waits.
+    /// The queue in which the task waits.
     queue: Mutex<Option<QueueId>>,
 }
 
@@ -225,7 +229,7 @@ impl InFlightTask {
         Self { stay, queue: Mutex::new(None) }
     }
 
-    /// Whether the life waits for the task.
+    /// Returns whether the life waits for the task.
     pub(crate) fn stays(&self) -> bool {
         self.stay.counts.load(Ordering::Relaxed)
     }
@@ -233,7 +237,7 @@ impl InFlightTask {
 
 impl TaskObserver for InFlightTask {
     fn queued(&self, queue: QueueId) {
-        self.dequeued(); // one that moves from queue to queue
+        self.dequeued(); // perhaps the task moves from queue to queue
         let queue = queue.of_all_lanes();
         *self.queue.lock() = Some(queue);
         let queues = &mut self.stay.life.state.lock().queues;
@@ -272,13 +276,13 @@ impl Drop for InFlightTask {
     }
 }
 
-/// Shows an executor as the service that it is.
+/// Converts a reference to an executor into a reference to a service.
 type AsService<E> = for<'a> fn(&'a E) -> &'a (dyn ExecutorService + 'a);
 
-/// What every executor over another one has: the one below, and a life of its own.
+/// The parts that every executor over another one has: the executor below, and a life of its own.
 pub(crate) struct Underlying<E> {
     executor: E,
-    /// Only if the executor below ends with this one.
+    /// The conversion to a service, if the executor below ends with this one.
     as_service: Option<AsService<E>>,
     life: Arc<Lifecycle>,
 }
@@ -303,13 +307,13 @@ impl<E> Underlying<E> {
         &self.life
     }
 
-    /// The executor below, if it ends with this one.
+    /// Returns the executor below, if it ends with this one.
     pub(crate) fn service(&self) -> Option<&dyn ExecutorService> {
         self.as_service.map(|as_service| as_service(&self.executor))
     }
 
     /// Gives a task to the executor below, with the observer that `accompany` adds. A refused task comes back
-    /// without it.
+    /// without that observer.
     pub(crate) fn pass_on(
         &self,
         task: Task,
@@ -326,7 +330,7 @@ impl<E> Underlying<E> {
         refused.map_err(|refused| RejectedExecution { reason: refused.reason, task: alone(refused.task) })
     }
 
-    /// Shuts down what there is to be shut down.
+    /// Shuts down the life, and the executor below if it ends with this one.
     pub(crate) fn shutdown(&self) {
         self.life.shutdown();
         if let Some(service) = self.service() {
@@ -334,8 +338,8 @@ impl<E> Underlying<E> {
         }
     }
 
-    /// `shutdown_now` of an executor that gives its tasks to the one below as they are. An owned service
-    /// hands out all that it has, whoever submitted it.
+    /// Does the `shutdown_now` of an executor that gives its tasks to the executor below as they are. An
+    /// owned service hands out all of its tasks, also those that clients gave it directly.
     pub(crate) fn shutdown_now(&self) -> Vec<Task> {
         self.life.shutdown();
         let mut tasks = self.life.take_back();
@@ -344,13 +348,14 @@ impl<E> Underlying<E> {
         tasks
     }
 
-    /// What an owned service hands out, with the tasks of this life as their users know them.
+    /// Shuts down an owned service, and returns the tasks that it hands out, without the observers of this
+    /// life.
     pub(crate) fn stop_service(&self) -> Vec<Task> {
         self.stop_service_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// As [`shutdown_now`](Self::shutdown_now), each task with what `note` makes of it while it still has its
-    /// observer.
+    /// Does [`shutdown_now`](Self::shutdown_now), and returns each task with the value that `note` makes of
+    /// it while the task still has its observer.
     pub(crate) fn shutdown_now_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         self.life.shutdown();
         let mut tasks = self.life.take_back_each(&note);
@@ -374,20 +379,20 @@ impl<E> Underlying<E> {
         self.life.await_end(timeout) && self.service().is_none_or(|service| service.await_termination(rest()))
     }
 
-    /// Waits for the end, after a shutdown. `shutdown_now` is that of the executor whose life this is.
+    /// Waits for the end, after a shutdown. `shutdown_now` must be that of the executor whose life this is.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if let Some(service) = self.service() {
             service.close();
             if !service.is_terminated() {
-                return; // it waits for the calling thread
+                return; // the service waits for the calling thread
             }
         }
         self.life.close(shutdown_now);
     }
 }
 
-/// What is the same in every [`ExecutorService`] that has an [`Underlying`]: all but `shutdown` and
-/// `shutdown_now`.
+/// Implements the methods that are the same for every [`ExecutorService`] with an [`Underlying`]: all but
+/// `shutdown` and `shutdown_now`.
 ///
 /// ```text
 /// impl<E: Executor> ExecutorService for BoundedExecutor<E> {

@@ -1,9 +1,9 @@
-//! An executor that runs what it was given when it is told to: for tests.
+//! An executor that runs a task when a test tells it to.
 //!
-//! A test of code that uses an executor wants to see what happens *between* two tasks, in another order, when
-//! a task is refused or dropped. On a pool that takes luck or latches. Here nothing runs by itself: tasks lie
-//! in a list until the test names the one that runs now, on the test's own thread. So each schedule is a few
-//! lines of a test, and the same every time.
+//! A test of code that uses an executor must see what happens *between* two tasks, in another order, or when
+//! a task is refused or dropped. On a pool that takes luck or latches. Here no task runs by itself: tasks
+//! wait in a list until the test names the task that runs now, on the test's own thread. So each schedule is
+//! a few lines of a test, and is the same every time.
 //!
 //! ```text
 //!   execute ──refuse_next──▶ refused
@@ -16,8 +16,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A task runs outside the lock, so it may submit to its own executor, or run others there.
-//! 2. No task that was cancelled is in the list: whoever cancels it takes it out.
+//! 1. A task runs while the lock is free, so it can submit to its own executor, or run other tasks there.
+//! 2. A cancelled task does not stay in the list: the thread that cancels it takes it out.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -32,9 +32,9 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::starvation::TaskRef;
 
-/// Runs tasks when it is told to, on the thread that tells it: for tests of code that uses an executor.
+/// Runs a task when it is told to, on the thread that tells it: for tests of code that uses an executor.
 ///
-/// A test decides which task runs when, and looks at what has happened in between:
+/// A test decides which task runs when, and checks what has happened in between:
 ///
 /// ```
 /// use executor::{Executor, ManualExecutor, prelude::*};
@@ -68,22 +68,24 @@ use crate::waiting::starvation::TaskRef;
 /// ```
 ///
 /// Tasks can be [run](Self::run) in any order, [taken](Self::take) out and [discarded](Self::discard_next),
-/// and [submissions refused](Self::refuse_next). It can be given a bound, strands or tracking by the
-/// executors that are made over others. A ticket of such a strand is pending under its own id, and the name
+/// and [submissions refused](Self::refuse_next). The executors that are made over others can add a bound,
+/// strands or tracking to it. The drain task of such a strand is pending under its own id, and under the name
 /// of the task that it would run first.
 ///
 /// A panic in a task goes to the holder of its handle, or to the [panic handler of the
-/// process](crate::panics) if nobody has that: as on any executor, it never reaches the thread that runs the
-/// task. Dropping the executor drops what is pending, which completes the handles as cancelled.
+/// process](crate::panics) if the handle was dropped. As on any executor, the panic never reaches the thread
+/// that runs the task. The drop of the executor drops the pending tasks, which completes their handles as
+/// cancelled.
 ///
 /// # Blocking
-/// Submitting never blocks. A task that waits for a pending one waits until *another* thread runs that:
-/// nothing is reported as [starvation](crate::Starvation), because any thread may.
+/// Submitting never blocks. A task that waits for a pending task waits until *another* thread runs that task.
+/// Such a wait is not reported as [starvation](crate::Starvation), because any thread can run the pending
+/// task.
 ///
 /// # Its end
-/// After [`shutdown`](ExecutorService::shutdown) it is terminated when nothing is pending or runs.
-/// [`close`](ExecutorService::close) runs what is pending, on the calling thread, and waits for what other
-/// threads run.
+/// After [`shutdown`](ExecutorService::shutdown) it is terminated when no task is pending or runs.
+/// [`close`](ExecutorService::close) runs the pending tasks on the calling thread, and waits for the tasks
+/// that other threads run.
 pub struct ManualExecutor {
     shared: Arc<ManualShared>,
 }
@@ -97,12 +99,12 @@ struct ManualShared {
 #[derive(Default)]
 struct ManualData {
     pending: VecDeque<(Task, InFlight)>,
-    /// What the next submissions are refused with.
+    /// The reasons with which the next submissions are refused.
     refusals: VecDeque<RejectReason>,
 }
 
 impl ManualExecutor {
-    /// Makes one that has nothing to do.
+    /// Makes a manual executor without tasks.
     pub fn new() -> Self {
         let new = |me: &_| ManualShared {
             state: Mutex::default(),
@@ -112,53 +114,53 @@ impl ManualExecutor {
         Self { shared: Arc::new_cyclic(new) }
     }
 
-    /// The tasks that were submitted and not run, in the order of their submission.
+    /// Returns the tasks that were submitted and not run, in the order of their submission.
     pub fn pending(&self) -> Vec<TaskRef> {
         let state = self.shared.state.lock();
         let shown = |task: &Task| TaskRef::new(task.id(), task.stands_for().name());
         state.pending.iter().map(|(task, _)| shown(task)).collect()
     }
 
-    /// Runs the task that was submitted first, and says how it ended. `None` if none is pending.
+    /// Runs the task that was submitted first, and returns how it ended. `None` if no task is pending.
     ///
     /// # Blocking
-    /// Returns when the task has ended, as all that follow.
+    /// Returns when the task has ended. So do the other calls that run tasks.
     pub fn run_next(&self) -> Option<Outcome> {
         let next = self.shared.take_if(|_| true)?;
         Some(self.shared.run(next))
     }
 
-    /// Runs this task, out of its turn. `None` if it is not pending.
+    /// Runs the task with this id, out of its turn. `None` if the task is not pending.
     pub fn run(&self, id: TaskId) -> Option<Outcome> {
         let task = self.shared.take_if(|task| task.id() == id)?;
         Some(self.shared.run(task))
     }
 
-    /// Runs what is pending now, in order. What these tasks submit stays pending. Returns how many have run:
-    /// without those that one of the others has cancelled or run.
+    /// Runs the tasks that are pending now, in order. Tasks that these tasks submit stay pending. Returns how
+    /// many tasks this call has run: a task that another one has cancelled or run does not count.
     pub fn run_pending(&self) -> usize {
         let now: Vec<_> = self.pending().into_iter().map(|task| task.id).collect();
         now.into_iter().filter_map(|id| self.run(id)).count()
     }
 
-    /// Runs what is pending, and what that submits, until nothing is. Returns how many have run. A task that
-    /// submits itself anew each time keeps this going for ever.
+    /// Runs the pending tasks, and the tasks that they submit, until no task is pending. Returns how many
+    /// have run. If a task submits itself anew each time, this never returns.
     pub fn run_all(&self) -> usize {
         std::iter::from_fn(|| self.run_next()).count()
     }
 
-    /// Takes the task out that was submitted first. Run it, keep it, or drop it.
+    /// Takes out the task that was submitted first. The caller can run it, keep it, or drop it.
     pub fn take_next(&self) -> Option<Task> {
         self.shared.take_if(|_| true).map(|(task, _)| task.handed_out())
     }
 
-    /// Takes this task out. `None` if it is not pending.
+    /// Takes out the task with this id. `None` if the task is not pending.
     pub fn take(&self, id: TaskId) -> Option<Task> {
         self.shared.take_if(|task| task.id() == id).map(|(task, _)| task.handed_out())
     }
 
-    /// Drops the task that was submitted first, as an executor does that discards what it has accepted.
-    /// Returns which it was.
+    /// Drops the task that was submitted first, as an executor does that discards accepted tasks. Returns the
+    /// id of the task.
     pub fn discard_next(&self) -> Option<TaskId> {
         self.take_next().map(|task| task.id())
     }
@@ -190,18 +192,18 @@ impl ManualShared {
         } else {
             task.leave_queue();
             drop(state);
-            drop((task, stay)); // it was cancelled before it came
+            drop((task, stay)); // the task was cancelled before it came
         }
         Ok(())
     }
 
-    /// Takes the first task out that is wanted.
+    /// Takes out the first wanted task.
     fn take_if(&self, wanted: impl Fn(&Task) -> bool) -> Option<(Task, InFlight)> {
         loop {
             let mut state = self.state.lock();
             let place = state.pending.iter().position(|(task, _)| wanted(task))?;
             let taken = state.pending.remove(place)?;
-            let was_cancelled = taken.0.leave_queue(); // just now, or whoever cancels it would have taken it out
+            let was_cancelled = taken.0.leave_queue(); // just now, so the canceller has not taken it out yet
             drop(state);
             if !was_cancelled {
                 return Some(taken);
@@ -209,7 +211,7 @@ impl ManualShared {
         }
     }
 
-    /// Takes all out that are wanted.
+    /// Takes out all wanted tasks.
     fn take_all(&self, wanted: impl Fn(&Task) -> bool) -> Vec<(Task, InFlight)> {
         let mut state = self.state.lock();
         let (taken, kept) = state.pending.drain(..).partition(|(task, _)| wanted(task));
@@ -270,7 +272,7 @@ impl QueueOwner for ManualShared {
         drop(self.take_all(Task::is_cancelled));
     }
 
-    fn tombstone_dropped(&self) {} // none stays
+    fn tombstone_dropped(&self) {} // no tombstone stays in the list
 
     fn take_out(&self, _queue: QueueId, id: TaskId) -> Option<Task> {
         self.take_if(|task| task.id() == id).map(|(task, _)| task)
@@ -284,7 +286,7 @@ impl QueueOwner for ManualShared {
         "a manual executor".to_owned()
     }
 
-    /// Any thread may run any task at any time.
+    /// Returns `Elsewhere`: any thread can run any task at any time.
     fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
         ServedBy::DrainTask(Location::Elsewhere)
     }

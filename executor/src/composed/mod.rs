@@ -1,14 +1,15 @@
-//! Executors that are made over other executors: each adds one promise, and hands its tasks on.
+//! Executors that are made over other executors: each adds one promise, and passes its tasks on to the
+//! executor below.
 //!
 //! | promise | executor |
 //! |---|---|
-//! | at most so many tasks are under way | [`BoundedExecutor`] |
+//! | at most a fixed number of tasks is under way | [`BoundedExecutor`] |
 //! | the tasks that ran at an abrupt shutdown are known | [`TrackingExecutor`] |
 //! | a task's own way to be cancelled is used | [`CancellingExecutor`] |
 //! | one task at a time, in order | [`SerialExecutor`]; for each key: [`StripedExecutor`] |
 //! | a test decides what runs when | [`ManualExecutor`], which runs its tasks itself |
 //!
-//! What they share is their [life](lifecycle) over the executor below, and the [strand](strand).
+//! They share two parts: their [life](lifecycle) over the executor below, and the [strand](strand).
 
 mod lifecycle;
 

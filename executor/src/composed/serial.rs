@@ -1,10 +1,10 @@
-//! One task at a time, in the order of submission, on the threads of any executor.
+//! Runs one task at a time, in the order of submission, on the threads of any executor.
 //!
-//! For tasks that must not overlap: those of one account, one file, one client. A pool of one thread does
-//! that, too, but it keeps its thread while there is nothing to do. A strand of tasks needs one only while it
-//! has some, and any number of strands can share a pool.
+//! For tasks that must not overlap: the tasks of one account, one file, one client. A pool of one thread does
+//! that, too, but it keeps its thread while it has no task. A strand needs a thread only while it has tasks,
+//! and any number of strands can share a pool.
 //!
-//! How the strand moves, and what always holds, is on the page of [`strand`](super::strand): here it has a
+//! The page of [`strand`](super::strand) says how a strand moves, and what always holds. This file adds a
 //! lock, a queue owner and an executor.
 
 use std::fmt;
@@ -42,23 +42,25 @@ use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Each task sees what those before it did, whichever threads they ran on. One that panics does not stop the
-/// strand; its panic goes to the [panic handler of the process](crate::panics) if nobody reads it. The strand
-/// keeps the thread that it got until it is empty: a strand that never is keeps it for ever, unless it is
-/// told to [take turns](Self::turns_of).
+/// Each task sees what the tasks before it did, on whatever threads they ran. A task that panics does not
+/// stop the strand; its panic goes to the [panic handler of the process](crate::panics) if no caller reads
+/// it. The strand keeps its thread until the strand is empty. A strand that is never empty never gives the
+/// thread back, unless it is told to [take turns](Self::turns_of).
 ///
-/// If the executor below refuses, the submission that it was asked for fails. If it drops what it has
-/// accepted, as [`Discard`](crate::Discard) does, the tasks that are in the strand then are dropped and their
-/// handles completed as cancelled. If it hands that out, as its
-/// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, it comes as one task, which runs the strand;
-/// tasks of a [`scope`](crate::ExecutorExt::scope) are dropped then, since somebody waits for them.
+/// The executor below is given one task for the whole strand, the strand's *drain task*. If it refuses the
+/// drain task, the submission fails that has brought the first task. If it drops the drain task after it has
+/// accepted it, as [`Discard`](crate::Discard) does, the tasks that are in the strand then are dropped and
+/// their handles completed as cancelled. If it hands that out, as its
+/// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, the user gets one task, which runs the
+/// strand. Tasks of a [`scope`](crate::ExecutorExt::scope) are dropped then, since the scope waits for them.
 ///
 /// # What the executor below sees
-/// One task for the whole strand, its *ticket*. While that waits, it has the highest
-/// [priority](Task::priority) of the tasks that have come into the strand since it was given to the executor:
-/// a [`PriorityQueue`](crate::PriorityQueue) raises it when a more urgent one comes. The order in the strand
-/// stays the same, so what is before the urgent task is carried along. The ticket does not fall when that
-/// task is cancelled or taken out. Before each turn it has the highest of those that are still in the strand.
+/// It sees the drain task. While the drain task waits, it has the highest [priority](Task::priority) of the
+/// tasks that have come into the strand since it was given to the executor: a
+/// [`PriorityQueue`](crate::PriorityQueue) raises it when a more urgent task comes. The order in the strand
+/// stays the same, so the urgent task carries along the tasks before it. The priority of the drain task does
+/// not fall when the urgent task is cancelled or taken out. Before each turn the drain task takes the highest
+/// priority of the tasks that are still in the strand.
 ///
 /// ```
 /// use executor::{Latch, PriorityQueue, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};
@@ -85,38 +87,39 @@ use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows the ticket as the task of the strand that it runs,
-/// or would run first. [Hooks](crate::Hooks), and a comparator or a queue of your own, see its id, which is
-/// its own, and no name: it stands for many tasks, and its outcome is that of none of them. The pool counts
-/// it as one.
+/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows the drain task as the task of the strand that it
+/// runs, or would run first. [Hooks](crate::Hooks), and a comparator or a queue of your own, see its id,
+/// which is its own, and no name: it stands for many tasks, and its outcome is that of none of them. The pool
+/// counts it as one task.
 ///
-/// An executor that runs what it is given on the submitting thread runs the strand there. Of the tasks that
-/// come meanwhile none hangs below that submitter's token.
+/// An executor that runs a task on the submitting thread runs the strand there. Tasks that come meanwhile do
+/// not hang below that submitter's token.
 ///
 /// # Its end
-/// Made with [`over`](Self::over) it ends alone: after [`shutdown`](ExecutorService::shutdown) it refuses
-/// what comes and runs what it has; [`shutdown_now`](ExecutorService::shutdown_now) hands that back, and
-/// cancels the token of the task that runs. It is terminated when its last task has ended. (While somebody
-/// keeps the one task that the executor below has handed out, it is not.) Made with [`owning`](Self::owning)
-/// it ends the service below, too. Dropping one that was made with `over` neither waits nor cancels: what was
-/// accepted is run. One that owns a service drops that.
+/// Made with [`over`](Self::over) it ends alone. After [`shutdown`](ExecutorService::shutdown) it refuses new
+/// tasks and runs those that it has. [`shutdown_now`](ExecutorService::shutdown_now) hands back the tasks
+/// that wait, and cancels the token of the task that runs. It is terminated when its last task has ended. (It
+/// is not terminated while a user keeps the drain task that the executor below has handed out.) Made with
+/// [`owning`](Self::owning) it ends the service below, too. The drop of a serial executor that was made with
+/// `over` neither waits nor cancels: the accepted tasks are run. A serial executor that owns a service drops
+/// the service.
 ///
 /// # Blocking
-/// `execute` and `submit` wait while another thread's submission is just being accepted or refused by the
-/// executor below, as long as that takes. A task that waits for a later one of its own strand would wait for
-/// ever: that is [found](crate::Starvation).
+/// `execute` and `submit` wait while another thread brings the strand's first task to the executor below,
+/// until that executor has accepted or refused it. A task that waits for a later task of its own strand could
+/// wait without end: the wait fails and [says so](crate::Starvation).
 pub struct SerialExecutor<E> {
     inner: Underlying<Lender<E>>,
     strand: Arc<Strand<Serial>>,
 }
 
-/// Keeps the one strand.
+/// The owner of the one strand.
 struct Serial {
     registration: QueueRegistration,
     tombstones: Tombstones,
     turns: OnceLock<Turns>,
     life: Arc<Lifecycle>,
-    /// There is one while the strand is not idle. Its lock is taken around that of the strand.
+    /// The stay, while the strand is not idle. This lock is taken around the lock of the strand.
     stay: Mutex<Option<InFlight>>,
 }
 
@@ -126,7 +129,7 @@ impl<E: Executor> SerialExecutor<E> {
         Self::new(Underlying::over(Lender::new(executor)))
     }
 
-    /// The same, and ends `service` when it ends itself.
+    /// Makes an empty strand over `service`, and ends `service` when it ends itself.
     ///
     /// ```
     /// use executor::{SerialExecutor, ThreadPoolExecutor, prelude::*};
@@ -157,10 +160,10 @@ impl<E: Executor> SerialExecutor<E> {
         Self { inner, strand }
     }
 
-    /// Has the strand let others go first after every so many of its tasks: if there are more, it goes to the
-    /// end of the queue of the executor below, and goes on where it gets its next thread.
+    /// Has the strand let others go first after each turn of `tasks` tasks. If it has more tasks then, it
+    /// goes to the end of the queue of the executor below, and goes on when a thread takes it from there.
     ///
-    /// The executor has to be one that a task can own: a pool, or an [`Arc`] of one.
+    /// The executor must be one that a task can own: a pool, or an [`Arc`] of a pool.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -188,9 +191,10 @@ impl<E: Executor> SerialExecutor<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// If the executor below refuses the strand when it comes for its next turn, as a pool does that was shut
-    /// down, the strand goes on where it is. An executor that has submitters wait for room has the strand
-    /// wait, too, with its thread; until this executor is dropped, then the strand goes on where it is.
+    /// If the executor below refuses the strand at the end of a turn, as a pool does that was shut down, the
+    /// strand goes on where it is. An executor that makes submitters wait for room makes the strand wait,
+    /// too, and the strand keeps its thread meanwhile. When this executor is dropped, a strand that waits
+    /// goes on where it is.
     ///
     /// # Panics
     /// If `tasks` is zero.
@@ -199,16 +203,16 @@ impl<E: Executor> SerialExecutor<E> {
         E: 'static,
     {
         assert!(tasks > 0, "a turn is one task at least");
-        let _ = self.strand.owner.turns.set(self.inner.executor().turns(tasks)); // the first word counts
+        let _ = self.strand.owner.turns.set(self.inner.executor().turns(tasks)); // the first call counts
         self
     }
 
-    /// How many tasks wait in the strand, without the one that runs.
+    /// Returns how many tasks wait in the strand, without the task that runs.
     pub fn waiting(&self) -> usize {
         self.strand.with(|state| state.len()).saturating_sub(self.strand.owner.tombstones.count())
     }
 
-    /// The executor below.
+    /// Returns the executor below.
     pub fn executor(&self) -> &E {
         self.inner.executor()
     }
@@ -226,7 +230,7 @@ impl<E: Executor> Executor for SerialExecutor<E> {
             Ok(None) => RejectReason::Shutdown,
             Err(why) => why.into(),
         };
-        let task = entry.task.take().expect("it has not joined the line");
+        let task = entry.task.take().expect("it has not joined the strand");
         Err(RejectedExecution { reason, task })
     }
 }
@@ -241,7 +245,7 @@ impl<E: Executor> ExecutorService for SerialExecutor<E> {
         self.inner.life().shutdown();
         let mut stay = owner.stay.lock();
         let (mut tasks, cancelled) = self.strand.stop();
-        // Nobody needs to wait for a drain task that has not begun.
+        // A drain task that has not begun will find no task, so the life need not wait for it.
         let ended = if self.strand.with(|state| state.is_running()) { None } else { stay.take() };
         drop(stay);
         drop((cancelled, ended));
@@ -255,7 +259,7 @@ impl<E: Executor> ExecutorService for SerialExecutor<E> {
     rest_of_service!(self.inner);
 }
 
-/// A submitter before the strand.
+/// A submitter that brings a task to the strand.
 struct StrandSubmission<'a> {
     strand: &'a Arc<Strand<Serial>>,
     task: Option<Task>,
@@ -263,7 +267,7 @@ struct StrandSubmission<'a> {
 }
 
 impl Look for &mut StrandSubmission<'_> {
-    /// Nothing if the executor was shut down.
+    /// How the task has joined; `None` if the executor was shut down.
     type Found = Option<Joined>;
 
     fn look(&mut self, waker: &Waker) -> Option<Option<Joined>> {
@@ -325,7 +329,7 @@ impl StrandOwner for Serial {
         let (result, is_idle) = strand.with(|state| (change(state), state.is_idle()));
         let ended = if is_idle { stay.take() } else { None };
         drop(stay);
-        drop(ended); // when the lock is free: those who wait for the end are let go
+        drop(ended); // when the lock is free: this wakes the threads that wait for the end
         result
     }
 }
@@ -338,7 +342,7 @@ impl QueueOwner for Strand<Serial> {
         }
     }
 
-    fn tombstone_dropped(&self) {} // what leaves the strand is counted before it is dropped
+    fn tombstone_dropped(&self) {} // a task that leaves the strand is counted before it is dropped
 
     fn take_out(&self, _queue: QueueId, id: TaskId) -> Option<Task> {
         let (task, was_cancelled) = self.remove(id)?;

@@ -1,8 +1,8 @@
-//! Which tasks ran when an executor was shut down abruptly.
+//! Finds out which tasks ran when an executor was shut down abruptly.
 //!
-//! `shutdown_now` hands back the tasks that were not begun. Those that were running are asked to stop, and
-//! most of them have to be done again some day: a page that was fetched half is not indexed. Nobody but the
-//! executor knows which they were.
+//! `shutdown_now` hands back the tasks that were not begun. The tasks that were running are asked to stop,
+//! and most of them must be done again some day: a page that was fetched half is not indexed. Only the
+//! executor knows which tasks were running.
 //!
 //! # What is known and what is presumed
 //!
@@ -12,19 +12,19 @@
 //! | its body returned | [`CutOffHow::Returned`]: presumed |
 //! | its body panicked | [`CutOffHow::Panicked`]: presumed |
 //!
-//! The second is the *false positive* that cannot be avoided: a body may have taken its last step just before
-//! the request came, and a closure that returns nothing has no way to say so. In the classic listing, which
-//! looks at the thread's interrupt flag, every report is of this kind. Whoever does a task again that is only
-//! presumed must be able to do it twice.
+//! The second row is the *false positive* that cannot be avoided. Perhaps the body took its last step just
+//! before the request came, and a closure that returns nothing cannot say so. In the classic listing, which
+//! looks at the thread's interrupt flag, every report is of this kind. A client that repeats a task which is
+//! only presumed to be cut off must be able to do that task twice.
 //!
 //! # Invariants
 //!
-//! 1. A task that was accepted and has neither completed before the request nor been dropped is handed out by
-//!    `shutdown_now`, or is reported: it is in a queue when that looks for it, or begins under a root that is
-//!    cancelled.
+//! 1. Take an accepted task that neither completed before the request nor was dropped: `shutdown_now` hands
+//!    it out, or it is reported. It is in a queue when `shutdown_now` looks for it, or it begins under a root
+//!    that is cancelled.
 //! 2. A task is reported before its [stay](super::lifecycle) ends, so the report is complete when the
 //!    executor is terminated.
-//! 3. Tags are users' values: they are cloned and dropped when the book is not locked.
+//! 3. Tags are users' values: they are cloned and dropped while the record is not locked.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,10 +40,10 @@ use crate::task::outcome::Outcome;
 use crate::task::{Task, TaskLabel};
 use crate::waiting::starvation::TaskRef;
 
-/// Knows which tasks ran when it was shut down abruptly, over any executor.
+/// Records which of its tasks ran when it was shut down abruptly, over any executor.
 ///
-/// Tasks are known by id and name, and by a *tag* of the user's if that is more useful: an address, a job's
-/// number, whatever it takes to submit them again. From a crawler:
+/// It reports a task by id and name, and by a *tag* that the user gives it: for instance an address or a
+/// job's number, by which the user can submit the task again. In a crawler:
 ///
 /// ```
 /// use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor, prelude::*};
@@ -67,36 +67,37 @@ use crate::waiting::starvation::TaskRef;
 /// ```
 ///
 /// # What is reported
-/// A task that was asked to stop while it ran, by [`shutdown_now`](ExecutorService::shutdown_now) of this
-/// executor or of the one below, and ended after that. [`CutOff::is_certain`] tells whether the task itself
-/// says that it was cut off. A task that the executor below has dropped, and one that ended before the
-/// request, are not reported.
+/// Each task is reported that [`shutdown_now`](ExecutorService::shutdown_now), of this executor or of the one
+/// below, asked to stop while the task ran, and that ended after that. [`CutOff::is_certain`] tells whether
+/// the task itself says that it was cut off. A task that the executor below has dropped, and a task that
+/// ended before the request, are not reported.
 ///
 /// # Its end
-/// As that of a [`BoundedExecutor`](crate::BoundedExecutor): [`over`](Self::over) ends alone,
-/// [`owning`](Self::owning) with the service below.
+/// It ends like a [`BoundedExecutor`](crate::BoundedExecutor): made with [`over`](Self::over) it ends alone,
+/// made with [`owning`](Self::owning) together with the service below.
 pub struct TrackingExecutor<E, T = ()> {
     inner: Underlying<E>,
     book: Arc<Mutex<TrackingRecord<T>>>,
 }
 
 struct TrackingRecord<T> {
-    /// The tags of tasks under way that have one.
+    /// The tags of the tasks under way, for each task that has a tag.
     tags: BTreeMap<TaskId, Arc<Tag<T>>>,
     running: usize,
     cut_off: Vec<Arc<CutOff<T>>>,
 }
 
-/// A tag, until somebody is given it.
+/// A tag, until it is given to a caller.
 type Tag<T> = Mutex<Option<T>>;
 
 impl<E: Executor> TrackingExecutor<E> {
-    /// Tracks what goes through it. Others that use `executor` directly are not tracked.
+    /// Makes a tracking executor over `executor`. Tasks that are given to `executor` directly are not
+    /// tracked.
     pub fn over(executor: E) -> Self {
         Self { inner: Underlying::over(executor), book: TrackingRecord::empty() }
     }
 
-    /// The same, and ends `service` when it ends itself.
+    /// Makes a tracking executor that owns `service`, and ends it when it ends itself.
     pub fn owning(service: E) -> Self
     where
         E: ExecutorService,
@@ -104,7 +105,7 @@ impl<E: Executor> TrackingExecutor<E> {
         Self { inner: Underlying::owning(service), book: TrackingRecord::empty() }
     }
 
-    /// Makes it one whose tasks can be [tagged](Self::tagged) with values of this type.
+    /// Changes the type of the tags: tasks can then be [tagged](Self::tagged) with values of type `T`.
     ///
     /// # Panics
     /// If tasks are under way.
@@ -121,7 +122,7 @@ impl<T> TrackingRecord<T> {
 }
 
 impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
-    /// An executor that gives every task this tag.
+    /// Returns an executor that gives every task this tag.
     pub fn tagged(&self, tag: T) -> Tagged<'_, E, T>
     where
         T: Clone,
@@ -129,7 +130,7 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
         Tagged { tracking: self, tag }
     }
 
-    /// As [`shutdown_now`](ExecutorService::shutdown_now), with the tags of the tasks that come back.
+    /// Does what [`shutdown_now`](ExecutorService::shutdown_now) does, and returns the tasks with their tags.
     #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
     pub fn stop(&self) -> Vec<(Task, Option<T>)> {
         self.inner.shutdown_now_each(|task| {
@@ -138,11 +139,11 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
         })
     }
 
-    /// The tasks that were asked to stop while they ran, in the order in which they ended.
+    /// Returns the tasks that were asked to stop while they ran, in the order in which they ended.
     ///
     /// # Errors
-    /// [`NotTerminated`] before the executor is terminated: a task that still runs may be one of them, or
-    /// not.
+    /// [`NotTerminated`] before the executor is terminated: it is not known yet whether a task that still
+    /// runs will be one of them.
     pub fn cut_off(&self) -> Result<Vec<CutOff<T>>, NotTerminated>
     where
         T: Clone,
@@ -154,14 +155,14 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
         Ok(cut_off.iter().map(|task| CutOff::clone(task)).collect())
     }
 
-    /// What it is doing, in numbers.
+    /// Returns what this executor is doing, in numbers.
     pub fn stats(&self) -> TrackingStats {
         let under_way = self.inner.life().under_way();
         let book = self.book.lock();
         TrackingStats { under_way, running: book.running, cut_off: book.cut_off.len() }
     }
 
-    /// The executor below.
+    /// Returns the executor below.
     pub fn executor(&self) -> &E {
         self.inner.executor()
     }
@@ -172,7 +173,7 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
             let tag = tag.map(|tag| Arc::new(Mutex::new(Some(tag))));
             if let Some(tag) = &tag {
                 let replaced = self.book.lock().tags.insert(label.id(), Arc::clone(tag));
-                drop(replaced); // of a task that has come twice
+                drop(replaced); // the tag of a task that was submitted twice
             }
             let book = Arc::clone(&self.book);
             task.accompanied(Tracked { member, label, tag, book })
@@ -198,7 +199,7 @@ impl<E: Executor, T: Send + Sync + 'static> ExecutorService for TrackingExecutor
     rest_of_service!(self.inner);
 }
 
-/// A [`TrackingExecutor`] that gives every task the same tag: see [`tagged`](TrackingExecutor::tagged).
+/// A view of a [`TrackingExecutor`] that gives every task one tag: see [`tagged`](TrackingExecutor::tagged).
 pub struct Tagged<'a, E, T> {
     tracking: &'a TrackingExecutor<E, T>,
     tag: T,
@@ -210,7 +211,7 @@ impl<E: Executor, T: Clone + Send + Sync + 'static> Executor for Tagged<'_, E, T
     }
 }
 
-/// Goes along with a task.
+/// Observes a task that is tracked.
 struct Tracked<T: Send + Sync + 'static> {
     member: InFlightTask,
     label: TaskLabel,
@@ -238,7 +239,8 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
             Outcome::Panicked(_) => CutOffHow::Panicked,
             Outcome::Cancelled => CutOffHow::GaveUp,
         };
-        // Of a task that was handed out and is run by somebody else after the end, that one has the say.
+        // A task that was handed out, and that its new owner runs after the end of this life, is not
+        // reported: its new owner decides what becomes of it.
         let is_cut_off = self.member.stays() && is_cancelled_here();
         let report = is_cut_off.then(|| {
             let task = TaskRef::new(self.label.id(), self.label.name());
@@ -263,10 +265,10 @@ impl<T: Send + Sync + 'static> Drop for Tracked<T> {
         let Some(tag) = self.tag.take() else { return };
         let mut book = self.book.lock();
         if book.tags.get(&self.label.id()).is_some_and(|known| Arc::ptr_eq(known, &tag)) {
-            book.tags.remove(&self.label.id()); // which drops nothing of the user's: we have it, too
+            book.tags.remove(&self.label.id()); // drops no user's value: `tag` is another owner
         }
         drop(book);
-        call_outside(|| drop(tag)); // it may be the last owner of another task
+        call_outside(|| drop(tag)); // perhaps the tag is the last owner of another task
     }
 }
 
@@ -274,35 +276,36 @@ impl<T: Send + Sync + 'static> Drop for Tracked<T> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CutOff<T = ()> {
-    /// Which.
+    /// The id and the name of the task.
     pub task: TaskRef,
-    /// What it was [tagged](TrackingExecutor::tagged) with.
+    /// The task's [tag](TrackingExecutor::tagged), if it has one.
     pub tag: Option<T>,
-    /// How it ended then.
+    /// How the task ended after it was asked to stop.
     pub how: CutOffHow,
 }
 
-/// How a task ended that had been asked to stop.
+/// How a task ended after it had been asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CutOffHow {
-    /// It ended as cancelled: the body of a [cancellable](crate::FutureTask::cancellable) task returned
+    /// The task ended as cancelled: the body of a [cancellable](crate::FutureTask::cancellable) task returned
     /// `Err(Cancelled)`.
     GaveUp,
-    /// Its body returned. It may have done all that it had to do.
+    /// The task's body returned. Perhaps it had done all of its work.
     Returned,
-    /// Its body panicked.
+    /// The task's body panicked.
     Panicked,
 }
 
 impl<T> CutOff<T> {
-    /// Whether the task itself says that it has not done what it had to do. If not, that is presumed.
+    /// Returns whether the task itself says that it has not done all of its work. If it does not say so, that
+    /// is presumed.
     pub fn is_certain(&self) -> bool {
         self.how == CutOffHow::GaveUp
     }
 }
 
-/// The executor is not terminated yet, so it is not known which tasks will have been cut off.
+/// The error that the executor is not terminated yet, so it is not known which tasks will have been cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotTerminated;
 
@@ -319,9 +322,9 @@ impl Error for NotTerminated {}
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TrackingStats {
-    /// Tasks in progress or queued in the executor below.
+    /// Tasks that run, or wait in the executor below.
     pub under_way: usize,
-    /// Tasks in progress.
+    /// Tasks that run.
     pub running: usize,
     /// Tasks that were asked to stop while they ran, and have ended.
     pub cut_off: usize,

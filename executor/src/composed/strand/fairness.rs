@@ -1,14 +1,15 @@
-//! The executor below, as one of its own threads may have to call it: a drain task that lets others go first.
+//! Lends the executor below to a drain task that lets others go first.
 //!
-//! The executor belongs to the wrapper, which may be dropped while a drain task runs; and dropping a pool
-//! waits for its tasks, unless one of its own threads drops it. So a drain task must never be the last who
-//! has it. It *borrows* the executor for a call, and the wrapper, when it is dropped, first has all loans
-//! come back. From then on drain tasks run until their strands are empty.
+//! A drain task calls the executor below from one of that executor's own threads. The executor belongs to the
+//! wrapper, which can be dropped while a drain task runs. The drop of a pool waits for its tasks, unless one
+//! of its own threads drops it. So a drain task must never be the last owner of the executor. It *borrows*
+//! the executor for a call, and the drop of the wrapper first waits until all loans have come back. From then
+//! on drain tasks run until their strands are empty.
 //!
-//! A loan may take long: an executor that has submitters wait for room has the drain task wait, too, perhaps
-//! for the very thread that drops the wrapper. So the call is made under a token, and the drop cancels it. A
-//! drain task that waits goes on at once, as if it had been refused. What is left to wait for is its way
-//! back.
+//! A loan can take long: an executor that makes submitters wait for room makes the drain task wait, too,
+//! perhaps for the very thread that drops the wrapper. So the call is made under a token, and the drop
+//! cancels the token. A drain task that waits in the call then goes on at once, as if its successor had been
+//! refused. So the drop waits only until the calls have returned.
 
 use std::ops::Deref;
 use std::task::Waker;
@@ -23,7 +24,7 @@ use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::starvation::WaitsFor;
 use crate::waiting::wait::{self, Deadline, Look, wait_for};
 
-/// An executor that can be borrowed, until this is dropped.
+/// An executor that can be borrowed until the lender is dropped.
 pub(crate) struct Lender<E> {
     loans: Arc<Loans>,
     executor: Arc<E>,
@@ -33,9 +34,9 @@ struct Loans(Mutex<LoanRecords>);
 
 struct LoanRecords {
     is_closed: bool,
-    /// Who has one, and the token of its call.
+    /// The threads that have a loan, each with the token of its call.
     borrowers: Vec<(ThreadKey, CancelToken)>,
-    /// The owner, if it waits for them.
+    /// The owner of the executor, if it waits for the loans.
     owner: wait::WaitList,
 }
 
@@ -47,7 +48,7 @@ impl<E> Lender<E> {
 }
 
 impl<E: Executor + 'static> Lender<E> {
-    /// What drain tasks have that are to hand over after so many tasks.
+    /// Returns the turns for drain tasks that hand over after `length` tasks.
     pub(crate) fn turns(&self, length: usize) -> Turns {
         let executor: Arc<dyn Executor> = Arc::clone(&self.executor) as _;
         Turns {
@@ -89,7 +90,7 @@ impl Look for ComeBack<'_> {
     type Found = ();
 
     fn look(&mut self, waker: &Waker) -> Option<()> {
-        let me = this_thread(); // which does not wait for itself
+        let me = this_thread(); // the owner does not wait for its own loan
         let mut book = self.0.0.lock();
         let all = book.borrowers.iter().all(|(thread, _)| *thread == me);
         if !all {
@@ -112,13 +113,14 @@ impl Source for Loans {
         WaitsFor::Borrowers
     }
 
-    /// The executor must not go while a drain task has it.
+    /// Returns false: the executor must not be dropped while a drain task has it.
     fn can_be_given_up(&self) -> bool {
         false
     }
 }
 
-/// After how many tasks the drain task of a strand lets others go first.
+/// The length of a turn, in tasks, after which a drain task lets others go first, and the executor that it
+/// borrows then.
 pub(crate) struct Turns {
     length: AtomicUsize,
     loans: Arc<Loans>,
@@ -134,7 +136,7 @@ impl Turns {
         self.length.store(length, Ordering::Relaxed);
     }
 
-    /// The executor below, if its owner is still there.
+    /// Borrows the executor below, if its owner was not dropped.
     pub(super) fn borrow(&self) -> Option<Loan> {
         let token = CancelToken::new();
         let mut book = self.loans.0.lock();
@@ -156,16 +158,16 @@ pub(super) struct Loan {
 }
 
 impl Loan {
-    /// Gives the executor a task, and waits no more for that when the owner wants the loan back.
+    /// Gives the executor a task. Stops waiting for that when the owner wants the loan back.
     pub(super) fn execute(&self, task: Task) -> Result<(), RejectedExecution> {
-        let executor = self.executor.as_ref().expect("it is given back by drop only");
+        let executor = self.executor.as_ref().expect("only the drop gives it back");
         self.token.attach(|| executor.execute_task(task))
     }
 }
 
 impl Drop for Loan {
     fn drop(&mut self) {
-        drop(self.executor.take()); // not the last, since the owner has one
+        drop(self.executor.take()); // not the last owner: the lender waits for this loan
         let mut book = self.loans.0.lock();
         let place = book.borrowers.iter().position(|(_, token)| token.is(&self.token));
         place.map(|place| book.borrowers.swap_remove(place)); // not the last of its token

@@ -1,7 +1,7 @@
-//! A strand of tasks: one at a time, in order, on the threads of an executor below.
+//! A strand of tasks that run one at a time, in order, on the threads of an executor below.
 //!
-//! [`SerialExecutor`](crate::SerialExecutor) is one strand, [`StripedExecutor`](crate::StripedExecutor) one
-//! for each key.
+//! A [`SerialExecutor`](crate::SerialExecutor) has one strand, a [`StripedExecutor`](crate::StripedExecutor)
+//! one for each key.
 //!
 //! # How a strand moves
 //!
@@ -11,50 +11,52 @@
 //!     ▲                    │ refused, dropped    │ dropped       │  ▲
 //!     └────────────────────┴─────────────────────┘               │  │ refused, dropped, run inside of the call
 //!                                                ▲               ▼  │
-//!                                                └─accepted── hands over   (after so many tasks, if there are more)
+//!                                                └─accepted── hands over   (turn is over, more tasks wait)
 //! ```
 //!
 //! The strand gives the executor below one task, its *drain task*, which runs the tasks of the strand one
 //! after the other until none is left. So the executor can refuse only when the strand is empty, and the
-//! refusal is the answer to the one whose task it was. In the classic listing each task submits the next one:
-//! refused in the middle, the rest of the strand stays where it is for ever.
+//! submitter of the first task gets the refusal. In the classic listing each task submits the next one: if
+//! that is refused in the middle, the rest of the strand is never run.
 //!
-//! A drain task that has run for long enough gives the executor a successor, behind what others have
-//! submitted, and returns. If that is refused, it goes on itself, since the tasks behind it were accepted. An
-//! executor may run the successor before the call returns, as [`CallerRuns`](crate::CallerRuns) does: then
-//! the successor returns at once and the drain task goes on, so the stack does not grow with the strand.
+//! At the end of its turn a drain task gives the executor a successor, behind the tasks that others have
+//! submitted, and returns. If the successor is refused, the drain task goes on itself, since the tasks in the
+//! strand were accepted. An executor can run the successor before the call returns, as
+//! [`CallerRuns`](crate::CallerRuns) does. Then the successor returns at once and the drain task goes on, so
+//! the stack does not grow with the strand.
 //!
-//! The drain task is no closure that has captured the strand. It shares its state with the strand as a task
-//! does with its handle: so the strand knows in which queue the drain task is, and no memory is allocated for
-//! a drain task.
+//! The drain task is not a closure that has captured the strand. It shares its state with the strand, as a
+//! task does with its handle. So the strand knows in which queue the drain task is, and no memory is
+//! allocated for a drain task.
 //!
 //! # How a drain task rises
 //!
-//! To the executor below, a drain task is as urgent as the most urgent task that has come into the strand
-//! while it waits. A task that comes later may be more urgent, and the queue below has ordered the drain task
-//! by then. To take the drain task out and submit it again would be wrong: meanwhile it could be refused, or
-//! `shutdown_now` could miss it. So the queue is asked to
-//! [raise](crate::waiting::queue_owner::QueueOwner::raise) it, and does so under its own lock, in one step.
+//! While a drain task waits, its priority is the highest of the tasks that have come into the strand
+//! meanwhile. A later task can be more urgent, and by then the queue below has ordered the drain task. To
+//! take the drain task out and submit it again would be wrong: it could be refused, or `shutdown_now` could
+//! miss it. So the submitter asks the queue to [raise](crate::waiting::queue_owner::QueueOwner::raise) the
+//! drain task, and the queue does so under its own lock, in one step.
 //!
-//! The priority is not told but asked for, under that lock. So of two submitters that have the drain task
-//! raised at the same time, the second finds what the first has done or more, and a drain task that is
-//! another one by now has the priority that it should have. A drain task that is on its way into the queue is
-//! in none yet. The queue asks for its priority when it has said that the drain task is in there: whichever
-//! comes first under the lock of the strand, the submitter or the queue, the other one knows of it.
+//! The submitter does not pass the priority: the queue asks the strand for it, under the lock of the queue.
+//! So if two submitters have the drain task raised at the same time, the second request finds the priority of
+//! the first one, or a higher one. If the drain task has a successor by now, the queue finds the priority of
+//! the successor. A drain task on its way into a queue is in no queue yet. The queue first notes in the drain
+//! task that it is in the queue, and asks for its priority after that. Submitter and queue each take the lock
+//! of the strand for that, and the second of them sees what the first has done.
 //!
-//! The order in the strand stays as it is: what is urgent carries along what is before it. A drain task never
-//! falls: what has made it urgent may be cancelled, but its submitter has had the place. Its successor begins
-//! anew, with what is in the strand then.
+//! The order in the strand stays as it is: an urgent task carries along the tasks before it. The priority of
+//! a drain task never falls. The drain task keeps its place in the queue even if the urgent task is
+//! cancelled. The successor begins anew, with the highest priority of the tasks that are in the strand then.
 //!
 //! # Invariants
 //!
-//! 1. At most one drain task has not begun, and at most one runs tasks. While there is one, every task in the
-//!    strand will be run by it or a successor, or be dropped with it.
-//! 2. While the first drain task is being offered, other submitters wait: nobody counts on a drain task that
-//!    may be refused.
+//! 1. At most one drain task has not begun, and at most one runs tasks. While there is a drain task, it or a
+//!    successor will run every task in the strand, or every task is dropped with it.
+//! 2. While the first drain task is being offered, other submitters wait: no submitter counts on a drain task
+//!    that can still be refused.
 //! 3. No user code runs under the lock.
-//! 4. The lock may be taken under that of the queue in which the drain task waits, so never the other way
-//!    round.
+//! 4. The lock of the strand can be taken under the lock of the queue in which the drain task waits. So the
+//!    lock of that queue must never be taken under the lock of the strand.
 
 mod state;
 mod fairness;
@@ -80,31 +82,31 @@ use crate::waiting::wait::Ticket;
 use crate::waiting::worker_context::runs_part;
 use state::{DrainState, ForTheDrain, NextInStrand, Remains};
 
-/// The owner of a strand.
+/// The owner of a strand: what a strand needs to know of its executor.
 pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
-    /// The queue owner of the strand's tasks.
+    /// Returns the id of the queue that the strand's tasks are in.
     fn queue_id(&self) -> QueueId;
 
     fn tombstones(&self) -> &Tombstones;
 
-    /// How long a drain task runs before others have their turn; `None` if it runs until the strand is empty.
+    /// Returns the turns of the drain tasks. `None` if a drain task runs until the strand is empty.
     fn turns(&self) -> Option<&Turns>;
 
-    /// The token above the strand's tasks, beside that of the thread.
+    /// Returns the token above the strand's tasks, in addition to the token of the thread.
     fn root(&self) -> &CancelToken;
 
-    /// Changes a strand in a way after which it may be idle. Takes the owner's lock, which is also held while
-    /// a task comes in, around the strand's.
+    /// Changes a strand in a way that can leave it idle. Takes the owner's lock around the lock of the
+    /// strand. The owner's lock is also held while a task comes in.
     fn change<R>(strand: &Arc<Strand<Self>>, change: impl FnOnce(&mut StrandState) -> R) -> R;
 }
 
 pub(crate) struct Strand<K> {
     state: Mutex<StrandState>,
-    /// Of each of its drain tasks, of which only one is in a queue at a time.
+    /// The id of each of its drain tasks; only one of them is in a queue at a time.
     drain: TaskId,
     /// The number of the queue in which the drain task is; 0 if it is in none.
     queue: AtomicU64,
-    /// How many of its tasks have ended.
+    /// How many tasks of the strand have ended.
     completed: AtomicU64,
     pub(crate) owner: K,
 }
@@ -127,9 +129,8 @@ impl<K: StrandOwner> Strand<K> {
 
     // ----- the way in -----
 
-    /// Puts a task into the strand. If it is not yet known whether the drain task is accepted, the task stays
-    /// where it is and the waker is left. A task that a scope would wait for without end stays where it is,
-    /// too.
+    /// Puts a task into the strand. If the drain task can still be refused, the task stays in `task` and the
+    /// waker joins the wait list. A task for which a scope would wait without end stays in `task`, too.
     pub(crate) fn join(&self, task: &mut Option<Task>, waker: &Waker) -> Result<Joined, Ticket> {
         let me = this_thread();
         let mut state = self.state.lock();
@@ -137,22 +138,23 @@ impl<K: StrandOwner> Strand<K> {
             return Err(state.wait(waker));
         }
         if state.would_strand(task.as_ref()) {
-            return Ok(Joined { offer: None, raise_in: None, drain: Location::Elsewhere }); // the caller drops it
+            // The caller drops the task.
+            return Ok(Joined { offer: None, raise_in: None, drain: Location::Elsewhere });
         }
-        let task = task.take().expect("it has not joined a line");
+        let task = task.take().expect("it has not joined a strand");
         let for_the_drain = state.join(task, me, self.owner.queue_id(), self.owner.tombstones());
         let offer = (for_the_drain == ForTheDrain::Offer).then_some(state.priority);
         Ok(Joined { offer, raise_in: self.raise_in(for_the_drain), drain: self.place(&state) })
     }
 
-    /// The queue that has to raise the drain task, if it is in one. To be asked under the lock: a drain task
-    /// that comes into a queue after that finds its priority there.
+    /// Returns the queue that must raise the drain task, if the drain task is in a queue. Must be called
+    /// under the lock: a drain task that comes into a queue later finds its priority in the strand.
     fn raise_in(&self, what: ForTheDrain) -> Option<QueueId> {
         if what == ForTheDrain::Raise { self.queue() } else { None }
     }
 
-    /// Does what is to be done for the drain task because the task `id` has joined: gives it to the executor
-    /// below, or has it raised there. Without locks.
+    /// Does what the drain task needs because the task `id` has joined: gives the drain task to the executor
+    /// below, or has it raised there. Must be called without locks.
     pub(crate) fn see_to_drain(
         self: &Arc<Self>,
         joined: &Joined,
@@ -172,13 +174,13 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    /// A task in the strand, the drain task of another one, has a higher priority now.
+    /// Notes that a task in the strand, the drain task of another strand, has a higher priority now.
     pub(crate) fn raise_task(&self, id: TaskId, priority: &dyn Fn() -> i32) {
         let raise_in = self.with(|state| self.raise_in(state.raise(id, priority())));
         self.raise_drain(raise_in);
     }
 
-    /// A submitter waits no more.
+    /// Takes a submitter that waits no more out of the wait list.
     pub(crate) fn leave(&self, ticket: Ticket) {
         self.state.lock().submitters.leave(ticket);
     }
@@ -190,7 +192,7 @@ impl<K: StrandOwner> Strand<K> {
         first: TaskId,
         priority: i32,
     ) -> Result<(), RejectedExecution> {
-        /// Also if the executor panics.
+        /// Settles the offer, also if the executor panics.
         struct Offering<'a, K: StrandOwner>(&'a Strand<K>);
         impl<K: StrandOwner> Drop for Offering<'_, K> {
             fn drop(&mut self) {
@@ -203,10 +205,10 @@ impl<K: StrandOwner> Strand<K> {
         let refused = executor.execute_task(self.new_drain(priority));
         refused.or_else(|RejectedExecution { reason, task: drain }| {
             let own = self.remove(first);
-            drop(drain); // the strand is empty now, and those who wait try for themselves
+            drop(drain); // empties the strand, and the submitters that wait try themselves
             match own {
                 Some((task, false)) => Err(RejectedExecution { reason, task }),
-                _ => Ok(()), // cancelled meanwhile, or taken out
+                _ => Ok(()), // the task was cancelled meanwhile, or taken out
             }
         })
     }
@@ -217,7 +219,7 @@ impl<K: StrandOwner> Strand<K> {
 
     // ----- the drain task -----
 
-    /// The drain task's body.
+    /// Runs the body of the drain task.
     fn run_drain(self: &Arc<Self>) {
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
         let mut cancelled = Vec::new(); // dropped when the lock is free
@@ -238,7 +240,8 @@ impl<K: StrandOwner> Strand<K> {
             }
         });
         if is_inline {
-            // The first task was the submitter's, and so hangs below its token, too. Others may be anybody's.
+            // The first task was the submitter's, and so hangs below its token, too. Perhaps other submitters
+            // brought the tasks behind it.
             root.above_tasks(|| self.run_tasks(None));
         }
     }
@@ -260,7 +263,8 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    /// Whether the drain task is shown under the name of a task, is noted in `is_named`.
+    /// Runs a task of the strand. Notes in `is_named` whether the drain task is shown under the name of that
+    /// task.
     fn run_task(&self, task: Task, is_named: &mut bool) {
         let label = task.label();
         let was_named = std::mem::replace(is_named, label.name().is_some() || task.drains_a_strand());
@@ -272,13 +276,13 @@ impl<K: StrandOwner> Strand<K> {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), None);
             }
-            // Only drain tasks write here, each after the one before it. Whoever has joined the task finds it
-            // counted.
+            // Only drain tasks write here, one after the other. A thread that has joined the task finds the
+            // task counted.
             self.completed.store(self.completed() + 1, Ordering::Relaxed);
         });
     }
 
-    /// The next task, or the end of the strand. For when there was one more.
+    /// Takes the next task, or ends the drain task. Called if there was another task a moment ago.
     fn next(self: &Arc<Self>) -> Option<NextInStrand> {
         let mut cancelled = Vec::new(); // dropped when the lock is free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -286,7 +290,8 @@ impl<K: StrandOwner> Strand<K> {
         next.or_else(|| self.next_or_end())
     }
 
-    /// The same, under the lock that an end needs. For when there was no other task.
+    /// Takes the next task, or ends the drain task, under the lock that an end needs. Called if there was no
+    /// other task.
     fn next_or_end(self: &Arc<Self>) -> Option<NextInStrand> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -299,26 +304,26 @@ impl<K: StrandOwner> Strand<K> {
         })
     }
 
-    /// Lets others go first. False if the drain task is to go on.
+    /// Lets others go first. False if the drain task must go on.
     fn hand_over(self: &Arc<Self>) -> bool {
         let Some(loan) = self.owner.turns().and_then(Turns::borrow) else { return false };
         let me = this_thread();
         let Some(priority) = self.with(|state| state.begin_to_hand_over(me)) else { return false };
-        // A drain task that comes back is dropped here, as one that the executor drops. So is a panic of the
-        // executor's.
+        // A refused successor is dropped here, as if the executor had dropped it. A panic of the executor is
+        // contained and dropped, too.
         let answer = contain(|| drop(loan.execute(self.new_drain(priority))));
         drop(loan);
         drop(answer);
         !self.with(|state| state.goes_on(me))
     }
 
-    /// The drain task will not be run.
+    /// Notes that the drain task was dropped and will not be run.
     fn drain_is_dropped(self: &Arc<Self>) {
         let remains = K::change(self, |state| state.abandon(self.owner.queue_id(), self.owner.tombstones()));
         remains.settle();
     }
 
-    /// Where the drain task is.
+    /// Returns where the drain task is.
     pub(crate) fn place_of_drain(&self) -> Location {
         self.place(&self.state.lock())
     }
@@ -335,69 +340,70 @@ impl<K: StrandOwner> Strand<K> {
 
     // ----- out of the strand -----
 
-    /// Takes a task out, if it is in the strand, and says whether it was cancelled there.
+    /// Takes a task out, if it is in the strand, and returns it with whether it was cancelled there.
     pub(crate) fn remove(&self, id: TaskId) -> Option<(Task, bool)> {
         self.with(|state| state.take_out(id, self.owner.queue_id(), self.owner.tombstones()))
     }
 
-    /// Takes out all those that are wanted. What was cancelled comes apart, here and below, to be dropped
+    /// Takes out the wanted tasks. The cancelled tasks come apart, here and below: the caller must drop them
     /// without locks.
     pub(crate) fn remove_all(&self, wanted: impl Fn(&Task) -> bool) -> (Vec<Task>, Vec<Task>) {
         self.with(|state| state.take_all(self.owner.queue_id(), self.owner.tombstones(), wanted))
     }
 
-    /// Takes out all tasks, because no more are to begin.
+    /// Takes out all tasks, so that no more begin.
     pub(crate) fn stop(&self) -> (Vec<Task>, Vec<Task>) {
         self.remove_all(|_| true)
     }
 
-    /// The queue below in which the drain task waits, if it waits in one.
+    /// Returns the queue below in which the drain task waits, if it waits in a queue.
     pub(crate) fn drain_in(&self) -> Option<QueueId> {
         self.queue()
     }
 
-    /// Takes out what was cancelled.
+    /// Takes out the cancelled tasks.
     pub(crate) fn clear_out(&self) -> (Vec<Task>, Vec<Task>) {
         self.remove_all(Task::is_cancelled)
     }
 
-    /// How many of its tasks have ended.
+    /// Returns how many tasks of the strand have ended.
     pub(crate) fn completed(&self) -> u64 {
         self.completed.load(Ordering::Relaxed)
     }
 
-    /// The same, when no drain task writes it.
+    /// Returns how many tasks of the strand have ended, and sets the count to zero. Must be called while no
+    /// drain task writes it.
     pub(crate) fn take_completed(&self) -> u64 {
         self.completed.swap(0, Ordering::Relaxed)
     }
 }
 
-/// Takes the drain tasks of strands under this root out of the queues in which they wait: they would find
-/// nothing.
+/// Takes the drain tasks of strands under this root out of the queues in which they wait: they would find no
+/// task.
 pub(crate) fn reclaim_drains(queues: BTreeSet<QueueId>, root: &CancelToken) {
     for queue in queues.into_iter().filter_map(QueueId::owner) {
         drop(queue.take_out_all(&|task| task.drains_strand_under(root)));
     }
 }
 
-/// A task has joined a strand.
-#[must_use = "it is to be announced"]
+/// The receipt for a task that has joined a strand.
+#[must_use = "it must be announced"]
 pub(crate) struct Joined {
-    /// The priority of the drain task that is to be offered, if there was none.
+    /// The priority of the drain task that the submitter must offer, if there was no drain task.
     offer: Option<i32>,
     raise_in: Option<QueueId>,
     drain: Location,
 }
 
 impl Joined {
-    /// Whether the caller has to [see to the drain task](Strand::see_to_drain). If not, there is one, which
-    /// will come to the task.
+    /// Returns whether the caller must [see to the drain task](Strand::see_to_drain). If not, there is a
+    /// drain task, which will come to the task.
     pub(crate) fn concerns_the_drain(&self) -> bool {
         self.offer.is_some() || self.raise_in.is_some()
     }
 
-    /// To be called without locks: somebody may have waited for the task before it came, and have looked who
-    /// could run it.
+    /// Has the detector look again. Must be called without locks. Perhaps a thread already waited for the
+    /// task before the task came, and the detector has looked who could run it.
     pub(crate) fn announce(&self) {
         look_again_at(self.drain);
     }
@@ -413,10 +419,10 @@ impl Remains {
     }
 }
 
-/// What the executor below sees of the drain task.
+/// The drain task, as the executor below sees it.
 impl<K: StrandOwner> HandleCell for Strand<K> {
     fn state(&self) -> TaskState {
-        TaskState::Pending // nobody has its handle
+        TaskState::Pending // it has no handle
     }
 
     fn is_finished(&self) -> bool {
@@ -481,7 +487,7 @@ impl<K: StrandOwner> StrandDrain for Strand<K> {
     }
 }
 
-/// No token is ever made for the drain task: its body is no user's code.
+/// The drain task as a running task. No token is ever made for it: its body is no user's code.
 impl<K: StrandOwner> RunningTask for Strand<K> {
     fn id(&self) -> TaskId {
         self.drain
@@ -502,7 +508,7 @@ impl<K: StrandOwner> RunningTask for Strand<K> {
     }
 }
 
-/// For a submitter that waits until the drain task is accepted.
+/// The drain task, as a submitter waits for it to be accepted or refused.
 impl<K: StrandOwner> Source for Strand<K> {
     fn comes_from(&self) -> ComesFrom {
         match self.state.lock().drain {

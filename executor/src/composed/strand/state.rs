@@ -1,5 +1,5 @@
-//! What changes together in a strand, and how: steps to be taken under the lock of whoever keeps the strand.
-//! What they give back is to be dropped, woken or run when the lock is free.
+//! The state of a strand, and the steps that change it. The strand takes each step under its lock. What a
+//! step returns must be dropped, woken or run when the lock is free.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,18 +11,18 @@ use crate::task::{StrandDrain, Task, TaskLabel};
 use crate::wait_graph::{enter_strand, leave_strand};
 use crate::waiting::wait::{self, Ticket};
 
-/// Where the drain task of a strand is. The page of the folder shows who moves it.
+/// Where the drain task of a strand is. The page of the folder shows which step moves it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DrainState {
-    /// There is none, and no task.
+    /// There is no drain task, and no task.
     Gone,
-    /// A submitter gives it to the executor below, which may refuse it.
+    /// A submitter is giving it to the executor below, which can still refuse it.
     Offered(ThreadKey),
     /// The executor below has it.
     Accepted,
     /// It runs.
     Runs(ThreadKey),
-    /// It has run for long enough and gives its successor to the executor below.
+    /// Its turn is over, and it is giving its successor to the executor below.
     HandsOver(ThreadKey),
 }
 
@@ -30,10 +30,10 @@ pub(crate) struct StrandState {
     tasks: VecDeque<Queued>,
     priorities: Priorities,
     pub(super) drain: DrainState,
-    /// Of the drain task that has not begun: it rises with the tasks that come, and does not fall with those
-    /// that go.
+    /// The priority of the drain task that has not begun. It rises with the tasks that come, and does not
+    /// fall with the tasks that go.
     pub(super) priority: i32,
-    /// A user has the drain task, and may keep it for ever.
+    /// A user has the drain task, and can keep it without end.
     handed_out: bool,
     /// Submitters that wait until the drain task is accepted or refused.
     pub(super) submitters: wait::WaitList,
@@ -42,22 +42,23 @@ pub(crate) struct StrandState {
 /// A task in the strand.
 struct Queued {
     task: Task,
-    /// See [`enter_strand`].
+    /// The collector of the task, or 0: see [`enter_strand`].
     collector: usize,
 }
 
-/// What a task that joins a strand changes for its drain task.
+/// What the submitter must do for the drain task after a task has joined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ForTheDrain {
-    /// It will come to the task.
+    /// The drain task will come to the task.
     Nothing,
-    /// There is none: whoever has brought the task offers it to the executor below.
+    /// There is no drain task: the submitter of the task offers one to the executor below.
     Offer,
-    /// It has not begun, and has a higher priority now.
+    /// The drain task has not begun, and has a higher priority now.
     Raise,
 }
 
-/// Which priorities the tasks of a strand have. Only those are counted that are not zero: nearly all are.
+/// Counts the tasks of a strand by priority. It does not count the priority zero, which nearly all tasks
+/// have.
 #[derive(Default)]
 struct Priorities {
     counts: BTreeMap<i32, usize>,
@@ -81,7 +82,7 @@ impl Priorities {
         self.counted -= 1;
     }
 
-    /// The highest of so many tasks.
+    /// Returns the highest priority in a strand of `tasks` tasks.
     fn highest(&self, tasks: usize) -> Option<i32> {
         let counted = self.counts.last_key_value().map(|(&priority, _)| priority);
         let zero = (tasks > self.counted).then_some(0);
@@ -89,19 +90,19 @@ impl Priorities {
     }
 }
 
-/// Room for so many tasks stays with a strand that is empty.
+/// The capacity, in tasks, that an empty strand keeps.
 const KEPT: usize = 32;
 
-/// What the drain task runs next.
+/// The task that the drain task runs next.
 pub(super) struct NextInStrand {
     pub(super) task: Task,
-    /// There is no other in the strand, for the time being.
+    /// There is no other task in the strand, for the time being.
     pub(super) is_last: bool,
 }
 
-/// What a step leaves to be done without the lock.
+/// What a step leaves to be done when the lock is free.
 #[derive(Default)]
-#[must_use = "it is to be woken and dropped when the lock is free"]
+#[must_use = "it must be woken and dropped when the lock is free"]
 pub(super) struct Remains {
     pub(super) waiting: Vec<Waker>,
     pub(super) tasks: (Vec<Task>, Vec<Task>),
@@ -114,17 +115,17 @@ impl StrandState {
         Self { tasks, priorities, drain: DrainState::Gone, priority: 0, handed_out: false, submitters }
     }
 
-    /// How many tasks are in it, with those that were cancelled.
+    /// Returns how many tasks are in the strand, including cancelled ones.
     pub(crate) fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Nothing is in it, and no drain task.
+    /// Returns whether the strand has neither a task nor a drain task.
     pub(crate) fn is_idle(&self) -> bool {
         self.drain == DrainState::Gone
     }
 
-    /// One of its tasks is under way.
+    /// Returns whether the drain task is running.
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.drain, DrainState::Runs(_) | DrainState::HandsOver(_))
     }
@@ -135,8 +136,8 @@ impl StrandState {
 
     // ----- the way in -----
 
-    /// Whether a submitter has to wait: nobody may count on a drain task that can still be refused. A thread
-    /// that submits while it offers does not wait for itself.
+    /// Returns whether a submitter must wait: no submitter must count on a drain task that can still be
+    /// refused. A thread that submits while it offers the drain task does not wait for itself.
     pub(super) fn is_undecided_for(&self, me: ThreadKey) -> bool {
         matches!(self.drain, DrainState::Offered(by) if by != me)
     }
@@ -145,7 +146,7 @@ impl StrandState {
         self.submitters.join(waker.clone())
     }
 
-    /// Puts a task at the end. Says what that changes for the drain task.
+    /// Puts a task at the end. Returns what the submitter must do for the drain task.
     pub(super) fn join(
         &mut self,
         task: Task,
@@ -156,7 +157,7 @@ impl StrandState {
         let collector = task.collector();
         enter_strand(collector, queue_id);
         if !task.enter_queue(queue_id) {
-            tombstones.made(); // it was cancelled before it could tell us
+            tombstones.made(); // it was cancelled before it was in the queue
         }
         let task = task.up_to_date();
         let priority = task.priority();
@@ -169,7 +170,7 @@ impl StrandState {
         self.rise(priority)
     }
 
-    /// A task with this priority waits in the strand.
+    /// Raises the drain task for a task with this priority, if the drain task has not begun.
     fn rise(&mut self, priority: i32) -> ForTheDrain {
         if matches!(self.drain, DrainState::Runs(_)) || priority <= self.priority {
             return ForTheDrain::Nothing;
@@ -178,7 +179,7 @@ impl StrandState {
         ForTheDrain::Raise
     }
 
-    /// A task in the strand, the drain task of another one, has a higher priority now.
+    /// Notes that a task in the strand, the drain task of another strand, has a higher priority now.
     pub(super) fn raise(&mut self, id: TaskId, priority: i32) -> ForTheDrain {
         let Some(queued) = self.tasks.iter_mut().find(|queued| queued.task.id() == id) else {
             return ForTheDrain::Nothing;
@@ -189,13 +190,13 @@ impl StrandState {
         self.rise(priority)
     }
 
-    /// The task that would be run next.
+    /// Returns the label of the task that would be run next.
     pub(super) fn first(&self) -> Option<TaskLabel> {
         self.tasks().find(|task| !task.is_cancelled()).map(Task::stands_for)
     }
 
-    /// The executor below has accepted the drain task that this thread has offered, if nothing has come of it
-    /// yet.
+    /// Notes that the executor below has accepted the drain task that this thread offered. Does nothing if
+    /// the drain task has begun or was dropped already.
     pub(super) fn is_accepted(&mut self, me: ThreadKey) -> Remains {
         if self.drain != DrainState::Offered(me) {
             return Remains::default();
@@ -213,14 +214,14 @@ impl StrandState {
 
     // ----- the drain task -----
 
-    /// Whether the drain task would be run by the submitter of the first task, in the middle of its
-    /// submission.
+    /// Returns whether this thread is offering the drain task. If it runs the drain task now, it does so in
+    /// the middle of the first task's submission.
     pub(super) fn is_offered_by(&self, me: ThreadKey) -> bool {
         self.drain == DrainState::Offered(me)
     }
 
-    /// The drain task is run on this thread. `None` if there is nothing for it to do: the drain task that
-    /// gives it to the executor below goes on itself.
+    /// Begins the drain task on this thread. `None` if it has nothing to do, because the drain task that is
+    /// giving it to the executor below goes on itself.
     pub(super) fn begin(&mut self, me: ThreadKey) -> Option<Remains> {
         self.handed_out = false;
         match self.drain {
@@ -236,7 +237,7 @@ impl StrandState {
         }
     }
 
-    /// Takes the next task out, and those before it that were cancelled.
+    /// Takes out the next task, and the cancelled tasks before it.
     pub(super) fn next(
         &mut self,
         queue_id: QueueId,
@@ -252,22 +253,22 @@ impl StrandState {
         None
     }
 
-    /// The drain task has found nothing.
+    /// Ends the drain task, which has found no task.
     pub(super) fn end(&mut self) {
         self.drain = DrainState::Gone;
         self.tasks.shrink_to(KEPT);
     }
 
-    /// The priority of the next drain task, if this one has reason to let others go first. From then on it is
-    /// about to hand over.
+    /// Begins the hand-over, and returns the priority of the next drain task. `None` if there is no other
+    /// task, and so no reason to let others go first.
     pub(super) fn begin_to_hand_over(&mut self, me: ThreadKey) -> Option<i32> {
         let priority = self.priorities.highest(self.tasks.len())?;
         (self.drain, self.priority) = (DrainState::HandsOver(me), priority);
         Some(priority)
     }
 
-    /// The executor below has answered. True if this drain task is to go on: its successor was refused,
-    /// dropped, or run inside of the call.
+    /// Ends the hand-over, after the executor below has answered. True if this drain task must go on: its
+    /// successor was refused, dropped, or run inside of the call.
     pub(super) fn goes_on(&mut self, me: ThreadKey) -> bool {
         if self.drain == DrainState::HandsOver(me) {
             self.drain = DrainState::Accepted;
@@ -275,8 +276,8 @@ impl StrandState {
         self.drain == DrainState::Runs(me)
     }
 
-    /// The drain task was dropped without having been run, and with it all that counted on it. A drain task
-    /// that hands over counts on itself.
+    /// Notes that the drain task was dropped without having been run, and takes out the tasks that counted on
+    /// it. If another drain task was handing over to it, no task is taken out: that drain task goes on.
     pub(super) fn abandon(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Remains {
         self.handed_out = false;
         match self.drain {
@@ -291,8 +292,8 @@ impl StrandState {
         Remains::default()
     }
 
-    /// The drain task was given to a user: what scopes wait for cannot stay. That of another strand in this
-    /// one goes with it.
+    /// Notes that the drain task was handed out to a user, and takes out the tasks for which scopes wait. The
+    /// drain task of another strand that is in this one is handed out with it.
     pub(super) fn is_handed_out(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Vec<Task> {
         self.handed_out = true;
         let (mut taken, cancelled) = self.take_all(queue_id, tombstones, Task::is_of_scope);
@@ -301,14 +302,15 @@ impl StrandState {
         taken
     }
 
-    /// Whether a task must not wait behind this drain task, since a scope would wait for it.
+    /// Returns whether a task must not join, because a user has the drain task and a scope would wait for the
+    /// task.
     pub(super) fn would_strand(&self, task: Option<&Task>) -> bool {
         self.handed_out && task.is_some_and(Task::is_of_scope)
     }
 
     // ----- out of the strand -----
 
-    /// Takes a task out, and says whether it was cancelled in there.
+    /// Takes a task out, and returns it with whether it was cancelled in the strand.
     pub(super) fn take_out(
         &mut self,
         id: TaskId,
@@ -319,7 +321,8 @@ impl StrandState {
         Some(self.tasks.remove(place)?.leave(&mut self.priorities, queue_id, tombstones))
     }
 
-    /// Takes out what is wanted: first what can still be run, in its order, then what was cancelled.
+    /// Takes out the wanted tasks. Returns those that can still be run, in their order, and apart from them
+    /// the cancelled ones.
     pub(super) fn take_all(
         &mut self,
         queue_id: QueueId,
@@ -337,7 +340,7 @@ impl StrandState {
 }
 
 impl Queued {
-    /// Counts a task that is out of the strand. True if it was cancelled in there.
+    /// Notes that a task is out of the strand, and returns it with whether it was cancelled there.
     fn leave(self, priorities: &mut Priorities, queue_id: QueueId, tombstones: &Tombstones) -> (Task, bool) {
         priorities.leave(self.task.priority());
         leave_strand(self.collector, queue_id);

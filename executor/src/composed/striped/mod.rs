@@ -1,10 +1,10 @@
-//! Tasks with equal keys one at a time and in order, those with different keys at once, on the threads of one
-//! executor.
+//! Runs tasks with equal keys one at a time and in order, and tasks with different keys at the same time, on
+//! the threads of one executor.
 //!
-//! Tasks that must keep their order are seldom *all* tasks: those of one connection, one account, one
-//! document. A pool of one thread keeps more order than is needed, and one such pool for each key keeps a
-//! thread for each. Here a key has a *stripe*, a strand of tasks as in a
-//! [`SerialExecutor`](crate::SerialExecutor), while it has tasks, and nothing at all when it has none.
+//! The tasks that must keep their order are seldom *all* tasks: they are the tasks of one connection, one
+//! account, one document. A pool of one thread keeps more order than is needed, and one such pool for each
+//! key keeps a thread for each key. Here a key has a *stripe* while it has tasks: a strand as in a
+//! [`SerialExecutor`](crate::SerialExecutor). A key without tasks costs nothing.
 //!
 //! ```text
 //!                  ┌ "Ada"   ─▶ ■ ■ ■ ── drain task ─┐
@@ -13,7 +13,7 @@
 //!   execute ───────────────────────────────────┘   (no stripe: straight through)
 //! ```
 //!
-//! How a strand moves is on the page of [`strand`](super::strand). What is added:
+//! The page of [`strand`](super::strand) says how a strand moves. This folder adds:
 //!
 //! | file | |
 //! |---|---|
@@ -24,19 +24,21 @@
 //!
 //! # What was considered
 //!
-//! * A fixed number of lanes, and a key's hash says which: no map, no set-up and tear-down. But keys that
-//!   share a lane wait for each other, behind the long task of a stranger, and two tasks that wait for each
-//!   other may.
-//! * A queue that gives out no two tasks of one stripe at once, under a usual pool: its workers would have to
-//!   search it for a task that may run, and those which find none would sleep although there are tasks.
+//! * A fixed number of lanes, with the lane chosen by the key's hash: no map, and no set-up and tear-down of
+//!   stripes. But keys that share a lane delay each other: a task waits behind the long task of another key.
+//!   If the first of two tasks in a lane waits for the second, both wait without end.
+//! * A queue, under an ordinary pool, that never gives out two tasks of one stripe at the same time. The
+//!   pool's workers would have to search the queue for a task that can run, and a worker that finds none
+//!   would sleep although there are tasks.
 //!
 //! # Invariants
 //!
-//! 1. A key has at most one strand, so its tasks are in one order. It is found, made and entered under one
-//!    lock; it leaves when it is idle, under the same lock.
+//! 1. A key has at most one strand, so its tasks are in one order. A strand is found, made and entered under
+//!    one lock; it leaves the table when it is idle, under the same lock.
 //! 2. Locks are taken in this order: table, strand, life. None of them is held while the executor below is
 //!    called.
-//! 3. The key is hashed before and dropped after, without a lock; only `Eq` is called under one.
+//! 3. A key is hashed before the lock is taken, and dropped after it is released. Of the key's code, only
+//!    `Eq` is called under a lock.
 
 mod table;
 
@@ -62,11 +64,11 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 use shared::{Home, StripedShared};
 
-/// Runs tasks with equal keys one at a time and in the order of their submission, and those with different
-/// keys at once.
+/// Runs tasks with equal keys one at a time and in the order of their submission, and tasks with different
+/// keys at the same time.
 ///
-/// For tasks that have to keep an order among themselves, when there are many such groups: the messages of
-/// each connection, the bookings of each account.
+/// For many groups of tasks, when the tasks of each group must keep their order: the messages of each
+/// connection, the bookings of each account.
 ///
 /// ```
 /// use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -89,59 +91,61 @@ use shared::{Home, StripedShared};
 /// # Ok::<(), executor::RejectedExecution>(())
 /// ```
 ///
-/// A key is of any type that can be put into a hash map. One that is known by its place and not by its value
-/// is wrapped in an [`Identity`]. A stripe exists while it has tasks: millions of keys, one after the other,
-/// leave no memory behind. Keys have to behave as in a map: what is equal stays equal and has the same hash.
-/// `Eq` is called while other submitters wait, so it may not use the executor; if it or `Hash` panics, the
-/// submission does, and its task is dropped.
+/// A key can be of any type that can be a key of a hash map. A key that is known by its place and not by its
+/// value is wrapped in an [`Identity`]. A stripe exists while it has tasks: millions of keys, one after the
+/// other, leave no memory behind. Keys must behave as in a map: equal keys stay equal and have the same hash.
+/// `Eq` is called while other submitters wait, so it must not use the executor. If `Eq` or `Hash` panics, the
+/// submission panics, and its task is dropped.
 ///
-/// What is submitted to the striped executor as to any other, by [`execute`](crate::ExecutorExt::execute) or
+/// A task that is submitted without a key, by [`execute`](crate::ExecutorExt::execute) or
 /// [`submit`](crate::ExecutorExt::submit), has no stripe and goes straight to the executor below.
 ///
 /// # Order
-/// Each task of a stripe sees what those before it did, whichever threads they ran on. A task that panics, or
-/// is cancelled, does not stop its stripe; a panic goes to the [panic handler of the process](crate::panics)
-/// if nobody reads it. A stripe that has many tasks lets others go first after every 64, or [as many as you
-/// say](Self::turns_of).
+/// Each task of a stripe sees what the tasks before it did, on whatever threads they ran. A task that panics,
+/// or is cancelled, does not stop its stripe; a panic goes to the [panic handler of the
+/// process](crate::panics) if no caller reads it. A stripe with many tasks lets others go first after every
+/// 64 tasks, or after [another number](Self::turns_of).
 ///
 /// # What the executor below does
-/// The executor below must be one that a task can own: a pool, or an [`Arc`] of one. It sees one task for a
-/// stripe that has some, its *ticket*, whose place in the queue is that of the first. If it refuses that, the
-/// submission which was first fails. If it drops what it has accepted, as [`Discard`](crate::Discard) does,
-/// the tasks of that stripe are dropped and their handles completed as cancelled. If it hands that out, as
-/// its own `shutdown_now` does, running it runs the stripe; tasks of a [`scope`](crate::ExecutorExt::scope)
-/// are dropped then, since somebody waits for them.
+/// The executor below must be one that a task can own: a pool, or an [`Arc`] of a pool. It sees one task for
+/// a stripe that has tasks, the stripe's *drain task*, whose place in the queue is that of the stripe's first
+/// task. If it refuses the drain task, the submission of that first task fails. If it drops the drain task
+/// after it has accepted it, as [`Discard`](crate::Discard) does, the tasks of that stripe are dropped and
+/// their handles completed as cancelled. If it hands that out, as its own `shutdown_now` does, the user who
+/// runs the drain task runs the stripe. Tasks of a [`scope`](crate::ExecutorExt::scope) are dropped then,
+/// since the scope waits for them.
 ///
 /// # Priorities and names
-/// A ticket that waits has the highest [priority](Task::priority) of the tasks that have come into the stripe
-/// since the ticket was given to the executor below: a [`PriorityQueue`](crate::PriorityQueue) raises it when
-/// a more urgent task comes. So the stripe with the most urgent task goes first, and each keeps its order:
-/// what is before the urgent task is carried along. The ticket does not fall when that task is cancelled or
-/// taken out. Before each turn it has the highest of those that are still in the stripe.
+/// A drain task that waits has the highest [priority](Task::priority) of the tasks that have come into the
+/// stripe since the drain task was given to the executor below: a [`PriorityQueue`](crate::PriorityQueue)
+/// raises it when a more urgent task comes. So the stripe with the most urgent task goes first. Each stripe
+/// keeps its order: the urgent task carries along the tasks before it. The priority of the drain task does
+/// not fall when the urgent task is cancelled or taken out. Before each turn the drain task takes the highest
+/// priority of the tasks that are still in the stripe.
 ///
-/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows a ticket as the task of the stripe that it runs,
-/// or would run first. [Hooks](crate::Hooks), and a comparator or a queue of your own, see its id, which is
-/// its own, and no name: it stands for many tasks, and its outcome is that of none of them. The pool counts
-/// it as one. Tasks without a stripe are seen as they are.
+/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows a drain task as the task of the stripe that it
+/// runs, or would run first. [Hooks](crate::Hooks), and a comparator or a queue of your own, see its id,
+/// which is its own, and no name: it stands for many tasks, and its outcome is that of none of them. The pool
+/// counts it as one task. Tasks without a stripe are seen as they are.
 ///
 /// # Cancellation
-/// As for [`submit`](crate::ExecutorExt::submit). If the executor below runs what it is given on the
-/// submitting thread, it runs the stripe there. Of the tasks that come meanwhile none hangs below that
-/// submitter's token.
+/// As for [`submit`](crate::ExecutorExt::submit). An executor below that runs a task on the submitting thread
+/// runs the stripe there. Tasks that come meanwhile do not hang below that submitter's token.
 ///
 /// # Its end
 /// Made with [`over`](Self::over) it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks
-/// and has those of all stripes run; [`shutdown_now`](ExecutorService::shutdown_now) hands out those that
-/// were not begun, those of each stripe together and in their order, then those without a stripe; and cancels
-/// the tokens of its own tasks that run. It is terminated when its last task has ended. (While somebody keeps
-/// the task of a stripe that the executor below has handed out, it is not.) The tasks of others in the
-/// executor below notice nothing. Made with [`owning`](Self::owning) it ends the service below, too. Dropping
-/// one that was made with `over` neither waits nor cancels; one that owns a service drops that.
+/// and has the tasks of all stripes run. [`shutdown_now`](ExecutorService::shutdown_now) hands out the tasks
+/// that were not begun: first those with a stripe, those of each stripe together and in their order, then
+/// those without a stripe. It also cancels the tokens of its own tasks that run. It is terminated when its
+/// last task has ended. (It is not terminated while a user keeps the drain task of a stripe that the executor
+/// below has handed out.) It does not touch other tasks of the executor below. Made with
+/// [`owning`](Self::owning) it ends the service below, too. The drop of a striped executor that was made with
+/// `over` neither waits nor cancels. A striped executor that owns a service drops the service.
 ///
 /// # Blocking
-/// A submission waits while another one is just bringing the same stripe to the executor below, as long as
-/// that takes to accept or refuse it. It fails with [`RejectReason::Interrupted`] if the calling task is
-/// cancelled meanwhile.
+/// A submission waits while another submission brings the same stripe to the executor below, until that
+/// executor has accepted or refused the stripe. It fails with [`RejectReason::Interrupted`] if the calling
+/// task is cancelled meanwhile.
 #[doc(alias = "StripedExecutorService")]
 #[doc(alias = "KeyedExecutor")]
 pub struct StripedExecutor<K, E, S = RandomState> {
@@ -150,7 +154,7 @@ pub struct StripedExecutor<K, E, S = RandomState> {
     hasher: S,
 }
 
-/// After how many tasks of one stripe others have their turn, unless told otherwise.
+/// The length of a turn, in tasks, if [`turns_of`](StripedExecutor::turns_of) does not set another.
 const TURN: usize = 64;
 
 impl<K: Send + 'static, E: Executor + 'static> StripedExecutor<K, E> {
@@ -159,7 +163,7 @@ impl<K: Send + 'static, E: Executor + 'static> StripedExecutor<K, E> {
         Self::new(Underlying::over(Lender::new(executor)))
     }
 
-    /// The same, and ends `service` when it ends itself.
+    /// Makes a striped executor over `service`, and ends `service` when it ends itself.
     pub fn owning(service: E) -> Self
     where
         E: ExecutorService,
@@ -174,7 +178,7 @@ impl<K: Send + 'static, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
-    /// Hashes keys in another way: a faster one for keys that nobody can choose in order to do harm.
+    /// Sets the hasher of the keys: perhaps a faster one, for keys that no attacker can choose.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor};
@@ -190,13 +194,13 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
         StripedExecutor { inner: self.inner, owner: self.owner, hasher }
     }
 
-    /// Has a stripe let others go first after so many of its tasks, in place of 64. Then it goes to the end
-    /// of the queue of the executor below; if that refuses, as a pool does that was shut down, the stripe
-    /// goes on where it is. An executor that has submitters wait for room has the stripe wait, too, with its
-    /// thread.
+    /// Has a stripe let others go first after each turn of `tasks` tasks, in place of 64. After its turn the
+    /// stripe goes to the end of the queue of the executor below. If that executor refuses it, as a pool does
+    /// that was shut down, the stripe goes on where it is. An executor that makes submitters wait for room
+    /// makes the stripe wait, too, and the stripe keeps its thread meanwhile.
     ///
-    /// Few are fair, and cost a submission for each turn. One that is long beside a submission is fair
-    /// enough.
+    /// Short turns are fair, but each turn costs a submission. A turn that takes long compared with a
+    /// submission is fair enough.
     ///
     /// # Panics
     /// If `tasks` is zero.
@@ -206,12 +210,12 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
         self
     }
 
-    /// The executor below.
+    /// Returns the executor below.
     pub fn executor(&self) -> &E {
         self.inner.executor()
     }
 
-    /// What it is doing, in numbers. Looks at all stripes that there are, one after the other.
+    /// Returns what this executor is doing, in numbers. Looks at all stripes, one after the other.
     pub fn stats(&self) -> StripedStats {
         let mut stats = StripedStats::default();
         for table in self.shared().tables() {
@@ -240,8 +244,8 @@ where
     E: Executor + 'static,
     S: BuildHasher + Send + Sync,
 {
-    /// Has a closure (or a [`Task`]) run after those that were submitted with an equal key, with no result to
-    /// come back.
+    /// Has a closure (or a [`Task`]) run after the tasks that were submitted with an equal key. No result
+    /// comes back.
     ///
     /// # Errors
     /// [`RejectedExecution`] if this executor was shut down, or the one below refuses the first task of a
@@ -251,8 +255,8 @@ where
         self.join_stripe(hash, key, task.into())
     }
 
-    /// Has a closure (or a [`FutureTask`]) run after those that were submitted with an equal key, and returns
-    /// the handle of its result.
+    /// Has a closure (or a [`FutureTask`]) run after the tasks that were submitted with an equal key, and
+    /// returns the handle of its result.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor};
@@ -268,7 +272,7 @@ where
     /// stripe.
     ///
     /// # Cancellation
-    /// As [`submit`](crate::ExecutorExt::submit): the task does not hang below the token that is current
+    /// As for [`submit`](crate::ExecutorExt::submit): the task does not hang below the token that is current
     /// here.
     pub fn submit_in<T: Send + 'static>(
         &self,
@@ -282,14 +286,14 @@ where
         }
     }
 
-    /// One stripe as an executor of its own: to be given a bound, or to those who need not know of the
-    /// others.
+    /// Returns one stripe as an executor of its own: to give the stripe a bound, or to pass it to code that
+    /// need not know of other stripes.
     pub fn stripe(&self, key: K) -> Stripe<&Self, K> {
         Stripe::of(self, key)
     }
 
     fn hash(&self, key: &K) -> u64 {
-        // The product spreads a hash that is the key itself, as some are for numbers, over all bits.
+        // Some hashers return a number as its own hash. The product spreads such a hash over all bits.
         self.hasher.hash_one(key).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
@@ -298,7 +302,7 @@ where
         let (key, task) = (Some(key), Some(task));
         let mut entry = StripeSubmission { shared: self.shared(), hash, key, task, waits: None };
         let entered = wait_for(Deadline::NEVER, &mut entry);
-        discard(entry.key.take()); // not needed for a stripe that was there
+        discard(entry.key.take()); // the key is not needed if its stripe existed
         let reason = match entered {
             Ok(Some((joined, strand))) => {
                 joined.announce();
@@ -308,18 +312,19 @@ where
             Ok(None) => RejectReason::Shutdown,
             Err(why) => why.into(),
         };
-        let task = entry.task.take().expect("it has not joined a line");
+        let task = entry.task.take().expect("it has not joined a strand");
         Err(RejectedExecution { reason, task })
     }
 }
 
-/// A submitter before the stripes.
+/// A submitter that brings a task to its stripe.
 struct StripeSubmission<'a, K: Eq + Send + 'static> {
     shared: &'a Arc<StripedShared<K>>,
     hash: u64,
     key: Option<K>,
     task: Option<Task>,
-    /// Where it waits until it is known whether the drain task of the strand is accepted.
+    /// The strand, and the submitter's place in its wait list, while the submitter waits until the drain task
+    /// is accepted or refused.
     waits: Option<(Arc<Strand<Home<K>>>, Ticket)>,
 }
 
@@ -332,8 +337,8 @@ impl<K: Eq + Send + 'static> StripeSubmission<'_, K> {
 }
 
 impl<K: Eq + Send + 'static> Look for &mut StripeSubmission<'_, K> {
-    /// Where the task is, and the strand whose drain task has to be seen to. Nothing if the executor was shut
-    /// down.
+    /// How the task has joined, and the strand, if the submitter must see to its drain task. `None` if the
+    /// executor was shut down.
     type Found = Option<(Joined, Option<Arc<Strand<Home<K>>>>)>;
 
     fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
@@ -369,8 +374,8 @@ impl<K: Eq + Send + 'static> Drop for StripeSubmission<'_, K> {
     }
 }
 
-/// Has what the drain tasks share. When it is gone, no strand is kept for the next key: each knows of all
-/// that is shared.
+/// Owns what the drain tasks share. Its drop gives up the spare strands: each of them has an `Arc` of what is
+/// shared, and would keep it alive.
 struct Owner<K>(Arc<StripedShared<K>>);
 
 impl<K> Drop for Owner<K> {
@@ -383,7 +388,7 @@ impl<K> Drop for Owner<K> {
     }
 }
 
-/// Tasks without a stripe.
+/// Submits tasks without a stripe.
 impl<K, E, S> Executor for StripedExecutor<K, E, S>
 where
     K: Send + 'static,
@@ -420,7 +425,7 @@ where
     rest_of_service!(self.inner);
 }
 
-/// What a [`StripedExecutor`] is doing, as far as it has to do with stripes.
+/// What the stripes of a [`StripedExecutor`] are doing, in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -429,9 +434,9 @@ pub struct StripedStats {
     pub stripes: usize,
     /// Tasks that wait in stripes.
     pub queued: usize,
-    /// Stripes of which a task runs, or is just about to.
+    /// Stripes with a task that runs or is about to run.
     pub running: usize,
-    /// Tasks of stripes that have ended, in whichever way, having run.
+    /// Tasks of stripes that have run and ended, in whatever way.
     pub completed: u64,
 }
 

@@ -15,7 +15,7 @@ use crate::task::Task;
 use crate::task::tombstones::Tombstones;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// The strands of some of the stripes.
+/// One of the tables: the strands of some of the stripes.
 pub(super) type Strands<K> = Table<K, Strand<Home<K>>>;
 
 pub(super) struct StripedShared<K> {
@@ -24,15 +24,17 @@ pub(super) struct StripedShared<K> {
     pub(super) tombstones: Tombstones,
     pub(super) turns: Turns,
     pub(super) life: Arc<Lifecycle>,
-    /// Until the tables know of the shutdown, they are not asked whether they are empty.
+    /// A stay that holds the life until all tables know of the shutdown. Before that, the strands in them
+    /// have no stay.
     open: Mutex<Option<InFlight>>,
 }
 
-/// In cache lines of its own, so that threads which use different tables do not disturb each other.
+/// Puts a value in cache lines of its own, so that threads that use different tables do not slow each other
+/// down.
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// So many that two threads seldom meet at one.
+/// How many tables there are: enough that two threads seldom meet at one table.
 const TABLES: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 64 };
 
 impl<K: Send + 'static> StripedShared<K> {
@@ -47,21 +49,21 @@ impl<K: Send + 'static> StripedShared<K> {
         })
     }
 
-    /// The table for a hash, or for a lane, which is a part of it.
+    /// Locks the table for a hash, or for a lane, which is a part of a hash.
     pub(super) fn table(&self, hash: u64) -> MutexGuard<'_, Strands<K>> {
         let bits = usize::try_from(hash >> 16 & 0xFF).expect("eight bits");
         self.tables[bits % TABLES].0.lock()
     }
 
-    /// Lets nothing new in. Who enters a table asks the life under the table's lock: so none comes in behind
-    /// the back of this.
+    /// Refuses new tasks. A submitter asks the life under the lock of its table, so no new task comes into a
+    /// table that this has visited.
     pub(super) fn shutdown(&self) {
         self.life.shutdown();
         let Some(stay) = self.open.lock().take() else { return };
         self.tables().for_each(|mut table| table.shutdown(&stay));
     }
 
-    /// Takes all tasks out, because no more are to begin: those of each stripe together and in their order.
+    /// Takes all tasks out, so that no more begin: the tasks of each stripe together and in their order.
     pub(super) fn stop(&self) -> Vec<Task> {
         let (mut tasks, mut queues) = (Vec::new(), BTreeSet::new());
         for mut table in self.tables() {
@@ -87,7 +89,7 @@ impl<K: Send + 'static> StripedShared<K> {
         tasks
     }
 
-    /// How many tasks wait, with those that were cancelled.
+    /// Returns how many tasks wait, including cancelled ones.
     fn waiting(&self) -> usize {
         self.tables()
             .map(|table| table.strands().map(|strand| strand.with(|state| state.len())).sum::<usize>())
@@ -96,17 +98,17 @@ impl<K: Send + 'static> StripedShared<K> {
 }
 
 impl<K> StripedShared<K> {
-    /// Each of them, one after the other.
+    /// Locks the tables, one after the other.
     pub(super) fn tables(&self) -> impl Iterator<Item = MutexGuard<'_, Strands<K>>> {
         self.tables.iter().map(|table| table.0.lock())
     }
 }
 
-/// What the strand of a stripe knows of its surroundings.
+/// The owner of the strand of a stripe: what all strands share, and the hash of the strand's key.
 pub(super) struct Home<K> {
     shared: Arc<StripedShared<K>>,
-    /// Of the key that it serves now. Written under the lock of the table, before the strand is found in
-    /// there.
+    /// The hash of the key that the strand serves now. It is written under the lock of the table, before a
+    /// thread can find the strand in the table.
     hash: AtomicU64,
 }
 
@@ -117,7 +119,7 @@ impl<K> Home<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// A strand for a key with this hash: a spare one, if there is one.
+    /// Returns a strand for a key with this hash: the spare one, if there is one.
     pub(super) fn new_strand(
         self: &Arc<Self>,
         hash: u64,
@@ -125,7 +127,7 @@ impl<K: Send + 'static> StripedShared<K> {
     ) -> Arc<Strand<Home<K>>> {
         let new = || Strand::new(Home { shared: Arc::clone(self), hash: AtomicU64::new(0) });
         let strand = spare.unwrap_or_else(|| Arc::new(new()));
-        strand.owner.hash.store(hash, Ordering::Relaxed); // whoever reads it has come by the strand through a lock
+        strand.owner.hash.store(hash, Ordering::Relaxed); // a reader got the strand under a lock
         strand
     }
 }
@@ -159,13 +161,13 @@ impl<K: Send + 'static> StrandOwner for Home<K> {
         drop(table);
         let (key, stay) = left;
         discard(key);
-        drop(stay); // with which those are let go who wait for the end
+        drop(stay); // which wakes the threads that wait for the end
         result
     }
 }
 
-/// Each stripe has a queue of its own, whose lane is a part of the hash of its key. Two stripes can have the
-/// same, so what is asked of a lane is looked up in both.
+/// Each stripe has a queue of its own, whose lane is a part of the hash of its key. Two stripes can have
+/// equal lanes, so a request for a lane looks into the strands of both.
 impl<K: Send + 'static> QueueOwner for StripedShared<K> {
     fn cancelled_in_queue(&self, _queue: QueueId) {
         if self.tombstones.has_come() && self.tombstones.are_many(|| self.waiting()) {
@@ -177,7 +179,7 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
         }
     }
 
-    fn tombstone_dropped(&self) {} // what leaves a strand is counted before it is dropped
+    fn tombstone_dropped(&self) {} // a task that leaves a strand is counted before it is dropped
 
     fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task> {
         let table = self.table(queue.lane());
@@ -210,8 +212,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
         "a striped executor".to_owned()
     }
 
-    /// A drain task that cannot be told from another may be anywhere: nothing is reported that is not known
-    /// for certain.
+    /// Returns the place of the drain task only if exactly one strand has this lane. Otherwise it can be
+    /// anywhere, and only a certain starvation must be reported.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy {
         let table = self.table(queue.lane());
         let mut strands = self.strands_of(&table, queue);
@@ -231,7 +233,7 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// The strands with the lane of this queue: one, or none any more; seldom more.
+    /// Returns the strands with the lane of this queue: one, or none if it has left the table; seldom more.
     fn strands_of<'a>(
         &self,
         table: &'a Strands<K>,

@@ -1,4 +1,4 @@
-//! One stripe as an executor of its own, and keys that are known by their place.
+//! One stripe as an executor of its own, and keys that are known by their place in memory.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -9,7 +9,7 @@ use crate::executor::{Executor, RejectedExecution};
 use crate::sync::Arc;
 use crate::task::Task;
 
-/// One stripe of a [`StripedExecutor`], as an executor: what is submitted to it has its key.
+/// One stripe of a [`StripedExecutor`], as an executor: each task that is submitted to it has its key.
 ///
 /// ```
 /// use executor::{BoundedExecutor, StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -20,9 +20,9 @@ use crate::task::Task;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It is a name, not a thing: making one costs nothing but the hash of its key, and several of one key are
-/// the same stripe. `P` points to the striped executor; with an [`Arc`] the stripe can go into a task, see
-/// [`of`](Self::of).
+/// A `Stripe` is only a name: to make one costs no more than the hash of its key, and several with equal keys
+/// name the same stripe. `P` is a pointer to the striped executor. With an [`Arc`] as the pointer, a task can
+/// own the `Stripe`: see [`of`](Self::of).
 pub struct Stripe<P, K> {
     striped: P,
     key: K,
@@ -36,7 +36,7 @@ where
     E: Executor + 'static,
     S: BuildHasher + Send + Sync,
 {
-    /// The stripe of a key, with a pointer of any kind to its executor.
+    /// Returns the stripe of a key, with a pointer of any kind to its executor.
     ///
     /// ```
     /// use executor::{Stripe, StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -53,12 +53,12 @@ where
         Self { striped, key, hash }
     }
 
-    /// Its key.
+    /// Returns the key of the stripe.
     pub fn key(&self) -> &K {
         &self.key
     }
 
-    /// What it is doing, in numbers.
+    /// Returns what the stripe is doing, in numbers.
     pub fn stats(&self) -> StripeStats {
         let table = self.striped.shared().table(self.hash);
         let strand = table.find(self.hash, &self.key);
@@ -100,21 +100,21 @@ where
     }
 }
 
-/// What a [`Stripe`] is doing.
+/// What a [`Stripe`] is doing, in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StripeStats {
-    /// Tasks that wait in it.
+    /// Tasks that wait in the stripe.
     pub queued: usize,
-    /// One if a task of it runs, or is just about to.
+    /// One if a task of the stripe runs or is about to run.
     pub running: usize,
 }
 
-/// A value as a key that is known by its place in memory: equal to itself only, and not to others of the same
-/// value.
+/// A value as a key that is known by its place in memory: it is equal only to itself, and not to other values
+/// of the same content.
 ///
-/// For tasks that belong to one object, whatever that is worth at the moment.
+/// For tasks that belong to one object, whatever its content is at the moment.
 ///
 /// ```
 /// use executor::{Identity, StripedExecutor, ThreadPoolExecutor};
@@ -129,11 +129,12 @@ pub struct StripeStats {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It owns a share of the value, so nothing else can come to that place while there is a task with this key.
+/// It has an `Arc` of the value, so no other value can come to that place while there is a task with this
+/// key.
 pub struct Identity<T: ?Sized>(Arc<T>);
 
 impl<T: ?Sized> Identity<T> {
-    /// The identity of what an [`Arc`] points to.
+    /// Returns the identity of the value that an [`Arc`] points to.
     pub fn of(value: &Arc<T>) -> Self {
         Self(Arc::clone(value))
     }

@@ -1,17 +1,18 @@
-//! Where the strands of the stripes are found: by the hash of the key, and then by the key.
+//! The tables in which the strands of the stripes are found: by the hash of the key, and then by the key.
 //!
-//! A table has the strands of those keys that have a task, and of no others. It is told hashes and keeps
-//! them, so a key is hashed once, by its submitter and outside the lock; and a strand that leaves is found
-//! without its key, by its hash and its address.
+//! A table has one strand for each of its keys with tasks, and no others. A submitter hashes the key once,
+//! without the lock, and the table keeps the hash. So a strand that leaves is found by its hash and its
+//! address, without its key.
 //!
 //! # Invariants
 //!
-//! 1. A strand is in the table from before its first task until it is idle, or was stopped before its drain
-//!    task had begun. It comes and goes under the lock of the table.
-//! 2. After a shutdown there is a stay while there is a strand: one counts for all of them. Before it nobody
-//!    waits for the end, so that strands come and go without a word to the life of the executor, which all
-//!    threads would have to lock.
-//! 3. Under the lock, `Eq` of keys is called, before anything is changed, and no other code of the user's.
+//! 1. A strand is in the table from before its first task until it is idle, or until it is stopped before its
+//!    drain task has begun. It comes and goes under the lock of the table.
+//! 2. After a shutdown the table has one stay for all its strands together, while it has strands. Before a
+//!    shutdown the life cannot end, so the strands need no stay. For a stay, all threads would have to take
+//!    the lock of the life.
+//! 3. Under the lock, `Eq` of keys is the only user's code that is called, and it is called before anything
+//!    is changed.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -21,10 +22,10 @@ use crate::sync::Arc;
 
 pub(super) struct Table<K, L> {
     strands: HashTable<TableSlot<K, L>>,
-    /// Strands that have left, for the next keys. None any more when the executor is gone.
+    /// Idle strands that have left the table, for the next keys. `None` when the executor was dropped.
     spare: Option<Vec<Arc<L>>>,
     stay: Option<InFlight>,
-    /// Tasks that have ended in strands that have left.
+    /// How many tasks have ended in strands that have left the table.
     pub(super) completed: u64,
 }
 
@@ -48,15 +49,15 @@ impl<K, L> TableSlot<K, L> {
     }
 }
 
-/// What has left a table, to be dropped when the lock is free: a user's key, and the stay, with which a life
-/// may end.
+/// What has left a table: a user's key, and perhaps the stay, whose drop can end the life. The caller must
+/// drop both when the lock is free.
 pub(super) type Left<K> = (Option<K>, Option<InFlight>);
 
 /// How many strands are kept for the next keys. A key whose tasks come one by one needs a new strand for each
-/// of them, which would be allocated by one thread and freed by another.
+/// task: without spare strands, one thread would allocate it and another would free it.
 const SPARE: usize = 8;
 
-/// Room for so many strands is not given back.
+/// The capacity, in strands, that a table always keeps.
 const ROOM: usize = 16;
 
 impl<K, L> Table<K, L> {
@@ -64,15 +65,16 @@ impl<K, L> Table<K, L> {
         Self { strands: HashTable::new(), spare: Some(Vec::new()), stay: None, completed: 0 }
     }
 
-    /// The executor was shut down: no more strands come. The end waits for those that are here.
+    /// Notes that the executor was shut down: no more strands come, and the life waits for the strands that
+    /// are in the table.
     pub(super) fn shutdown(&mut self, stay: &InFlight) {
         if !self.strands.is_empty() {
             self.stay = Some(stay.another());
         }
     }
 
-    /// Has a task come into the strand of a key. If there is none, `make` makes one, of a spare one if there
-    /// is one, and it takes the key.
+    /// Calls `enter` with the strand of a key. If the key has no strand, `make` makes one, from a spare
+    /// strand if there is one, and the key moves into the table.
     pub(super) fn enter<R>(
         &mut self,
         hash: u64,
@@ -83,7 +85,7 @@ impl<K, L> Table<K, L> {
     where
         K: Eq,
     {
-        let wanted = key.as_ref().expect("it is taken by the line that is made for it");
+        let wanted = key.as_ref().expect("only a new strand takes the key");
         let strand = match self.strands.entry(hash, |slot| slot.is_of(hash, wanted), TableSlot::hash) {
             Entry::Occupied(place) => &place.into_mut().strand,
             Entry::Vacant(place) => {
@@ -95,7 +97,8 @@ impl<K, L> Table<K, L> {
         enter(strand)
     }
 
-    /// Takes a strand out that is idle, to be used again.
+    /// Takes an idle strand out of the table, and keeps it as a spare strand if fewer than [`SPARE`] are
+    /// kept.
     pub(super) fn leave(&mut self, hash: u64, strand: &Arc<L>) -> Left<K> {
         let place = self.strands.find_entry(hash, |slot| Arc::ptr_eq(&slot.strand, strand));
         let Ok(place) = place else { return (None, None) };
@@ -116,20 +119,20 @@ impl<K, L> Table<K, L> {
         if strands == 0 { self.stay.take() } else { None }
     }
 
-    /// Takes those strands out that are stopped before their drain tasks have begun. Nobody needs to wait for
-    /// their drain tasks, which will find nothing.
+    /// Takes out the strands that were stopped before their drain tasks began. Those drain tasks will find no
+    /// task, so the life need not wait for them.
     pub(super) fn leave_if(&mut self, is_stopped: impl Fn(&L) -> bool) -> (Vec<K>, Option<InFlight>) {
         let stopped = self.strands.extract_if(|slot| is_stopped(&slot.strand));
         let keys = stopped.map(|slot| slot.key).collect();
         (keys, self.strand_has_left())
     }
 
-    /// The strands, in no order that means anything.
+    /// Returns the strands, in an arbitrary order.
     pub(super) fn strands(&self) -> impl Iterator<Item = &Arc<L>> {
         self.strands.iter().map(|slot| &slot.strand)
     }
 
-    /// The strand of a key, if it has one.
+    /// Returns the strand of a key, if the key has one.
     pub(super) fn find(&self, hash: u64, key: &K) -> Option<&Arc<L>>
     where
         K: Eq,
@@ -137,8 +140,8 @@ impl<K, L> Table<K, L> {
         self.strands.find(hash, |slot| slot.is_of(hash, key)).map(|slot| &slot.strand)
     }
 
-    /// Keeps no idle strands any more: each of them has an `Arc` of what has this table, so they would keep
-    /// it for ever.
+    /// Returns the spare strands, and keeps none from now on. Each of them has an `Arc` of the owner of this
+    /// table, so they would keep each other alive.
     pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<L>>> {
         self.spare.take()
     }
