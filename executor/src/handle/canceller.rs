@@ -29,39 +29,41 @@ pub struct Canceller {
 }
 
 impl Canceller {
-    /// As [`TaskHandle::cancel`](crate::TaskHandle::cancel).
+    /// Calls the task off, as [`TaskHandle::cancel`](crate::TaskHandle::cancel) does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         Arc::clone(&self.cell).cancel(true)
     }
 
-    /// As [`TaskHandle::cancel_keep_running`](crate::TaskHandle::cancel_keep_running).
+    /// Calls the task off but lets a running body go on, as
+    /// [`TaskHandle::cancel_keep_running`](crate::TaskHandle::cancel_keep_running) does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
         Arc::clone(&self.cell).cancel(false)
     }
 
-    /// A timer will call [`cancel`](Self::cancel), if the task has not ended before.
+    /// Notes that a timer will call [`cancel`](Self::cancel), unless the task ends before.
     pub(crate) fn will_be_called(&self) {
         self.cell.will_be_cancelled();
     }
 
-    /// As [`TaskHandle::is_finished`](crate::TaskHandle::is_finished).
+    /// Returns whether the outcome is decided, as [`TaskHandle::is_finished`](crate::TaskHandle::is_finished)
+    /// does.
     pub fn is_finished(&self) -> bool {
         self.cell.is_finished()
     }
 
-    /// As [`TaskHandle::state`](crate::TaskHandle::state).
+    /// Returns the state of the task, as [`TaskHandle::state`](crate::TaskHandle::state) does.
     pub fn state(&self) -> TaskState {
         self.cell.state()
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub fn id(&self) -> TaskId {
         self.cell.id()
     }
 
-    /// The task's name, as [`TaskHandle::name`](crate::TaskHandle::name).
+    /// Returns the task's name, as [`TaskHandle::name`](crate::TaskHandle::name) does.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().map(String::as_str)
     }

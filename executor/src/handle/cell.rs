@@ -1,7 +1,8 @@
 //! The state that a task and its handle share, and every way in which it changes.
 //!
-//! A submitted task is one allocation, a [`TaskCell`]: the state behind its lock, and in it the body for as long as it has
-//! not begun. Each party sees it through a trait that shows what is its business, and no more of the types than it needs:
+//! A submitted task is one allocation, a [`TaskCell`]: the state behind its lock, and in the state the body,
+//! until it begins. Each party sees the cell through a trait that shows only the methods and the types that
+//! the party needs:
 //!
 //! | party | sees | does not know |
 //! |---|---|---|
@@ -40,19 +41,19 @@ pub(super) struct TaskCell<T: Send + 'static, F: Send + 'static> {
 struct CellState<T, F> {
     phase: CellPhase<T, F>,
     listener: Listener<T>,
-    /// Cancelled in the way that asks the body to stop, so that a token made later has to be cancelled, too.
+    /// A cancel has asked the body to stop, so a token that is made later must be cancelled, too.
     stop_body: bool,
-    /// A timer will cancel it.
+    /// A timer will cancel the task.
     is_limited: bool,
 }
 
 enum CellPhase<T, F> {
-    /// The body has not begun. Whoever moves on from here takes it out.
+    /// The body has not begun. The thread that moves the state on takes the body out.
     Pending(F),
     /// The token, once the body or a wait in it has asked for it.
     Running(Option<CancelToken>),
     Finished(TaskResult<T>),
-    /// The result was moved out; what is left says how the task had ended.
+    /// The result was moved out. What is left says how the task ended.
     Taken(TaskState),
 }
 
@@ -67,11 +68,11 @@ impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
     }
 }
 
-/// The body of a promise, of which there is none.
+/// The type of the body of a promise, which has no body.
 pub(super) type NoBody<T> = fn() -> Result<T, Cancelled>;
 
 impl<T: Send + 'static> TaskCell<T, NoBody<T>> {
-    /// Without a body: the outcome will come from elsewhere, by [`ResultCell::settle`].
+    /// Makes a cell without a body: [`ResultCell::settle`] will decide the outcome.
     pub(super) fn begun(id: TaskId) -> Self {
         Self::in_phase(id, CellPhase::Running(None))
     }
@@ -93,7 +94,7 @@ impl<T, F> CellPhase<T, F> {
         matches!(self, Self::Finished(_) | Self::Taken(_))
     }
 
-    /// Moves from pending to running and the body out. `None` if there is nothing to run any more.
+    /// Moves the state from pending to running, and returns the body. `None` if the state is not pending.
     fn begin(&mut self) -> Option<F> {
         match self {
             Self::Pending(_) => {
@@ -106,7 +107,7 @@ impl<T, F> CellPhase<T, F> {
         }
     }
 
-    /// Moves the result out, if it is there.
+    /// Moves the result out, if the result is there.
     fn take(&mut self) -> Option<TaskResult<T>> {
         match self {
             Self::Finished(_) => {
@@ -120,7 +121,8 @@ impl<T, F> CellPhase<T, F> {
 }
 
 impl<T, F> CellState<T, F> {
-    /// A result is given once. Only a handle that was polled to its end and then used again can get here without one.
+    /// Panics if the result was taken. A result is given once, and only a handle that is used again after a
+    /// poll has returned the result fails here.
     fn assert_not_taken(&self) {
         assert!(
             !matches!(self.phase, CellPhase::Taken(_)),
@@ -128,12 +130,13 @@ impl<T, F> CellState<T, F> {
         );
     }
 
-    /// Leaves a listener, and gives back the one that was there, to be dropped when the lock is free.
+    /// Sets the listener, and returns the previous one, which the caller must drop when the lock is free.
     fn listen(&mut self, listener: Listener<T>) -> Listener<T> {
         std::mem::replace(&mut self.listener, listener)
     }
 
-    /// Decides the outcome. The caller announces it when it has let go of the lock: [`Notification::release_waiters`].
+    /// Decides the outcome. The caller must announce it after it has released the lock:
+    /// [`Notification::release_waiters`].
     fn decide(&mut self, result: TaskResult<T>) -> Notification<T> {
         self.phase = CellPhase::Finished(result);
         match self.listen(Listener::None) {
@@ -152,20 +155,20 @@ impl<T, F> CellState<T, F> {
 }
 
 impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
-    /// Decides for cancelled if nothing is decided yet. `None` if something was.
+    /// Decides the outcome to be *cancelled*. `None` if an outcome was decided before.
     fn decide_for_cancelled(&self, stop_body: bool) -> Option<Decided<T, F>> {
         let mut state = self.state.lock();
         let body = state.phase.begin();
         let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
-        // Under the lock: whoever finds the task finished finds this noted, too.
+        // Under the lock: a thread that finds the task finished finds this noted, too.
         let queue = self.membership.cancel();
         Some(Decided { body, token, queue, announcement: state.decide(Err(TaskError::Cancelled)) })
     }
 }
 
-/// A cancellation that won, and what is left to do about it without the lock.
+/// A cancel that was first, and what it must still do without the lock.
 struct Decided<T, F> {
     body: Option<F>,
     token: Option<CancelToken>,
@@ -175,8 +178,8 @@ struct Decided<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> Drop for TaskCell<T, F> {
     fn drop(&mut self) {
-        // A result that nobody took and a callback that nobody called are the user's. Their `Drop` may panic, and each may be
-        // the last owner of another cell, and so on.
+        // A result that was not taken and a callback that was not called are users' values. Their `Drop` can
+        // panic, and each can be the last owner of another cell, and so on.
         let state = self.state.get_mut();
         let phase = std::mem::replace(&mut state.phase, CellPhase::Taken(TaskState::Cancelled));
         if matches!(phase, CellPhase::Pending(_) | CellPhase::Finished(_)) {
@@ -213,7 +216,7 @@ where
     }
 
     fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>> {
-        let waker = waker.clone(); // might be user code, so it happens before the lock
+        let waker = waker.clone(); // perhaps user code, so it runs before the lock is taken
         let mut state = self.state.lock();
         if let Some(result) = state.phase.take() {
             return Some(result).inspect(mark_read);
@@ -226,7 +229,7 @@ where
     }
 
     fn finished_or_listen(&self, waker: &Waker) -> bool {
-        let waker = waker.clone(); // might be user code, so it happens before the lock
+        let waker = waker.clone(); // perhaps user code, so it runs before the lock is taken
         let mut state = self.state.lock();
         if state.phase.is_finished() {
             return true;
@@ -241,7 +244,7 @@ where
         let mut state = self.state.lock();
         let result = state.phase.take();
         let listener = match &state.listener {
-            // It has taken the handle's place.
+            // This listener has taken the handle's place.
             Listener::ResultCallback(_) | Listener::Broadcast(_) | Listener::Collector(..) => Listener::None,
             _ => state.listen(Listener::Gone),
         };
@@ -304,7 +307,8 @@ where
 
     fn take_out_of_queue(&self) -> Option<Task> {
         let queue = self.membership.queue()?;
-        let task = queue.owner()?.take_out(queue, self.id); // without our lock: the queue's is taken before ours elsewhere
+        // Without the lock of the cell: elsewhere the lock of the queue is taken before it.
+        let task = queue.owner()?.take_out(queue, self.id);
         task.map(Task::handed_out)
     }
 
@@ -315,7 +319,7 @@ where
         }
         let token = CancelToken::new();
         if state.stop_body {
-            token.cancel(); // nobody else has it yet, so this runs no callbacks
+            token.cancel(); // no other thread has it yet, so this runs no callbacks
         }
         token
     }
@@ -348,7 +352,7 @@ where
     fn begin_a_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T, F>> {
         let Decided { body, token, queue, announcement } = self.decide_for_cancelled(stop_body)?;
         if let Some((queue, owner)) = queue.and_then(|queue| Some((queue, queue.owner()?))) {
-            owner.cancelled_in_queue(queue); // so that the pool's counts are right when a joiner asks for them
+            owner.cancelled_in_queue(queue); // so that the pool's counts are right when a joiner asks
         }
         let of_the_listener = announcement.release_waiters(self);
         let reason = CancelReason::of(CancelKind::Requested);
@@ -431,7 +435,7 @@ where
         let (outcome, result) = match result {
             Ok(Ok(value)) => (Outcome::Completed, Ok(value)),
             Ok(Err(gave_up)) => {
-                outside_any_task(|| discard(gave_up)); // its reason may be the last owner of a user's value
+                outside_any_task(|| discard(gave_up)); // perhaps the last owner of a user's value
                 (Outcome::Cancelled, Err(TaskError::Cancelled))
             }
             Err(panic) => (Outcome::Panicked(panic.clone()), Err(TaskError::Panicked(panic))),
@@ -445,7 +449,7 @@ where
     // ANCHOR_END: run
 
     fn abandon(self: Arc<Self>) {
-        // A task that is dropped while it is in a queue is dropped by that queue, under its pool's lock.
+        // If a task is dropped while it is in a queue, the queue itself drops it, under the lock of the pool.
         if let Some(owner) = self.membership.leave().and_then(QueueId::owner) {
             owner.tombstone_dropped();
         }
@@ -469,7 +473,7 @@ where
     }
 }
 
-/// Drops what came of a body whose task had been cancelled. Its handle cannot tell of a panic.
+/// Drops the result of a body whose task was cancelled. The handle cannot report a panic of that body.
 fn drop_late<T: Send + 'static>(too_late: TaskResult<T>) {
     if let Err(TaskError::Panicked(panic)) = &too_late {
         panic.set_after_cancel();

@@ -1,10 +1,10 @@
 //! Handles in the order in which their tasks end.
 //!
-//! A caller that has many tasks under way and wants the first result, or each as it comes, could join the
-//! handles in turn. It would then wait for the slowest while the others lie ready. Here the tasks report
-//! instead: each handle that is [expected](CompletionQueue::expect) comes out of
-//! [`next`](CompletionQueue::next) when its task has ended, in whichever way: run, panicked, cancelled, or
-//! dropped unrun. All of these complete the handle, so each handle arrives.
+//! A caller that has many tasks under way, and wants the first result or each result as it comes, could join
+//! the handles in turn. It would then wait for the slowest task while other results are ready. Here the tasks
+//! report instead: each handle that is [expected](CompletionQueue::expect) comes out of
+//! [`next`](CompletionQueue::next) when its task has ended: when it has run, has panicked, was cancelled, or
+//! was dropped unrun. All of these complete the handle, so each handle arrives.
 //!
 //! ```text
 //!   expect ──▶ expected ──task ends──▶ arrived ──all at once──▶ fetched ──next──▶ the caller
@@ -15,27 +15,29 @@
 //!
 //! # How a task reports
 //!
-//! What is expected is only counted. The handle gives its place with the task to a [`Collector`], and is made
-//! anew when the thread that ends the task hands over what the two have shared. So there is no table of
-//! handles, in which each task would have to be looked up, and nothing is allocated for a task.
+//! An expected handle is only counted. The handle gives its place as the task's listener to a [`Collector`].
+//! The thread that ends the task hands over the cell that task and handle shared, and the handle is made anew
+//! from the cell. So there is no table of handles in which each task is looked up, and nothing is allocated
+//! for a task.
 //!
-//! Threads that end tasks put the handles into one list, and takers take them out of another. A taker that
-//! finds the second empty exchanges the two, so it meets the others at their lock once for many handles.
+//! Threads that end tasks put the handles into one list, and takers take them out of a second list. A taker
+//! that finds the second list empty exchanges the two lists. So a taker contends for the lock of the first
+//! list once for many handles.
 //!
 //! # Invariants
 //!
-//! 1. A handle that is expected was counted before its task could end, and until it is in one of the lists.
-//!    What is in a list is finished.
+//! 1. An expected handle is counted from before its task can end until it is in one of the lists. A handle in
+//!    a list is finished.
 //! 2. For each handle in a list there is a waiter that was woken and has not looked since, unless no thread
-//!    waits. So a waiter that is woken and gives up all the same wakes another.
-//! 3. When nothing is expected any more, every waiter is woken: either there is something for it, or it
-//!    learns that there will be nothing.
+//!    waits. So a waiter that is woken and gives up must wake another waiter.
+//! 3. When no handle is expected any more, every waiter is woken. It either finds a handle or learns that no
+//!    more handles come.
 //! 4. The wakers of waiters are parkers, and a finished handle is moved, not dropped: no user code runs under
 //!    a lock.
-//! 5. The lock of `fetched` comes before that of `arrived`. A waiter joins the wait list while it holds both,
-//!    so that it has seen both lists empty.
-//! 6. Tasks keep this alive until they end. When nobody will ask any more it is closed, and gives back what
-//!    arrives.
+//! 5. The lock of `fetched` is taken before the lock of `arrived`. A waiter joins the wait list while it
+//!    holds both, so that it has seen both lists empty.
+//! 6. Tasks keep the lists alive until they end. The drop of the queue closes the lists, and after that each
+//!    cell that arrives is given back.
 
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
@@ -48,12 +50,13 @@ use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::error::WaitError;
 use crate::waiting::wait::{Deadline, Look, Ticket, WaitList, wait_for};
 
-/// Where the handles come out. Dropping it drops those that it has, and those that are still to come.
+/// The queue from which the handles come out. Its drop drops the handles that it has, and those that arrive
+/// later.
 pub(crate) struct CompletionQueue<T>(Arc<CompletionLists<T>>);
 
 struct CompletionLists<T> {
-    /// How many are still to come. It grows without a lock and shrinks under that of `arrived`, where it is
-    /// also looked at.
+    /// How many handles have not arrived yet. The count grows without a lock. It shrinks, and is read, under
+    /// the lock of `arrived`.
     expected: AtomicUsize,
     arrived: Mutex<CompletedHandles<T>>,
     fetched: Mutex<VecDeque<TaskHandle<T>>>,
@@ -62,12 +65,13 @@ struct CompletionLists<T> {
 struct CompletedHandles<T> {
     handles: VecDeque<TaskHandle<T>>,
     waiters: WaitList,
-    /// A thread of an executor waits: see [`Source`].
+    /// The next arrival must wake all waiters: see [`Source`].
     wakes_all: bool,
     closed: bool,
 }
 
-/// A task whose handle is expected: it can be withdrawn or cancelled until it arrives.
+/// A task whose handle is expected. Until the handle arrives, it can be withdrawn, and the task can be
+/// cancelled.
 pub(crate) struct PendingCompletion<T> {
     cell: Arc<dyn ResultCell<T>>,
     name: Option<Name>,
@@ -80,7 +84,7 @@ impl<T> Clone for PendingCompletion<T> {
 }
 
 impl<T> PendingCompletion<T> {
-    /// The first half of a cancel, as [`TaskHandle::begin_cancel`].
+    /// Does the first half of a cancel, as [`TaskHandle::begin_cancel`] does.
     pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
         Arc::clone(&self.cell).begin_cancel(true)
     }
@@ -107,24 +111,24 @@ impl<T: Send + 'static> CompletionQueue<T> {
         }))
     }
 
-    /// Takes a handle in. To be called before its task is handed to an executor, or the order is not that of
-    /// the ends.
+    /// Takes a handle in. Must be called before its task is given to an executor: otherwise the order is not
+    /// that in which the tasks end.
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> PendingCompletion<T> {
-        // Relaxed: who knows of the task knows of this, and who looks at it holds the lock under which it
-        // shrinks.
+        // Relaxed: a thread that has the task has also seen this count, and a thread that reads the count
+        // holds the lock under which the count shrinks.
         self.0.expected.fetch_add(1, Ordering::Relaxed);
         handle.released = true;
         let expected = PendingCompletion { cell: Arc::clone(&handle.cell), name: handle.name.take() };
         let collector = Arc::clone(&self.0) as Arc<dyn Collector<T>>;
         if !expected.cell.collect_when_done(collector, expected.name.clone()) {
             let cell = Arc::clone(&expected.cell);
-            assert!(self.0.collect(cell, expected.name.clone()).is_ok(), "it is closed by its drop only");
+            assert!(self.0.collect(cell, expected.name.clone()).is_ok(), "only the drop closes it");
         }
         expected
     }
 
-    /// Gives a handle back whose task was refused. Fails if it was given out already, or is about to arrive
-    /// because the task was cancelled just now.
+    /// Gives back the handle of a task that was refused. Fails if the handle was given out already, or is
+    /// about to arrive because the task was cancelled just now.
     pub(crate) fn withdraw(
         &self,
         expected: PendingCompletion<T>,
@@ -142,7 +146,7 @@ impl<T: Send + 'static> CompletionQueue<T> {
         found.ok_or(expected)
     }
 
-    /// Waits for the next handle whose task has ended. `None` if there is none to wait for.
+    /// Waits for the next handle whose task has ended. `None` if no handle is left.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
         let mut me = None; // set while this thread may be in the wait list
         let result = wait_for(deadline, NextCompleted { lists: &self.0, me: &mut me });
@@ -152,13 +156,13 @@ impl<T: Send + 'static> CompletionQueue<T> {
         result
     }
 
-    /// The next handle if there is one now. Never blocks.
+    /// Returns the next handle if there is one now. Never blocks.
     pub(crate) fn try_next(&self) -> Option<TaskHandle<T>> {
         let mut fetched = self.0.fetched.lock();
         fetched.pop_front().or_else(|| self.0.arrived.lock().fetch(&mut fetched))
     }
 
-    /// How many handles are in it, arrived or not.
+    /// Returns how many handles are in the queue, arrived or not.
     pub(crate) fn len(&self) -> usize {
         let fetched = self.0.fetched.lock();
         let arrived = self.0.arrived.lock();
@@ -187,9 +191,9 @@ impl<T: Send + 'static> Look for NextCompleted<'_, T> {
     }
 }
 
-/// For a thread that waits for the next handle. From here on the next arrival wakes all that wait: for those
-/// that it is not for, the tasks that are left may be such as cannot end. If there is a handle already, they
-/// take it or look again.
+/// The next handle, as the detector sees a wait for it. After the detector has asked, the next arrival wakes
+/// all waiters: one waiter takes the handle, and the others must look again, since perhaps the tasks that are
+/// left cannot end. If a handle is there already, all waiters are woken now, and take it or look again.
 impl<T: Send + 'static> Source for CompletionLists<T> {
     fn collector(&self) -> Option<usize> {
         Some(std::ptr::from_ref(self).addr())
@@ -231,7 +235,8 @@ impl<T> CompletionLists<T> {
             return Poll::Ready(Some(handle));
         }
         let mut arrived = self.arrived.lock();
-        // Also if it will not wait: left there, it would be woken in the place of a waiter that does.
+        // Also if this thread will not wait again: if it stayed in the wait list, it would be woken in the
+        // place of a thread that waits.
         if let Some(me) = me.take() {
             arrived.waiters.leave(me);
         }
@@ -250,15 +255,15 @@ impl<T> CompletionLists<T> {
         let mut arrived = self.arrived.lock();
         arrived.waiters.leave(me);
         let something_is_there = !fetched.is_empty() || !arrived.handles.is_empty();
-        // It may have been woken for a handle.
+        // Perhaps it was woken for a handle.
         let next = if something_is_there { arrived.waiters.take_first() } else { None };
         drop(arrived);
         drop(fetched);
         next.into_iter().for_each(Waker::wake);
     }
 
-    /// One that was expected has arrived, or never will. Wakes those that ought to look: the first for a
-    /// handle that has arrived, all if it was the last.
+    /// Notes that an expected handle has arrived, or never will. Wakes the waiters that must look: the first
+    /// one if a handle is there, and all of them if no more handles are expected.
     fn is_one_fewer(&self, mut arrived: MutexGuard<'_, CompletedHandles<T>>) {
         let was_the_last = self.expected.fetch_sub(1, Ordering::Relaxed) == 1;
         let all = was_the_last | std::mem::take(&mut arrived.wakes_all);
@@ -270,7 +275,7 @@ impl<T> CompletionLists<T> {
 }
 
 impl<T> CompletedHandles<T> {
-    /// Exchanges this list for that of the takers, which is empty, and takes the first handle.
+    /// Exchanges this list for the takers' list, which is empty, and takes the first handle.
     fn fetch(&mut self, fetched: &mut VecDeque<TaskHandle<T>>) -> Option<TaskHandle<T>> {
         std::mem::swap(&mut self.handles, fetched);
         fetched.pop_front()

@@ -1,7 +1,7 @@
-//! How a task can end without a result, and how waiting for it through a shared handle can.
+//! The ways in which a task can end without a result, and a wait for it through a shared handle, too.
 //!
-//! The errors of a [`TaskHandle`](super::TaskHandle)'s own waits give the handle back. So they stand beside
-//! it.
+//! The errors of a [`TaskHandle`](super::TaskHandle)'s own waits give the handle back, so they are in the
+//! handle's file.
 
 use std::error::Error;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::waiting::starvation::Starvation;
 ///
 /// The task's own failures are not here: a task that can fail returns a `Result`, which is then its result.
 ///
-/// Two that panicked are equal if it is the same [`Panic`].
+/// Two `Panicked` errors are equal if they share one [`Panic`].
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,9 +45,9 @@ pub enum SharedJoinError {
     Panicked(Panic),
     /// The task was cancelled.
     Cancelled,
-    /// The *waiting* task was cancelled; the task waited for goes on.
+    /// The *waiting* task was cancelled. The task for which it waited goes on.
     Interrupted,
-    /// The time was up; the task waited for goes on.
+    /// The time was up. The task for which the caller waited goes on.
     TimedOut,
     /// Every thread that could run the task waits, too.
     Starved(Starvation),

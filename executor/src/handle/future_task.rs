@@ -14,11 +14,12 @@ use crate::task::Task;
 
 /// A task and its handle: two views of one allocation.
 ///
-/// In spite of its name it is no [`Future`]: it cannot be awaited. Its [`handle`](Self::handle) is one.
+/// In spite of its name it is not a [`Future`]: it cannot be awaited. Its [`handle`](Self::handle) is a
+/// `Future`.
 ///
-/// What `submit` makes and splits. Use it directly to give a task a [name](Self::named) or a
-/// [priority](Self::prioritized), to run it on a thread of your own, or to hand it to an executor that
-/// someone else chooses.
+/// An executor's `submit` makes one and splits it. Use it directly to give a task a [name](Self::named) or a
+/// [priority](Self::prioritized), to run it on a thread of your own, or to pass it to code that chooses the
+/// executor.
 ///
 /// ```
 /// use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
@@ -34,9 +35,9 @@ use crate::task::Task;
 /// ```
 #[must_use = "the task does nothing until it is run, and dropping it cancels it"]
 pub struct FutureTask<T> {
-    /// To be run once; dropping it unrun completes the handle as cancelled.
+    /// The task, which can be run once. Its drop before that completes the handle as cancelled.
     pub task: Task,
-    /// To wait for the result, or to call the task off.
+    /// The handle, which waits for the result or calls the task off.
     pub handle: TaskHandle<T>,
 }
 

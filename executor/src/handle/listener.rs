@@ -1,8 +1,10 @@
-//! Who hears of an outcome, in which order, and what they can do with what the task and its handle share.
+//! The parties that are told of an outcome, in which order they are told, and what they can do with the cell
+//! that the task and its handle share.
 //!
-//! A handle has room for one [`Listener`]. When the outcome is decided, what there is to tell it becomes an
-//! [`Notification`], which is carried out when the lock of the state is free, in two steps: those who wait are let go
-//! ([`Notification::release_waiters`]), and then the user's code runs ([`CallbackDue::run`]), which may take long.
+//! A handle has room for one [`Listener`]. The step that decides the outcome makes a [`Notification`] of the
+//! listener. The notification is carried out when the lock of the state is free, in two steps: the waiters
+//! are woken ([`Notification::release_waiters`]), and then the user's code runs ([`CallbackDue::run`]), which
+//! can take long.
 
 use std::task::Waker;
 
@@ -13,20 +15,20 @@ use crate::sync::Arc;
 use crate::task::{HandleCell, Task};
 use crate::waiting::parker::wakes_a_thread;
 
-/// The name of a task. Few have one, so a handle has a thin reference to it.
+/// The name of a task. Few tasks have one, so a handle has only a thin pointer to it.
 pub(super) type Name = Arc<String>;
 
 pub(super) type TaskResult<T> = Result<T, TaskError>;
 
-/// A panic that is given to somebody need not be reported to the panic handler.
+/// Marks a panic as read: a panic that a caller gets is not reported to the panic handler.
 pub(super) fn mark_read<T>(result: &TaskResult<T>) {
     if let Err(TaskError::Panicked(panic)) = result {
         panic.mark_read();
     }
 }
 
-/// What a task and its handle share, with the type of the result but without that of the body: for the handle, and for
-/// whatever takes the handle's place.
+/// The cell that a task and its handle share, with the type of the result but without the type of the body.
+/// The handle sees this trait, and so do the parties that take the handle's place.
 pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the result, if it is there.
     fn take(&self) -> Option<TaskResult<T>>;
@@ -34,46 +36,51 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the result without a lock, for the only owner of the cell.
     fn take_alone(&mut self) -> Option<TaskResult<T>>;
 
-    /// Takes the result, or leaves the waker with the task.
+    /// Takes the result. If there is none yet, leaves the waker with the task.
     fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>>;
 
-    /// Whether there is an outcome. If not, leaves the waker with the task; in no case takes anything.
+    /// Returns whether there is an outcome. If there is none yet, leaves the waker with the task. Never takes
+    /// the result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
-    /// The handle is gone. Without this, a canceller would keep the result alive for as long as it lives itself. The caller
-    /// drops what comes back.
+    /// Notes that the handle was dropped. Without this, a canceller would keep the result alive for as long
+    /// as the canceller lives. The caller drops what this returns.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
 
-    /// The same, and drops it.
+    /// Does [`nobody_listens`](Self::nobody_listens), and drops what that returns.
     fn lose_handle(&self);
 
-    /// Calls back when it is done; now if it is.
+    /// Has `callback` called when the outcome is decided: at once if it is decided already.
     fn call_when_done(&self, callback: ResultCallback<T>);
 
-    /// Has a relay told when it is done; gives it the result now if it is.
+    /// Has `relay` told when the outcome is decided. If it is decided already, `relay` gets the result at
+    /// once.
     fn relay_when_done(&self, relay: Arc<dyn Broadcast<T>>);
 
-    /// Has the cell given to a collector when it is done. False if it is done already: then the caller does that.
+    /// Has the cell given to a collector when the outcome is decided. False if it is decided already: then
+    /// the caller must give the cell to the collector.
     fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Name>) -> bool;
 
-    /// Takes that back. False if the cell was given to the collector, or is about to be.
+    /// Undoes [`collect_when_done`](Self::collect_when_done). False if the cell was given to the collector,
+    /// or is about to be given.
     fn collect_no_more(&self) -> bool;
 
-    /// Takes the task out of the queue that it waits in.
+    /// Takes the task out of the queue in which it waits.
     fn take_out_of_queue(&self) -> Option<Task>;
 
-    /// The token of what is running, made if need be.
+    /// Returns the token of the running body; makes the token if there is none.
     fn token(&self) -> CancelToken;
 
-    /// Decides for `result` if nothing is decided yet. Otherwise it comes back.
+    /// Decides the outcome to be `result`. If an outcome was decided before, `result` comes back.
     fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>>;
 
-    /// Decides for cancelled and lets everybody go who waits in this crate: for the outcome, or, in the body, under the
-    /// task's token. Runs none of the users' callbacks. `None` if something was decided before.
+    /// Decides the outcome to be *cancelled*, and wakes the waiters in this crate: those that wait for the
+    /// outcome, and the body, if it waits under the task's token. Runs no user's callback. `None` if an
+    /// outcome was decided before.
     fn begin_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T>>;
 }
 
-/// A cancel whose waiters have been let go, and the users' code that it is still to run.
+/// A cancel that has woken the waiters, and the users' code that it must still run.
 #[must_use]
 pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
     pub(super) of_the_token: Callbacks,
@@ -83,7 +90,7 @@ pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
 }
 
 impl<T, F: Send + 'static> CancelBegun<T, F> {
-    /// The same for one who does not know the type of the body.
+    /// Hides the type of the body.
     pub(super) fn boxed(self) -> CancelBegun<T> {
         let Self { of_the_token, body, of_the_listener } = self;
         let body = body.map(|body| Box::new(body) as Box<dyn Send>);
@@ -93,7 +100,8 @@ impl<T, F: Send + 'static> CancelBegun<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR: end_cancel
-    /// Runs the users' code that is left: the token's callbacks, the `Drop` of what the body captured, the listener.
+    /// Runs the rest, which is users' code: the token's callbacks, the `Drop` of what the body captured, the
+    /// listener.
     pub(crate) fn end(self) {
         let Self { of_the_token, body, of_the_listener } = self;
         if body.is_some() || !of_the_token.are_none() || !of_the_listener.is_none() {
@@ -107,23 +115,24 @@ impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR_END: end_cancel
 }
 
-/// Who is to hear of an outcome: one party at most.
+/// The party that must be told of the outcome: one at most.
 pub(super) enum Listener<T> {
     None,
-    /// The handle was dropped: nobody will ever take the result.
+    /// The handle was dropped: the result will never be taken.
     Gone,
     Waker(Waker),
     ResultCallback(ResultCallback<T>),
     Broadcast(Arc<dyn Broadcast<T>>),
-    /// With the name of the handle whose place it has taken.
+    /// A collector, with the name of the handle whose place it has taken.
     Collector(Arc<dyn Collector<T>>, Option<Name>),
 }
 
 pub(super) type ResultCallback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
 
-/// A listener that passes the news on to many, in two steps as everywhere: first to those who wait.
+/// A listener that tells many others of the outcome, in two steps: first it wakes the waiters, then it calls
+/// the callbacks.
 pub(super) trait Broadcast<T>: Send + Sync {
-    /// Puts the result where all of them find it, and lets those who wait go.
+    /// Puts the result where all the others find it, and wakes the waiters.
     fn publish(&self, result: TaskResult<T>);
 
     /// Calls the callbacks.
@@ -132,12 +141,12 @@ pub(super) trait Broadcast<T>: Send + Sync {
 
 /// A listener that is given the cell itself, with the result in it.
 pub(super) trait Collector<T>: Send + Sync {
-    /// Takes a cell in whose outcome is decided. It comes back if nobody will ask for it any more.
+    /// Takes a cell whose outcome is decided. The cell comes back if no caller will ask for it any more.
     fn collect(&self, cell: Arc<dyn ResultCell<T>>, name: Option<Name>)
     -> Result<(), Arc<dyn ResultCell<T>>>;
 }
 
-/// The news of a decided outcome on its way to the listener.
+/// A decided outcome on its way to the listener.
 #[must_use]
 pub(super) enum Notification<T> {
     Nobody,
@@ -148,7 +157,7 @@ pub(super) enum Notification<T> {
     Collect(Arc<dyn Collector<T>>, Option<Name>),
 }
 
-/// What is left to do when those who wait have been let go: the user's code, which may take long.
+/// The user's code that must still run after the waiters have been woken. It can take long.
 #[must_use]
 pub(super) enum CallbackDue<T> {
     None,
@@ -158,8 +167,8 @@ pub(super) enum CallbackDue<T> {
 }
 
 impl<T> Notification<T> {
-    /// Lets those who wait go, threads and asynchronous tasks. `cell` is what has been decided. It is let go before: if
-    /// nobody else refers to it, the handle's owner needs no lock to take the result.
+    /// Wakes the waiters, threads and asynchronous tasks. `cell` is the cell whose outcome was decided. It is
+    /// dropped before the wake-up: if the handle is the only owner then, it takes the result without a lock.
     pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> CallbackDue<T> {
         match self {
             Self::Nobody => CallbackDue::None,
@@ -182,8 +191,8 @@ impl<T> Notification<T> {
     }
 }
 
-/// Wakes a listener. A thread that waits in this crate is let go at once. A user's waker is a callback: it may do whatever it
-/// likes, such as complete the next promise, and its panic is no concern of the task and its thread.
+/// Wakes a listener. A thread that waits in this crate is woken at once. A user's waker is a callback: it can
+/// do anything, for instance complete the next promise, and its panic must not reach the task and its thread.
 pub(super) fn wake(waker: Waker) {
     if wakes_a_thread(&waker) {
         waker.wake();
@@ -193,7 +202,8 @@ pub(super) fn wake(waker: Waker) {
 }
 
 impl<T> CallbackDue<T> {
-    /// A panic of the listener was reported by the panic hook; the task and its thread have nothing to do with it.
+    /// Runs the user's code on this thread. A panic in it was reported by the panic hook, and does not reach
+    /// the task and its thread.
     pub(super) fn run_here(self) {
         discard(contain(|| match self {
             Self::None => {}

@@ -1,9 +1,11 @@
-//! The other end of a task: wait for its result, look whether it is there, call it off.
+//! The handle of a task: it waits for the task's result, looks whether the result is there, and calls the
+//! task off.
 //!
-//! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, as one allocation; an executor's `submit` does that
-//! and keeps the task. The handle is unique, so the result can be moved out of it. For more than one reader there is
-//! [`TaskHandle::shared`]; for one who may call the task off but not see its result, [`TaskHandle::canceller`]. A handle
-//! whose outcome comes from elsewhere than a task belongs to a [`Promise`].
+//! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, in one allocation. An executor's
+//! `submit` does that and keeps the task. The handle is unique, so the result can be moved out of it.
+//! [`TaskHandle::shared`] makes a handle for several readers. [`TaskHandle::canceller`] makes a handle for a
+//! client that can call the task off but must not see its result. A handle whose outcome does not come from a
+//! task belongs to a [`Promise`].
 //!
 //! ```
 //! use executor::{FutureTask, Outcome};
@@ -19,10 +21,10 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `error` | how a task can end without a result |
-//! | `listener` | who hears of an outcome, and in which order |
+//! | `listener` | which party is told of an outcome, and in which order |
 //! | `queue_membership` | the queue that a task is in, and what to tell it |
 //! | `cell` | the state that a task and its handle share, and every way in which it changes |
-//! | `canceller`, `task_handle`, `future_task` | what can only call the task off; the handle; the task with its handle |
+//! | `canceller`, `task_handle`, `future_task` | a handle that only cancels; the handle; task and handle |
 //! | `shared`, `promise` | a handle for many readers; a handle without a task |
 //! | `completion_queue` | handles in the order in which their tasks end |
 //!
@@ -36,33 +38,39 @@
 //!      └── task dropped ───┴──▶ Finished as cancelled ───┘
 //! ```
 //!
-//! A promise starts as `Running`: whether and where somebody works on it is not known here.
+//! A promise starts as `Running`: the library does not know whether, and on which thread, its result is being
+//! computed.
 //!
 //! # Invariants
 //!
-//! 1. The outcome is decided once, by whoever first moves the state to `Finished`. A `cancel` that wins while the body
-//!    runs decides at once; what the body returns later is dropped.
-//! 2. The body is a part of the state `Pending`. Whoever moves the state on takes it out: `run` to run it, `cancel` to drop
-//!    it when it has let go who waits, so a cancelled task's captured data does not linger in a queue.
+//! 1. The outcome is decided once, by the thread that first moves the state to `Finished`. A `cancel` that is
+//!    first while the body runs decides at once; the value that the body returns later is dropped.
+//! 2. The body is a part of the state `Pending`. The thread that moves the state on takes the body out. `run`
+//!    does so to run it. `cancel` does so to drop it, after it has woken the waiters, so the data that a
+//!    cancelled task has captured does not stay in a queue.
 //! 3. Every handle reaches `Finished`: a task dropped unrun is cancelled by its drop.
-//! 4. There is one listener at most: a waker (of a thread or an asynchronous task), a callback, the relay of a shared
-//!    handle, which passes the news on to many, or a collector, which is given the whole.
-//! 5. No user code runs while the state is locked: not the body, a callback or a waker, and not the `Drop` of any.
-//! 6. The library's own business comes first, the users' code after it. A decision is made, those who wait for the outcome
-//!    are let go, the task's token and all below it are marked, and what waits under them is woken. Only then do callbacks
-//!    run and captured values drop: a callback may take long, or wait for a thread that was to be let go.
+//! 4. There is one listener at most. It is a waker (of a thread or an asynchronous task), a callback, the
+//!    relay of a shared handle, which tells many others, or a collector, which is given the whole cell.
+//! 5. No user code runs while the state is locked: no body, no callback, no waker, and no `Drop` of any of
+//!    them.
+//! 6. The library's own work comes first, the users' code after it. The outcome is decided, the waiters for
+//!    the outcome are woken, the task's token and all tokens below it are marked, and the threads that wait
+//!    under them are woken. Only then do callbacks run and captured values drop: a callback can take long, or
+//!    can wait for one of the threads that had to be woken.
 //!
 //! # A lock, not an atomic state word
 //!
-//! State, body, result and listener change together, so they are behind one lock, which is held for a few instructions and
-//! hardly ever contended: only the two ends of one task meet there. A compare-exchange on a state word would save a
-//! part of that and cost a proof.
+//! State, body, result and listener change together, so they are behind one lock. It is held for a few
+//! instructions and is hardly ever contended: only the two ends of one task meet there. A compare-exchange on
+//! a state word would save a part of that time and cost a proof.
 //!
-//! Apart from it is what has nothing to do with the outcome: in which queue the task is (`queue_membership`). And the
-//! last owner of a cell needs no lock at all. A task that has ended lets go of the cell before it wakes the joiner, so
-//! the joiner finds its handle to be the only owner, and so does the drop of the handle.
+//! The queue that the task is in has nothing to do with the outcome, and is not behind the lock
+//! (`queue_membership`). The last owner of a cell needs no lock at all. A task that has ended drops its
+//! reference to the cell before it wakes the joiner. So the joiner finds that its handle is the only owner,
+//! and so does the drop of the handle.
 //!
-//! The locks of a submitted task in its life, in a busy pool with a [`FifoQueue`](crate::FifoQueue); a test counts them:
+//! The locks of a submitted task in its life, in a busy pool with a [`FifoQueue`](crate::FifoQueue); a test
+//! counts them:
 //!
 //! | lock of | taken by | to |
 //! |---|---|---|
@@ -71,13 +79,14 @@
 //! | the cell | the worker | decide the outcome, and take the listener |
 //! | the cell | a joiner that comes before the end | leave its waker |
 //!
-//! A joiner that has lost its patience and sleeps takes one more, and so does the thread that wakes it: that of its parker.
-//! A [`Canceller`] that is kept makes the joiner one of two owners, who takes the lock once more.
+//! A joiner that stops spinning and sleeps takes one lock more, that of its parker, and so does the thread
+//! that wakes it. If a [`Canceller`] is kept, the joiner is not the only owner of the cell, and takes the
+//! lock of the cell once more.
 //!
 //! # What is visible to whom
 //!
-//! What a thread did before it submitted a task is visible to the task; what the task did is visible to whoever gets its
-//! result. Both follow from the lock around the state.
+//! What a thread did before it submitted a task is visible to the task. What the task did is visible to the
+//! thread that gets its result. Both follow from the lock around the state.
 
 mod error;
 pub use error::{SharedJoinError, TaskError};
@@ -111,7 +120,7 @@ use std::fmt;
 
 use crate::task::HandleCell;
 
-/// Says which task it is and how it stands, and of a failed one why.
+/// Writes a handle's id, name and state, and the message of the panic if the task has panicked.
 fn debug_handle<C: HandleCell + ?Sized>(
     f: &mut fmt::Formatter<'_>,
     of: &str,
@@ -140,8 +149,9 @@ mod tests {
 
     const TASKS: usize = 1_000;
 
-    /// The worker is held while a round of tasks comes in, and the round ends with the task that holds it for the next one.
-    /// So the locks that it takes to find a round are few, and the rest are those of the tasks.
+    /// A task holds the worker while a round of tasks comes in. The last task of a round holds the worker for
+    /// the next round. So the worker takes few locks to find a round, and the other locks are those of the
+    /// tasks.
     #[test]
     fn a_submitted_task_takes_three_locks_in_its_life() {
         let pool = ThreadPoolExecutor::single();
@@ -189,7 +199,7 @@ mod tests {
             (0..TASKS).for_each(|n| drop(submit(n)));
             run_them();
         };
-        assert_eq!(per_task(&dropped_at_once), 4, "and one to say that nobody listens");
+        assert_eq!(per_task(&dropped_at_once), 4, "and one to say that no handle listens");
         barrier.wait();
     }
 }

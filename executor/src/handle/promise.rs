@@ -1,13 +1,13 @@
 //! A handle whose outcome does not come from a task.
 //!
 //! Some results are not the return value of a closure: the answer that an event loop reads from a socket, the
-//! first of several replies, what a callback of a foreign library is given. Whoever will know it keeps a
-//! [`Promise`]; whoever wants it has a [`TaskHandle`] like any other, which is joined, awaited, shared and
-//! cancelled as usual.
+//! first of several replies, the argument of a callback of a foreign library. The party that will know the
+//! result keeps a [`Promise`]. The client that wants the result has an ordinary [`TaskHandle`], which is
+//! joined, awaited, shared and cancelled as usual.
 //!
-//! The two share the state of a task that has begun and has no body: it is *running* until somebody
-//! [completes](Promise::complete) it, with a value or [with a panic](Promise::panic_with), cancels it at
-//! either end, or drops the promise.
+//! The promise and the handle share the state of a task that has begun and has no body. The task is *running*
+//! until the promise is [completed](Promise::complete) with a value or [with a panic](Promise::panic_with),
+//! is cancelled at either end, or is dropped.
 
 use std::any::Any;
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::panics::Panic;
 use crate::sync::Arc;
 use crate::task::TaskState;
 
-/// The duty to complete a handle by hand, from whichever thread comes to know the result.
+/// The duty to complete a handle by hand, from the thread that comes to know the result.
 ///
 /// ```
 /// use executor::Promise;
@@ -33,19 +33,20 @@ use crate::task::TaskState;
 /// # Ok::<(), executor::JoinError<i32>>(())
 /// ```
 ///
-/// The outcome is decided once, by whoever comes first; everybody later is told so by an error that gives
-/// their value back. So a promise may be shared (in an [`Arc`](std::sync::Arc)) by several who could know the
-/// answer. Dropping it undecided completes the handle as cancelled: nobody waits for what will not come.
+/// The outcome is decided once, by the first call. Each later call gets an error that gives its value back.
+/// So several threads that could come to know the answer can share a promise (in an [`Arc`](std::sync::Arc)).
+/// The drop of an undecided promise completes the handle as cancelled: no caller waits for a result that will
+/// not come.
 ///
-/// What a thread did before it completed the promise is visible to whoever gets the result.
+/// What a thread did before it completed the promise is visible to the thread that gets the result.
 ///
 /// # What is not found
-/// Anybody who has the promise may complete it, and the library does not know who has it. A wait for its
-/// handle is therefore never reported as [starvation](crate::Starvation), and a thread that waits for it
-/// counts as one that may go on, also for those who wait for *that thread*. If all threads of a pool wait for
-/// a promise that a task in the queue of this pool is to keep, they wait for ever, until that task is
-/// cancelled or dropped, and the promise with it. A task's own handle has no such gap: have the task return
-/// what the promise was for.
+/// Any thread that has the promise can complete it, and the library does not know which threads have it. So a
+/// wait for the handle of a promise is never reported as [starvation](crate::Starvation). A thread in such a
+/// wait counts as a thread that can go on, also for the threads that wait for *that thread*. Suppose that all
+/// threads of a pool wait for a promise, and a task in the queue of this pool must complete it. Then they
+/// wait until that task is cancelled or dropped, and the promise with it. A task's own handle has no such
+/// gap: have the task return the value of the promise.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
@@ -53,7 +54,7 @@ pub struct Promise<T> {
 }
 
 impl<T: Send + 'static> Promise<T> {
-    /// Makes a promise and the handle of what is promised. One allocation.
+    /// Makes a promise and its handle, in one allocation.
     pub fn new() -> (Self, TaskHandle<T>) {
         let cell: Arc<dyn ResultCell<T>> = Arc::new(TaskCell::begun(TaskId::next()));
         let handle = TaskHandle::new(Arc::clone(&cell), None);
@@ -62,7 +63,7 @@ impl<T: Send + 'static> Promise<T> {
 
     /// Completes the handle with a value.
     ///
-    /// Wakes who waits; a callback given to [`TaskHandle::on_done`] runs on the calling thread.
+    /// Wakes the waiters. A callback given to [`TaskHandle::on_done`] runs on the calling thread.
     ///
     /// # Errors
     /// The value comes back if the outcome was decided before.
@@ -74,13 +75,13 @@ impl<T: Send + 'static> Promise<T> {
     }
 
     /// Completes the handle as panicked, with a payload as [`catch_unwind`](std::panic::catch_unwind) or the
-    /// `join` of a thread gives it. The handle's owner gets the payload, and nobody's panic goes unheard: see
-    /// [`panics`](crate::panics).
+    /// `join` of a thread returns it. The handle's owner gets the payload. If the handle was dropped, the
+    /// panic is still reported: see [`panics`](crate::panics).
     ///
-    /// It has a [backtrace](crate::Panic::backtrace) only if it was caught on this thread, just before.
+    /// The panic has a [backtrace](crate::Panic::backtrace) only if it was caught on this thread, just
+    /// before.
     ///
-    /// A failure that is foreseen is a value: promise a `Result` and [complete](Self::complete) it with an
-    /// `Err`.
+    /// An expected failure is a value: promise a `Result` and [complete](Self::complete) it with an `Err`.
     ///
     /// ```
     /// use executor::{JoinError, Promise};
@@ -102,8 +103,8 @@ impl<T: Send + 'static> Promise<T> {
         panic.set_origin(Some(self.id().to_string()), None);
         Arc::clone(&self.cell).settle(Err(TaskError::Panicked(panic))).map_err(|too_late| match too_late {
             Err(TaskError::Panicked(panic)) => {
-                panic.mark_read(); // the caller has it
-                panic.take_payload().expect("nobody else has seen it")
+                panic.mark_read(); // the caller gets it
+                panic.take_payload().expect("no other owner has seen it")
             }
             _ => unreachable!("it comes back as it went"),
         })
@@ -116,11 +117,11 @@ impl<T: Send + 'static> Promise<T> {
         Arc::clone(&self.cell).cancel(true)
     }
 
-    /// The token of the work behind the promise: cancelled when the handle is, unless with
-    /// [`cancel_keep_running`](TaskHandle::cancel_keep_running).
+    /// Returns the token of the work behind the promise. It is cancelled when the handle is cancelled, but
+    /// not by [`cancel_keep_running`](TaskHandle::cancel_keep_running).
     ///
-    /// Whoever works on the answer looks at it, [attaches](CancelToken::attach) it, or registers with it what
-    /// to undo:
+    /// The code that works on the answer checks the token, [attaches](CancelToken::attach) it, or registers a
+    /// callback with it:
     ///
     /// ```
     /// use executor::Promise;
@@ -135,19 +136,19 @@ impl<T: Send + 'static> Promise<T> {
         self.cell.token()
     }
 
-    /// Whether the outcome is decided.
+    /// Returns whether the outcome is decided.
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.is_finished()
     }
 
-    /// Where it stands: running until the outcome is decided.
+    /// Returns the state: running until the outcome is decided.
     #[doc(alias = "isCancelled")]
     pub fn state(&self) -> TaskState {
         self.cell.state()
     }
 
-    /// The id that the handle has, too.
+    /// Returns the id, which is also that of the handle.
     pub fn id(&self) -> TaskId {
         self.cell.id()
     }

@@ -1,16 +1,16 @@
 //! A handle for more than one reader.
 //!
 //! A [`TaskHandle`] has room for one listener, and its result can be taken once. Here the handle's listener
-//! is a relay: it puts the result, in an [`Arc`], where every [`SharedHandle`] finds it, and passes the news
-//! on.
+//! is a relay: it puts the result, in an [`Arc`], where every [`SharedHandle`] finds it, and tells the
+//! waiters and the callbacks.
 //!
 //! # Invariants
 //!
-//! 1. The result is there, or every handle that waits is among the listeners: both are behind one lock.
-//! 2. First the waiters, threads and asynchronous tasks, are woken in the order in which they came; then the
-//!    callbacks are called, in theirs. So no waiter waits for the end of another's callback.
-//! 3. No waiter leaves more than one waker behind: a wait, and a handle that is polled, has one place, which
-//!    it uses again and gives up when it goes.
+//! 1. Either the result is there, or every handle that waits is among the waiters: both are behind one lock.
+//! 2. First the waiters, threads and asynchronous tasks, are woken in the order in which they came. Then the
+//!    callbacks are called in the order in which they came. So no waiter waits for the end of a callback.
+//! 3. No waiter leaves more than one waker behind. A wait has one place, and so has a handle that is polled.
+//!    It uses its place again for each waker, and gives the place up at its end.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,8 +34,8 @@ use crate::waiting::wait::{Deadline, Look, wait_for};
 type SharedResult<T> = Result<Arc<T>, TaskError>;
 
 impl<T: Send + Sync + 'static> TaskHandle<T> {
-    /// Turns the handle into one that can be cloned and joined any number of times; each join gives the same
-    /// value.
+    /// Turns the handle into a shared handle, which can be cloned and joined any number of times. Each join
+    /// returns an [`Arc`] of one value.
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
@@ -58,8 +58,8 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 
 /// A handle for any number of waiters, made by [`TaskHandle::shared`].
 ///
-/// Threads join it and asynchronous tasks await it, in any mixture. Each clone is awaited by one task at a
-/// time, and may be joined or awaited again when it has given its result.
+/// Threads join it and asynchronous tasks await it, in any mixture. One asynchronous task at a time can await
+/// a clone. A clone can be joined or awaited again after it has returned the result.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -75,14 +75,14 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 pub struct SharedHandle<T> {
     cell: Arc<SharedCell<T>>,
     canceller: Canceller,
-    /// Where the waker of this handle's last poll is.
+    /// The place of the waker of this handle's last poll.
     polled: Option<WaiterId>,
 }
 
 struct SharedCell<T> {
     state: Mutex<SharedState<T>>,
-    /// How it drops the result, which may be the last owner of another cell. Here, because the drop does not
-    /// know that a `T` may be dropped by another thread.
+    /// The function that drops the result, which can be the last owner of another cell. It is a field because
+    /// `Drop` has no bound by which another thread could drop a `T`.
     drop_result: fn(SharedResult<T>),
 }
 
@@ -90,7 +90,7 @@ struct SharedState<T> {
     result: Option<SharedResult<T>>,
     wakers: BTreeMap<WaiterId, Waker>,
     callbacks: Vec<SharedCallback<T>>, // in the order in which they came
-    /// How many places were given.
+    /// How many places were given out.
     places: u64,
 }
 
@@ -120,7 +120,7 @@ impl<T: Send + Sync + 'static> Broadcast<T> for SharedCell<T> {
     fn call_back(&self) {
         let callbacks = std::mem::take(&mut self.state.lock().callbacks);
         for callback in callbacks {
-            // One that panics must not keep the others from hearing of it.
+            // A callback that panics must not keep the other callbacks from being called.
             discard(contain(|| callback(self.result().expect("it was published before"))));
         }
     }
@@ -133,12 +133,12 @@ impl<T> SharedCell<T> {
         result.inspect(mark_read)
     }
 
-    /// Looks for the result, or leaves the waker in `place`, which is given at the first time.
+    /// Looks for the result. If there is none yet, leaves the waker in `place`; the first look sets `place`.
     fn look(&self, place: &mut Option<WaiterId>, waker: &Waker) -> Option<SharedResult<T>> {
         if let Some(result) = self.result() {
             return Some(result);
         }
-        let waker = waker.clone(); // might be user code, so it happens before the lock
+        let waker = waker.clone(); // perhaps user code, so it runs before the lock is taken
         let mut state = self.state.lock();
         if let Some(result) = state.result.clone() {
             drop(state);
@@ -186,8 +186,8 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// Waits for the task and returns its result, which all handles share.
     ///
     /// # Errors
-    /// As [`TaskHandle::join`]; nothing is lost by [`SharedJoinError::Interrupted`] or
-    /// [`Starved`](SharedJoinError::Starved), so no handle comes back with it.
+    /// As [`TaskHandle::join`]. The errors [`SharedJoinError::Interrupted`] and
+    /// [`Starved`](SharedJoinError::Starved) give no handle back, since the caller keeps its handle.
     ///
     /// # Blocking
     /// As [`TaskHandle::join`].
@@ -199,7 +199,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// Waits for the task for `timeout` at most.
     ///
     /// # Errors
-    /// [`SharedJoinError::TimedOut`] if it is not finished by then, otherwise as [`join`](Self::join).
+    /// [`SharedJoinError::TimedOut`] if the task is not finished in time, otherwise as [`join`](Self::join).
     ///
     /// # Blocking
     /// As [`TaskHandle::join_timeout`].
@@ -222,7 +222,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         }
     }
 
-    /// The result if the task is finished, `None` if it is not. Never blocks.
+    /// Returns the result if the task is finished, `None` if it is not. Never blocks.
     ///
     /// # Errors
     /// [`TaskError`] tells how the task ended without a result.
@@ -232,12 +232,12 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.cell.result()
     }
 
-    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on
-    /// this thread, if it is finished already.
+    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task. If the task
+    /// is finished already, this thread calls it at once.
     ///
-    /// There may be any number of callbacks, on the same handle and on its clones. They are called one after
-    /// the other in the order in which they were registered, when the waiters have been let go, and one that
-    /// panics does not keep the others from being called. Otherwise as [`TaskHandle::on_done`].
+    /// A handle and its clones can have any number of callbacks. They are called after the waiters have been
+    /// woken, one after the other, in the order in which they were registered. A callback that panics does
+    /// not keep the others from being called. Otherwise as [`TaskHandle::on_done`].
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -259,47 +259,47 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.cell.call_when_done(Box::new(callback));
     }
 
-    /// As [`TaskHandle::cancel`]. It calls the task off for all handles on it.
+    /// Calls the task off for all of its handles, as [`TaskHandle::cancel`] does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.canceller.cancel()
     }
 
-    /// As [`TaskHandle::cancel_keep_running`].
+    /// Calls the task off but lets a running body go on, as [`TaskHandle::cancel_keep_running`] does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
         self.canceller.cancel_keep_running()
     }
 
-    /// Whether the outcome is there. Then [`join`](Self::join) does not block.
+    /// Returns whether the outcome is there. Then [`join`](Self::join) does not block.
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.state.lock().result.is_some()
     }
 
-    /// Where the task stands.
+    /// Returns the state of the task.
     #[doc(alias = "isCancelled")]
     pub fn state(&self) -> TaskState {
         self.canceller.state()
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub fn id(&self) -> TaskId {
         self.canceller.id()
     }
 
-    /// The task's name, as [`TaskHandle::name`].
+    /// Returns the task's name, as [`TaskHandle::name`] does.
     pub fn name(&self) -> Option<&str> {
         self.canceller.name()
     }
 
-    /// As [`TaskHandle::canceller`].
+    /// Returns a handle that can only call the task off, as [`TaskHandle::canceller`] does.
     pub fn canceller(&self) -> Canceller {
         self.canceller.clone()
     }
 }
 
-/// A look at the result.
+/// A look for the shared result.
 struct SharedJoin<'a, T> {
     handle: &'a SharedHandle<T>,
     place: &'a mut Option<WaiterId>,

@@ -1,4 +1,4 @@
-//! The one handle that can give a task's result away, and what it says if it has none.
+//! The one handle from which a task's result can be moved out, and its errors.
 
 use std::error::Error;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::waiting::error::WaitError;
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::{Deadline, Look, wait_for};
 
-/// The owner's end of a submitted task: waits for it, takes its result, calls it off.
+/// The handle of a submitted task: waits for the task, takes its result, or calls the task off.
 ///
 /// ```
 /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -29,27 +29,27 @@ use crate::waiting::wait::{Deadline, Look, wait_for};
 /// match length.join() {
 ///     Ok(length) => assert_eq!(length, 6),
 ///     Err(JoinError::Panicked(panic)) => eprintln!("it has a bug: {}", panic.message()),
-///     Err(JoinError::Cancelled) => eprintln!("somebody did not want it any more"),
+///     Err(JoinError::Cancelled) => eprintln!("it was called off"),
 ///     Err(other) => return Err(other.into()),
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A handle can be waited for by a thread ([`join`](Self::join)) or awaited by an asynchronous task: it is a
-/// [`Future`]. Dropping it lets the task go on unobserved; its result is then dropped, and a panic in it goes
-/// to the [panic handler](crate::panics).
+/// A thread can wait for a handle ([`join`](Self::join)), and an asynchronous task can await it: a handle is
+/// a [`Future`]. The drop of the handle does not stop the task: its result is dropped when it has ended, and
+/// a panic in it goes to the [panic handler](crate::panics).
 ///
-/// A result is moved from the task's stack into the handle and out again, several times on the way. Return
-/// large ones in a [`Box`] (or a `Vec`): an array of hundreds of kilobytes by value overflows a worker's
+/// A result is moved several times on its way from the task's stack into the handle and out again. Return a
+/// large result in a [`Box`] (or a `Vec`): an array of hundreds of kilobytes by value overflows a worker's
 /// stack, which ends the process.
 #[doc(alias = "Future")]
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
-    /// Here and not in the cell, because few tasks have one.
+    /// The task's name. It is here and not in the cell, because few tasks have one.
     pub(super) name: Option<Name>,
-    /// The cell need not hear when this handle is dropped: its result was taken, or another listener has its
-    /// place.
+    /// The cell need not be told when this handle is dropped: the result was taken, or another listener has
+    /// taken the handle's place.
     pub(super) released: bool,
 }
 
@@ -58,7 +58,8 @@ impl<T> TaskHandle<T> {
         Self { cell, name, released: false }
     }
 
-    /// Whether nobody else refers to the cell. Then the task has ended, and no lock is needed.
+    /// Returns whether this handle is the only owner of the cell. Then the task has ended, and no lock is
+    /// needed.
     fn is_alone(&self) -> bool {
         Arc::strong_count(&self.cell) == 1
     }
@@ -73,7 +74,7 @@ impl<T> TaskHandle<T> {
         taken
     }
 
-    /// Takes the result, or leaves the waker with the task.
+    /// Takes the result. If there is none yet, leaves the waker with the task.
     fn take_or_listen(&mut self, waker: &Waker) -> Option<TaskResult<T>> {
         if self.is_alone() {
             return self.take();
@@ -88,15 +89,16 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// Waits for the task and returns its result.
     ///
     /// # Errors
-    /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without one.
+    /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without a result.
     /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited; a result that
-    /// is there already is returned even then. [`JoinError::Starved`] means that the task could never have
-    /// begun or ended, because every thread that could see to it waits, too: see [`Starvation`].
+    /// is there already is returned even then. [`JoinError::Starved`] means that the task could never begin
+    /// or end, because every thread that could run it waits, too: see [`Starvation`].
     ///
     /// # Blocking
-    /// Blocks until the task ends. A task that waits for another on its own full pool is told so by
-    /// [`JoinError::Starved`], or as its pool was [told](crate::ThreadPoolBuilder::on_starvation) runs the
-    /// other one or gets it another thread.
+    /// Blocks until the task ends. If a task waits for another task of its own pool, and no thread of the
+    /// pool is left to run that task, the wait fails with [`JoinError::Starved`]. If the pool was
+    /// [told](crate::ThreadPoolBuilder::on_starvation) so, the waiting thread runs the other task instead, or
+    /// the pool starts another thread for it.
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
@@ -105,8 +107,8 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.join_until(Deadline::NEVER)
     }
 
-    /// Waits for the task for `timeout` at most. A time-out does not cancel the task; do that with the handle
-    /// that comes back, if it is meant.
+    /// Waits for the task for `timeout` at most. A time-out does not cancel the task: to cancel it, call
+    /// [`cancel`](Self::cancel) on the handle in the error.
     ///
     /// ```
     /// use std::time::Duration;
@@ -115,18 +117,18 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// let FutureTask { task, handle } = FutureTask::new(|| 1);
     /// match handle.join_timeout(Duration::from_millis(1)) {
     ///     Err(JoinError::TimedOut(handle)) => assert!(handle.cancel()),
-    ///     other => panic!("nobody has run it: {other:?}"),
+    ///     other => panic!("it has not run: {other:?}"),
     /// }
     /// # drop(task);
     /// ```
     ///
     /// # Errors
-    /// [`JoinError::TimedOut`] if the task is not finished by then, otherwise as [`join`](Self::join). A
+    /// [`JoinError::TimedOut`] if the task is not finished in time, otherwise as [`join`](Self::join). A
     /// result that is there already is returned even if `timeout` is zero.
     ///
     /// # Blocking
-    /// Blocks until the task ends, for `timeout` at most. A timeout so long that the clock has no name for
-    /// its end, such as [`Duration::MAX`], is none; that holds for every timed call of this crate.
+    /// Blocks until the task ends, for `timeout` at most. A timeout that ends beyond the clock's range, such
+    /// as [`Duration::MAX`], is no time limit. That holds for every timed call of this crate.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -144,12 +146,12 @@ impl<T: Send + 'static> TaskHandle<T> {
         }
     }
 
-    /// Waits for the task for `timeout` at most, and calls it off if the wait ends without its outcome:
-    /// because the time is up, or because the caller's own task was cancelled. For work that is of no use
-    /// later.
+    /// Waits for the task for `timeout` at most, and calls the task off if the wait ends without its outcome:
+    /// because the time is up, or because the caller's own task was cancelled. For work whose result is of no
+    /// use later.
     ///
-    /// A task that ends in the very moment in which the time does is not lost: it has been cancelled, or its
-    /// result is returned.
+    /// If the task ends in the moment in which the time is up, its result is not lost: either the task was
+    /// cancelled before it ended, or the result is returned.
     ///
     /// ```
     /// use std::time::Duration;
@@ -169,11 +171,11 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Errors
     /// As [`join_timeout`](Self::join_timeout); the handle in a [`TimedOut`](JoinError::TimedOut) or
-    /// [`Interrupted`](JoinError::Interrupted) is that of a task that this call has cancelled.
+    /// [`Interrupted`](JoinError::Interrupted) is the handle of a task that this call has cancelled.
     ///
     /// # Blocking
-    /// As [`join_timeout`](Self::join_timeout), and then, if the task is called off, until the users' code
-    /// has run that a [`cancel`](Self::cancel) runs.
+    /// As [`join_timeout`](Self::join_timeout). If this calls the task off, it also blocks until the users'
+    /// code has run that [`cancel`](Self::cancel) runs.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -209,58 +211,58 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// Calls the task off. Returns true if that decided its outcome.
     ///
-    /// A task that has not begun never will. For one that runs, the outcome is *cancelled* from now on, and
-    /// the task's [`CancelToken`](crate::CancelToken) is cancelled; the body goes on until it looks at it,
-    /// and what it returns is dropped. If the task is finished or cancelled already, nothing happens and the
-    /// answer is false.
+    /// A task that has not begun will never run. For a task that runs, the outcome is *cancelled* from now
+    /// on, and the task's [`CancelToken`](crate::CancelToken) is cancelled. The body goes on until it looks
+    /// at the token, and the value that it returns is dropped. If the task is finished or cancelled already,
+    /// this does nothing and returns false.
     ///
-    /// First everybody is let go who waits for the outcome, and the body, if it waits in this crate. Then
-    /// users' code runs on the calling thread, before the call returns: the callbacks
+    /// First the waiters for the outcome are woken, and the body, if it waits in this crate. Then users' code
+    /// runs on the calling thread, before the call returns: the callbacks
     /// [registered](crate::CancelToken::on_cancel) with the token, the `Drop` of what a task that has not
-    /// begun had captured, and last a callback given to [`on_done`](Self::on_done). So a thread that was let
-    /// go may be quicker than any of these.
+    /// begun had captured, and last a callback given to [`on_done`](Self::on_done). So a woken thread can be
+    /// quicker than any of these.
     #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
         Arc::clone(&self.cell).cancel(true)
     }
 
-    /// Decides for *cancelled* like [`cancel`](Self::cancel), but lets a body that runs already go on
-    /// undisturbed: its token is left alone.
+    /// Calls the task off like [`cancel`](Self::cancel), but lets a running body go on undisturbed: its token
+    /// is not cancelled.
     #[doc(alias = "cancel(false)")]
     #[expect(clippy::must_use_candidate, reason = "as for `cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
         Arc::clone(&self.cell).cancel(false)
     }
 
-    /// Whether the outcome is decided. Then [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. Then [`join`](Self::join) does not block.
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.is_finished()
     }
 
-    /// Where the task stands.
+    /// Returns the state of the task.
     #[doc(alias = "isCancelled")]
     pub fn state(&self) -> TaskState {
         self.cell.state()
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub fn id(&self) -> TaskId {
         self.cell.id()
     }
 
-    /// The name, if [`FutureTask::named`](crate::FutureTask::named) has given one.
+    /// Returns the task's name, if [`FutureTask::named`](crate::FutureTask::named) has given it one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().map(String::as_str)
     }
 
-    /// Takes the task out of the queue of the pool in which it waits, and gives it back. `None` if it is in
-    /// none: it has begun, has ended, was cancelled, or is waiting elsewhere than in a pool's queue.
+    /// Takes the task out of the queue in which it waits, and returns it. `None` if it is in no queue: it has
+    /// begun, has ended, was cancelled, or waits elsewhere than in a queue.
     ///
-    /// Unlike [`cancel`](Self::cancel) this decides nothing. The handle stays pending until the task is run,
-    /// here or by another executor, or dropped. The queue is searched, so this takes longer the more tasks
-    /// are in it.
+    /// Unlike [`cancel`](Self::cancel), this does not decide the outcome. The handle stays pending until the
+    /// task is run, by the caller or by another executor, or is dropped. This searches the queue, so it takes
+    /// longer the more tasks are in the queue.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -283,20 +285,21 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.cell.take_out_of_queue()
     }
 
-    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task; at once, on
-    /// this thread, if it is finished already. A panic in the callback goes to the [panic
+    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task. If the task
+    /// is finished already, this thread calls it at once. A panic in the callback goes to the [panic
     /// handler](crate::panics) and no further.
     ///
-    /// The worker that runs the callback does nothing else meanwhile, so keep it short. For more than one
-    /// callback, or to keep a handle, make the handle [shared](Self::shared) first.
+    /// The worker that runs the callback does nothing else meanwhile, so keep the callback short. For more
+    /// than one callback, or to keep a handle, make the handle [shared](Self::shared) first.
     ///
-    /// The callback belongs to no task, whichever thread it runs on: see
-    /// [`CancelToken::current`](crate::CancelToken::current). It may complete a [`Promise`](crate::Promise)
-    /// or cancel a task, and callbacks that bring about others nest to a depth of 32. One that is due deeper
-    /// down runs on the same thread when the one around it has returned or blocks in this crate; so a chain
-    /// of them may be of any length. If 32 of those that ran in this way block inside each other, the next
-    /// ones run on a thread that is started for them: a callback may wait for what a later one of the chain
-    /// brings about. The `Drop` of what tasks have captured and returned counts as a callback in all of this.
+    /// The callback belongs to no task, whatever thread it runs on: see
+    /// [`CancelToken::current`](crate::CancelToken::current). It can complete a [`Promise`](crate::Promise)
+    /// or cancel a task. Callbacks that bring about others nest to a depth of 32. A callback that is due
+    /// deeper runs on the same thread when the callback around it has returned or blocks in this crate. So a
+    /// chain of callbacks can have any length. If 32 callbacks that ran in this way block inside each other,
+    /// the next ones run on a thread that is started for them. So a callback can wait for what a later
+    /// callback of the chain brings about. The `Drop` of what tasks have captured and returned counts as a
+    /// callback here.
     ///
     /// ```
     /// use executor::FutureTask;
@@ -322,13 +325,13 @@ impl<T: Send + 'static> TaskHandle<T> {
         }));
     }
 
-    /// The first half of a [`cancel`](Self::cancel): everybody is let go, and no callback has run. The second
-    /// is [`CancelBegun::end`].
+    /// Does the first half of a [`cancel`](Self::cancel): wakes the waiters, and runs no callback. The second
+    /// half is [`CancelBegun::end`].
     pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
         Arc::clone(&self.cell).begin_cancel(true)
     }
 
-    /// Waits until the outcome is decided, and leaves it where it is.
+    /// Waits until the outcome is decided, and leaves the result in the cell.
     pub(crate) fn wait_for_end(&self, deadline: Deadline) -> Result<(), WaitError> {
         wait_for(deadline, AwaitEnd(self))
     }
@@ -337,8 +340,8 @@ impl<T: Send + 'static> TaskHandle<T> {
         Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone())
     }
 
-    /// Another handle on the task that can only call it off. It can be cloned and has no type of result, so
-    /// those of different tasks can be kept together.
+    /// Returns another handle on the task, which can only call the task off. It can be cloned. Its type does
+    /// not depend on the type of the result, so the cancellers of different tasks can be kept together.
     pub fn canceller(&self) -> Canceller {
         Canceller { cell: Arc::clone(&self.cell) as Arc<dyn HandleCell>, name: self.name.clone() }
     }
@@ -374,13 +377,13 @@ impl<T: Send + 'static> Look for AwaitEnd<'_, T> {
     }
 }
 
-/// Awaiting the handle, instead of blocking a thread on it. Any runtime will do.
+/// Awaits the handle, instead of blocking a thread on it. Any runtime will do.
 ///
-/// Whoever awaits is woken by the thread that ends the task. There is room for one of them, so of several
-/// polls it is the last one's waker that counts, as for every future.
+/// The thread that ends the task wakes the asynchronous task that awaits the handle. There is room for one
+/// waker, so only the waker of the last poll counts, as for every future.
 ///
 /// # Panics
-/// If it is polled again, joined or given a callback after a poll has given the result out.
+/// If the handle is polled again, joined or given a callback after a poll has returned the result.
 impl<T: Send + 'static> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
@@ -407,7 +410,7 @@ impl<T> fmt::Debug for TaskHandle<T> {
 // ANCHOR: join_error
 /// Why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
 ///
-/// It is not `PartialEq`, like all errors that give a handle back: a handle equals no other. Match on it
+/// Like all errors that give a handle back, it is not `PartialEq`: a handle equals no other. Match on it
 /// instead, as in `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
@@ -420,18 +423,18 @@ pub enum JoinError<T> {
     Panicked(Panic),
     /// The task was cancelled.
     Cancelled,
-    /// The *waiting* task was cancelled; the task waited for goes on, and here is its handle.
+    /// The *waiting* task was cancelled. The task for which it waited goes on, and here is its handle.
     Interrupted(TaskHandle<T>),
-    /// The time was up; the task waited for goes on, and here is its handle. Only from waits with a time
-    /// limit.
+    /// The time was up. The task for which the caller waited goes on, and here is its handle. Only waits with
+    /// a time limit return this.
     TimedOut(TaskHandle<T>),
-    /// Every thread that could run the task waits, too. Here is its handle, and who waits for whom. Only from
-    /// waits without a time limit, or with one so far away that the clock has no name for it.
+    /// Every thread that could run the task waits, too. Here is its handle, and which thread waits for what.
+    /// Only waits without a time limit return this, or with one beyond the clock's range.
     Starved(TaskHandle<T>, Starvation),
 }
 // ANCHOR_END: join_error
 
-/// Why [`TaskHandle::try_join`] gave no result. Not `PartialEq`, as [`JoinError`].
+/// Why [`TaskHandle::try_join`] gave no result. Like [`JoinError`], it is not `PartialEq`.
 #[non_exhaustive]
 pub enum TryJoinError<T> {
     /// The task panicked.
@@ -442,7 +445,7 @@ pub enum TryJoinError<T> {
     NotFinished(TaskHandle<T>),
 }
 
-/// The parts that the join errors have in common. By hand, because deriving would ask `T: Debug`.
+/// Implements what the join errors have in common. By hand, because a derive would ask for `T: Debug`.
 macro_rules! join_error {
     ($name:ident<T> $(, $variant:ident => $text:literal)* $(; $starved:ident)?) => {
         impl<T> fmt::Debug for $name<T> {
