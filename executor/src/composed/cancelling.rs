@@ -4,7 +4,7 @@
 //! cancellation. But a task that is blocked in a read from a socket does neither: the library does not know
 //! of the socket. Only the task does, and it knows that shutting the socket down makes the read return. With
 //! [`CancellableTask`] it tells the library. A cancel of its handle, or a stop of its pool, then shuts the
-//! socket down, and the caller need not know what kind of task it cancels.
+//! socket down. The caller need not know what kind of task it cancels.
 //!
 //! # Who calls what
 //!
@@ -20,10 +20,10 @@
 //!
 //! # Only a wrapper
 //!
-//! The mechanism is a registration with the task's token around the task's body.
-//! [`CancellableTask::into_future_task`] makes it, so *any* executor can run such a task; a
-//! [`CancellingExecutor`] does so for every such task. In Java the executor must be a subclass of the pool
-//! that overrides `newTaskFor`, because `submit` makes the future itself.
+//! All this is one registration with the task's token, which lasts while the body runs.
+//! [`CancellableTask::into_future_task`] adds it to a task, so *any* executor can run such a task. A
+//! [`CancellingExecutor`] adds it to every such task that it is given. In Java the executor must be a
+//! subclass of the pool that overrides `newTaskFor`, because `submit` makes the future itself.
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;

@@ -9,13 +9,14 @@
 //! ```
 //!
 //! Each accepted task has an [`InFlight`], its *stay*. The stay ends when the outcome of the task can be
-//! seen, when the task is dropped, or when the task is handed out to a user, who can keep it without end. If
-//! that user runs the task, the stay begins anew, unless the life is over.
+//! seen, when the task is dropped, or when the task is handed out. A user can keep a task that was handed out
+//! without end. If the user runs the task, the stay begins anew, unless the life is over.
 //!
 //! The *root* is a token above the tasks of this life, in addition to the token of the thread on which a task
 //! runs. `shutdown_now` cancels the root. The root belongs to this life alone, so it tells the tasks of this
-//! life from others. It does so in a queue below, where each of these tasks has an [`InFlightTask`] as its
-//! observer, and on the stack of a thread that must not wait for itself.
+//! life from others. In a queue below, the [`InFlightTask`] that observes such a task has the root, and so
+//! has the drain task of a strand. On the stack of a thread, the root shows that the thread must not wait for
+//! itself.
 //!
 //! # Invariants
 //!

@@ -48,9 +48,9 @@ use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 /// thread back, unless it is told to [take turns](Self::turns_of).
 ///
 /// The executor below is given one task for the whole strand, the strand's *drain task*. If it refuses the
-/// drain task, the submission fails that has brought the first task. If it drops the drain task after it has
-/// accepted it, as [`Discard`](crate::Discard) does, the tasks that are in the strand then are dropped and
-/// their handles completed as cancelled. If it hands that out, as its
+/// drain task, the submission of the first task fails. If it drops the accepted drain task, as
+/// [`Discard`](crate::Discard) does, the tasks that are in the strand then are dropped and their handles
+/// completed as cancelled. If it hands that out, as its
 /// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, the user gets one task, which runs the
 /// strand. Tasks of a [`scope`](crate::ExecutorExt::scope) are dropped then, since the scope waits for them.
 ///
@@ -160,8 +160,9 @@ impl<E: Executor> SerialExecutor<E> {
         Self { inner, strand }
     }
 
-    /// Has the strand let others go first after each turn of `tasks` tasks. If it has more tasks then, it
-    /// goes to the end of the queue of the executor below, and goes on when a thread takes it from there.
+    /// Has the strand let others go first after each turn of `tasks` tasks. If the strand has more tasks
+    /// then, it goes to the end of the queue of the executor below. It goes on when a thread takes it from
+    /// there.
     ///
     /// The executor must be one that a task can own: a pool, or an [`Arc`] of a pool.
     ///

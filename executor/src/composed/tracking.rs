@@ -19,9 +19,9 @@
 //!
 //! # Invariants
 //!
-//! 1. Take an accepted task that neither completed before the request nor was dropped: `shutdown_now` hands
-//!    it out, or it is reported. It is in a queue when `shutdown_now` looks for it, or it begins under a root
-//!    that is cancelled.
+//! 1. `shutdown_now` hands out each accepted task that has neither completed before the request nor been
+//!    dropped, or the task is reported. For the task is in a queue when `shutdown_now` looks for it, or it
+//!    begins under a root that is cancelled.
 //! 2. A task is reported before its [stay](super::lifecycle) ends, so the report is complete when the
 //!    executor is terminated.
 //! 3. Tags are users' values: they are cloned and dropped while the record is not locked.
@@ -67,10 +67,10 @@ use crate::waiting::starvation::TaskRef;
 /// ```
 ///
 /// # What is reported
-/// Each task is reported that [`shutdown_now`](ExecutorService::shutdown_now), of this executor or of the one
-/// below, asked to stop while the task ran, and that ended after that. [`CutOff::is_certain`] tells whether
-/// the task itself says that it was cut off. A task that the executor below has dropped, and a task that
-/// ended before the request, are not reported.
+/// A task is reported if [`shutdown_now`](ExecutorService::shutdown_now) of this executor, or of the executor
+/// below, asked it to stop while it ran, and it ended after that. [`CutOff::is_certain`] tells whether the
+/// task itself says that it was cut off. A task that the executor below has dropped, and a task that ended
+/// before the request, are not reported.
 ///
 /// # Its end
 /// It ends like a [`BoundedExecutor`](crate::BoundedExecutor): made with [`over`](Self::over) it ends alone,

@@ -18,8 +18,8 @@ use crate::task::Task;
 /// `Future`.
 ///
 /// An executor's `submit` makes one and splits it. Use it directly to give a task a [name](Self::named) or a
-/// [priority](Self::prioritized), to run it on a thread of your own, or to pass it to code that chooses the
-/// executor.
+/// [priority](Self::prioritized), or to run the task on a thread of your own. Or pass it to code that chooses
+/// the executor.
 ///
 /// ```
 /// use executor::{FutureTask, ThreadPoolExecutor, prelude::*};

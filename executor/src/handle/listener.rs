@@ -1,5 +1,5 @@
-//! The parties that are told of an outcome, in which order they are told, and what they can do with the cell
-//! that the task and its handle share.
+//! The listeners of an outcome, the order in which they are told of it, and what they can do with the cell
+//! that a task and its handle share.
 //!
 //! A handle has room for one [`Listener`]. The step that decides the outcome makes a [`Notification`] of the
 //! listener. The notification is carried out when the lock of the state is free, in two steps: the waiters

@@ -49,14 +49,14 @@
 //!    does so to run it. `cancel` does so to drop it, after it has woken the waiters, so the data that a
 //!    cancelled task has captured does not stay in a queue.
 //! 3. Every handle reaches `Finished`: a task dropped unrun is cancelled by its drop.
-//! 4. There is one listener at most. It is a waker (of a thread or an asynchronous task), a callback, the
-//!    relay of a shared handle, which tells many others, or a collector, which is given the whole cell.
+//! 4. There is one listener at most: a waker (of a thread or an asynchronous task), a callback, a relay or a
+//!    collector. The relay of a shared handle tells many others. A collector is given the whole cell.
 //! 5. No user code runs while the state is locked: no body, no callback, no waker, and no `Drop` of any of
 //!    them.
-//! 6. The library's own work comes first, the users' code after it. The outcome is decided, the waiters for
-//!    the outcome are woken, the task's token and all tokens below it are marked, and the threads that wait
-//!    under them are woken. Only then do callbacks run and captured values drop: a callback can take long, or
-//!    can wait for one of the threads that had to be woken.
+//! 6. The library's own work comes first, the users' code after it. First the outcome is decided, and the
+//!    waiters for the outcome are woken. Then the task's token and all tokens below it are marked, and the
+//!    threads that wait under them are woken. Only then do callbacks run and captured values drop: a callback
+//!    can take long, or can wait for one of the threads that had to be woken.
 //!
 //! # A lock, not an atomic state word
 //!

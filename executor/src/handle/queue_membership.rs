@@ -13,9 +13,8 @@
 //! | [`cancel`](QueueMembership::cancel) | the canceller | in a queue | the owner is told, and counts it |
 //! | [`leave`](QueueMembership::leave) | the thread that takes it out | in a queue, cancelled | the owner counts it off |
 //!
-//! The word has the number of the queue, as a [`QueueId`] has it, and not a reference to the queue's owner.
-//! The count of such references would go up and down once for each task, and submitters and workers would
-//! contend for it.
+//! The word holds the number of a [`QueueId`], not a reference to the queue's owner. The count of such
+//! references would go up and down once for each task, and submitters and workers would contend for it.
 
 use crate::ids::QueueId;
 use crate::sync::atomic::{AtomicU64, Ordering};

@@ -10,7 +10,7 @@
 //! 2. First the waiters, threads and asynchronous tasks, are woken in the order in which they came. Then the
 //!    callbacks are called in the order in which they came. So no waiter waits for the end of a callback.
 //! 3. No waiter leaves more than one waker behind. A wait has one place, and so has a handle that is polled.
-//!    It uses its place again for each waker, and gives the place up at its end.
+//!    Each of them uses its place again for its next waker, and gives the place up at its end.
 
 use std::collections::BTreeMap;
 use std::fmt;

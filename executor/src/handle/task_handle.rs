@@ -95,8 +95,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// or end, because every thread that could run it waits, too: see [`Starvation`].
     ///
     /// # Blocking
-    /// Blocks until the task ends. If a task waits for another task of its own pool, and no thread of the
-    /// pool is left to run that task, the wait fails with [`JoinError::Starved`]. If the pool was
+    /// Blocks until the task ends. If a task waits for another task of its own pool, and the pool has no
+    /// thread left for that task, the wait fails with [`JoinError::Starved`]. If the pool was
     /// [told](crate::ThreadPoolBuilder::on_starvation) so, the waiting thread runs the other task instead, or
     /// the pool starts another thread for it.
     ///
@@ -258,7 +258,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     /// Takes the task out of the queue in which it waits, and returns it. `None` if it is in no queue: it has
-    /// begun, has ended, was cancelled, or waits elsewhere than in a queue.
+    /// begun, has ended, was cancelled, or waits elsewhere.
     ///
     /// Unlike [`cancel`](Self::cancel), this does not decide the outcome. The handle stays pending until the
     /// task is run, by the caller or by another executor, or is dropped. This searches the queue, so it takes

@@ -109,11 +109,11 @@ use shared::{Home, StripedShared};
 /// # What the executor below does
 /// The executor below must be one that a task can own: a pool, or an [`Arc`] of a pool. It sees one task for
 /// a stripe that has tasks, the stripe's *drain task*, whose place in the queue is that of the stripe's first
-/// task. If it refuses the drain task, the submission of that first task fails. If it drops the drain task
-/// after it has accepted it, as [`Discard`](crate::Discard) does, the tasks of that stripe are dropped and
-/// their handles completed as cancelled. If it hands that out, as its own `shutdown_now` does, the user who
-/// runs the drain task runs the stripe. Tasks of a [`scope`](crate::ExecutorExt::scope) are dropped then,
-/// since the scope waits for them.
+/// task. If it refuses the drain task, the submission of that first task fails. If it drops the accepted
+/// drain task, as [`Discard`](crate::Discard) does, the tasks of that stripe are dropped and their handles
+/// completed as cancelled. If it hands that out, as its own `shutdown_now` does, the user who runs the drain
+/// task runs the stripe. Tasks of a [`scope`](crate::ExecutorExt::scope) are dropped then, since the scope
+/// waits for them.
 ///
 /// # Priorities and names
 /// A drain task that waits has the highest [priority](Task::priority) of the tasks that have come into the
