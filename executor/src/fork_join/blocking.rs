@@ -1,14 +1,14 @@
-//! Waiting for something that is not the pool's.
+//! Stand-ins for workers that wait for something outside the pool.
 
 use super::worker::here;
 
 /// Runs `f`, which may block for long: on a file, a socket, a lock, a child process. Meanwhile another worker
-/// may take the place of this one, so that the pool does not have one less.
+/// can take the place of this one, so that the pool does not have one worker less.
 ///
-/// Waits of this crate for tasks of the same pool need no such thing: the worker helps. There are as many
-/// stand-ins as the pool's [`spare_threads`](super::ForkJoinBuilder::spare_threads) says, at most. One that
-/// is not needed any more sleeps when it has ended its job. On a thread that is no worker, this only calls
-/// `f`.
+/// A wait of this crate for a task of the same pool needs no stand-in: the waiting worker helps. The pool has
+/// at most as many stand-ins as its [`spare_threads`](super::ForkJoinBuilder::spare_threads) says. A stand-in
+/// that is not needed any more sleeps when it has ended its job. On a thread that is no worker, this only
+/// calls `f`.
 ///
 /// ```
 /// use executor::fork_join::{blocking, join};
@@ -31,7 +31,7 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     let _goes_on = here().map(|here| {
         here.blocks.set(here.blocks.get() + 1);
         if here.blocks.get() == 1 {
-            here.registry.blocks(); // one stand-in, however many calls lie inside each other
+            here.registry.blocks(); // one stand-in, even for nested calls
         }
         GoesOn(here)
     });

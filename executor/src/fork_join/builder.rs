@@ -1,4 +1,4 @@
-//! How a fork/join pool is put together.
+//! The builder of a fork/join pool.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::sync::ids::{AtomicU64, Ordering};
 use crate::sync::thread;
 use crate::sync::{Arc, Duration};
 
-/// Puts a [`ForkJoinPool`] together.
+/// Builds a [`ForkJoinPool`].
 ///
 /// ```
 /// use executor::fork_join::ForkJoinPool;
@@ -33,7 +33,7 @@ pub struct ForkJoinBuilder {
 }
 
 impl ForkJoinBuilder {
-    /// The most threads a pool may have, spare ones included.
+    /// The largest number of threads in a pool, spare threads included.
     pub const MAX_THREADS: usize = 0x7fff;
 
     fn new(threads: usize) -> Self {
@@ -49,68 +49,70 @@ impl ForkJoinBuilder {
         }
     }
 
-    /// The pool that nobody shuts down.
+    /// Makes the pool the common one, which cannot be shut down.
     pub(super) fn common(mut self) -> Self {
         self.is_common = true;
         self
     }
 
-    /// How many workers run at the same time. Default: one for each processor that the process may use.
+    /// Sets how many workers run at the same time. Default: one for each processor that the process may use.
     ///
-    /// They are started as there is work for them.
+    /// A worker is started when there is work for it.
     #[doc(alias = "parallelism")]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// How many workers there may be beyond that, in place of those that [block](super::blocking). Default:
-    /// as many again.
+    /// Sets how many spare workers there can be, which stand in for workers that [block](super::blocking).
+    /// Default: as many as [`threads`](Self::threads).
     pub fn spare_threads(mut self, threads: usize) -> Self {
         self.spares = Some(threads);
         self
     }
 
-    /// What the pool is called in reports, and its threads: `NAME-worker-0`, and so on. Default:
-    /// `fork-join-1`, with a number for each pool.
+    /// Names the pool in reports, and its threads: `NAME-worker-0`, and so on. Default: `fork-join-1`, with a
+    /// number for each pool.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// How much stack each worker gets, in bytes. Default: as much as the standard library's threads, 2 MiB.
+    /// Sets how much stack each worker gets, in bytes. Default: as much as the standard library's threads, 2
+    /// MiB.
     ///
-    /// A worker that waits may have the pieces of others on top of its own, so deep recursions need more than
-    /// on one thread.
+    /// A worker that waits may run pieces of other workers' jobs on top of its own job. So a deep recursion
+    /// needs more stack than on one thread.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// How long a worker without work stays. Default: 60 s.
+    /// Sets how long a worker without work stays. Default: 60 s.
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
         self
     }
 
-    /// Has workers take forked tasks of their own in the order in which they were forked, instead of the
-    /// youngest first: for tasks that nobody joins, such as events. Joins are as ever.
+    /// Makes workers take their own forked tasks in the order of forking, instead of the youngest first. This
+    /// is for tasks that no caller joins, such as events. It changes nothing for joins.
     #[doc(alias = "asyncMode")]
     pub fn oldest_first(mut self) -> Self {
         self.oldest_first = true;
         self
     }
 
-    /// Who hears of panics that nobody else hears of: see [`panics`](crate::panics).
+    /// Sets the handler of panics that no caller gets to see: see [`panics`](crate::panics).
     pub fn panic_handler(mut self, handler: impl PanicHandler + 'static) -> Self {
         self.panic_handler = Some(Arc::new(handler));
         self
     }
 
-    /// Makes the pool. No thread is started yet.
+    /// Builds the pool. No thread is started yet.
     ///
     /// # Errors
-    /// [`ForkJoinConfigError`] if there would be no threads, or more than [`MAX_THREADS`](Self::MAX_THREADS).
+    /// [`ForkJoinConfigError`] if the pool would have no threads, or more than
+    /// [`MAX_THREADS`](Self::MAX_THREADS).
     pub fn build(self) -> Result<ForkJoinPool, ForkJoinConfigError> {
         static POOLS: AtomicU64 = AtomicU64::new(1);
         let spares = self.spares.unwrap_or(self.threads);
@@ -136,7 +138,7 @@ impl ForkJoinBuilder {
 }
 
 impl ForkJoinPool {
-    /// Makes a pool of so many workers, which are started as there is work for them.
+    /// Builds a pool of `threads` workers. Each of them is started when there is work for it.
     ///
     /// # Errors
     /// See [`ForkJoinBuilder::build`].
@@ -144,13 +146,13 @@ impl ForkJoinPool {
         Self::builder().threads(threads).build()
     }
 
-    /// Sets more than the number of workers.
+    /// Returns a builder, which has more settings than the number of workers.
     pub fn builder() -> ForkJoinBuilder {
         ForkJoinBuilder::new(processors())
     }
 
-    /// A pool for tasks that submit other tasks, and that nobody joins: one worker for each processor, each
-    /// of which takes its own tasks in the order in which they came.
+    /// Builds a pool for tasks that submit other tasks and that no caller joins. It has one worker for each
+    /// processor. Each worker takes its own tasks in the order in which they came.
     pub fn work_stealing() -> Self {
         Self::builder().oldest_first().build().expect("there is a processor")
     }
@@ -161,7 +163,7 @@ fn processors() -> usize {
     thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// A model has as many as its threads.
+/// Returns the number of workers that a pool has by default under a model checker.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 fn processors() -> usize {
     2
@@ -177,13 +179,13 @@ impl fmt::Debug for ForkJoinBuilder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ForkJoinConfigError {
-    /// It would have no threads.
+    /// The pool would have no threads.
     NoThreads,
-    /// It would have more than [`ForkJoinBuilder::MAX_THREADS`].
+    /// The pool would have more threads than [`ForkJoinBuilder::MAX_THREADS`].
     TooManyThreads {
-        /// How many were asked for.
+        /// How many threads were asked for.
         threads: usize,
-        /// How many spare ones.
+        /// How many spare threads it would have.
         spares: usize,
     },
 }

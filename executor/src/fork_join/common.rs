@@ -1,4 +1,4 @@
-//! The pool of those who have none.
+//! The common pool, for calls outside any pool.
 
 use super::builder::ForkJoinBuilder;
 use super::pool::ForkJoinPool;
@@ -16,19 +16,21 @@ fn make() -> ForkJoinPool {
     builder.build().expect("the number was checked")
 }
 
-/// The common pool, made when it is first asked for.
+/// Returns the common pool. The first call makes it.
 pub(super) fn common() -> &'static ForkJoinPool {
     &COMMON
 }
 
 impl ForkJoinPool {
-    /// The pool in which [`join`](super::join) and the others work that are called outside any pool. It is
-    /// made when it is first asked for, with one worker for each processor that the process may use; or with
-    /// as many as the environment variable `EXECUTOR_COMMON_THREADS` said then. What is not a number from 1
-    /// to 16383 counts as not set.
+    /// Returns the common pool, in which [`join`](super::join) and its relatives work when they are called
+    /// outside any pool.
     ///
-    /// It cannot be shut down. When `main` returns, its threads are gone in the middle of whatever they do;
-    /// who waits for a computation before that loses nothing.
+    /// The first use makes the pool, with one worker for each processor that the process may use. The
+    /// environment variable `EXECUTOR_COMMON_THREADS` can set another number then, from 1 to 16383. Any other
+    /// value counts as not set.
+    ///
+    /// The common pool cannot be shut down. When `main` returns, the threads of this pool end in the middle
+    /// of their jobs. A program that waits for its computations before that loses nothing.
     #[doc(alias = "commonPool")]
     pub fn common() -> &'static Self {
         common()

@@ -1,25 +1,26 @@
-//! The first look of each join: whether a thief could want its second half.
+//! Demand flags: whether a thief could want the second half of a join.
 //!
-//! Almost every join of a computation is far down in it, and has some larger half above it that waits to be
-//! stolen. Such a join is two calls, one after the other. To find that out must cost next to nothing: one
-//! load of a thread-local, and one of the flag that it leads to.
+//! Almost every join of a computation is deep in the recursion, and some larger half above it waits to be
+//! stolen. Such a join is two calls, one after the other. The check for this case must cost next to nothing:
+//! it loads a thread-local, and then the flag to which the thread-local refers.
 //!
-//! A thread that is no worker has a demand flag, too, and that is never shut: its joins take the long way and
-//! find a pool there.
+//! A thread that is no worker has a demand flag, too, which is never shut. So the joins of such a thread take
+//! the long way, which finds a pool for them.
 
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
-/// Shut while the thread's queue offers thieves enough. On a cache line of its own, for thieves open it.
+/// A flag that is shut while the thread's queue offers enough pieces to thieves. It has a cache line of its
+/// own, because thieves open it.
 #[repr(align(128))]
 pub(super) struct Demand(AtomicBool);
 
 impl Demand {
-    /// Shuts or opens it. Called under the lock of the worker queue that it belongs to, so that the last call
-    /// is right.
+    /// Shuts or opens the flag. The caller must hold the lock of the flag's worker queue, so that the last
+    /// call stores the right value.
     pub(super) fn set_shut(&self, shut: bool) {
-        // Relaxed: a join that finds it shut too late calls its second half itself; one that finds it open
-        // too late looks under the lock.
+        // Relaxed: a join may read an old value. If the old value is shut, the join calls its second half
+        // itself. If it is open, the join offers one piece more than necessary.
         self.0.store(shut, Ordering::Relaxed);
     }
 }
@@ -39,20 +40,21 @@ mod this_thread {
         static DEMAND: Cell<&'static Demand> = const { Cell::new(&NOBODYS) };
     }
 
-    /// Whether the calling thread's demand flag is shut.
+    /// Returns whether the calling thread's demand flag is shut.
     #[inline]
     pub(in crate::fork_join) fn is_shut() -> bool {
         DEMAND.with(Cell::get).0.load(Ordering::Relaxed)
     }
 
-    /// Gives the calling thread a demand flag, or takes it away; says which it had.
+    /// Gives the calling thread a demand flag, or takes its flag away. Returns the flag that the thread had
+    /// before.
     pub(in crate::fork_join) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand> {
         let before = DEMAND.replace(demand.unwrap_or(&NOBODYS));
         (!std::ptr::eq(before, &raw const NOBODYS)).then_some(before)
     }
 
-    /// The demand flags of worker queues that are no more. They are never freed, because a thread-local
-    /// refers to them without counting.
+    /// Returns the demand flags of dropped worker queues, which new queues use again. The flags are never
+    /// freed, because a thread-local refers to them without counting.
     fn spare() -> &'static Mutex<Vec<&'static Demand>> {
         static SPARE: OnceLock<Mutex<Vec<&'static Demand>>> = OnceLock::new();
         SPARE.get_or_init(Mutex::default)
@@ -69,7 +71,8 @@ mod this_thread {
     }
 }
 
-/// Under a model nothing may outlive an execution, and nothing of a model can be made before one.
+/// Demand flags under a model checker. A flag must not be used in two executions of a model, and cannot be
+/// made before an execution begins.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod this_thread {
     use std::cell::Cell;
@@ -98,7 +101,8 @@ mod this_thread {
 
 pub(super) use this_thread::{give_back, is_shut, replace, take_one};
 
-/// Calls a join that no pool can run: one half after the other, and those inside it likewise.
+/// Calls `f` with the demand flag shut, for a join that no pool can run. So this join and the joins inside it
+/// call one half after the other.
 pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
     let demand = take_one();
     demand.set_shut(true);

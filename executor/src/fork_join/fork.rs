@@ -1,4 +1,4 @@
-//! Tasks that are forked: they own their data, and their results can be had later.
+//! Forked tasks: they own their data, and their handles give the results later.
 
 use super::common::common;
 use super::worker::here;
@@ -7,12 +7,12 @@ use crate::cancel::Context;
 use crate::executor::{Executor, RejectedExecution};
 use crate::handle::{FutureTask, TaskHandle};
 
-/// Has a task run by this pool, in which others may steal it, and returns its handle.
+/// Forks a task: offers it to the workers of this pool, and returns its handle.
 ///
-/// [`TaskHandle::join`] on a worker runs the task there if nobody has begun it. If another worker has, it
-/// helps that one with the halves of its joins, and otherwise waits. So where both would do,
-/// [`join`](super::join) keeps more workers busy. Join handles in the reverse order of forking: what was
-/// forked last is least likely stolen.
+/// On a worker, [`TaskHandle::join`] runs the task itself if no worker has begun it. If another worker has
+/// begun it, the joiner helps that worker with the halves of its joins, and otherwise waits. So where both
+/// would do, [`join`](super::join) keeps more workers busy. Join handles in the reverse order of forking: the
+/// task that was forked last is the least likely to be stolen.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork};
@@ -29,20 +29,22 @@ use crate::handle::{FutureTask, TaskHandle};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Outside any pool the task goes to the [common pool](super::ForkJoinPool::common). If a pool cannot take it
-/// because it is stopping, it is cancelled, as the handle then says.
+/// Outside any pool the task goes to the [common pool](super::ForkJoinPool::common). If the pool is stopping,
+/// the task is cancelled, and its handle says so.
 ///
 /// # Cancellation
-/// The task's token is a child of the one that is current here, on a worker and anywhere else: to cancel a
-/// computation cancels what it has forked. That holds for a task that was [taken back](TaskHandle::remove),
-/// too. A task that is forked in a [`masked`](crate::masked) step hangs below no token of that place.
+/// The task's token is a child of the token that is current at the call, on a worker and on any other thread.
+/// So to cancel a computation cancels the tasks that it has forked. That holds for a task that was [taken
+/// back](TaskHandle::remove), too. If a task is forked in a [`masked`](crate::masked) step, its token is no
+/// child of a token of that place.
 ///
 /// # How deep
-/// A worker that joins a task which nobody has begun runs it itself, on top of the one that waits, and that
-/// may join another. It does so while half of its [stack](super::ForkJoinBuilder::stack_size) is free, and
-/// some 32 times more if no other worker can. Then the join ends as [starved](crate::JoinError::Starved): the
-/// stack does not overflow by a chain of tasks, however long, in which each waits for the one before it. What
-/// the tasks themselves put on the stack has to fit into the other half.
+/// A worker that joins a task which no worker has begun runs the task itself, on top of the task that waits.
+/// The joined task may join another one in the same way. The worker does so while half of its
+/// [stack](super::ForkJoinBuilder::stack_size) is free, and some 32 times more if no other worker can run the
+/// task. Then the join ends as [starved](crate::JoinError::Starved). So a chain of tasks in which each waits
+/// for the one before it does not overflow the stack, however long the chain is. The frames of the tasks
+/// themselves must fit into the other half of the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();
@@ -54,10 +56,9 @@ pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHa
     handle
 }
 
-/// A computation with a result that splits itself: a function with its arguments, as a type.
+/// A computation that splits itself and has a result: a function with its arguments, as a type.
 ///
-/// Closures with [`join`](super::join) are shorter. This is for those who want to give the computation a
-/// name.
+/// Closures with [`join`](super::join) are shorter. This trait gives a computation a name.
 ///
 /// ```
 /// use executor::fork_join::RecursiveTask;
@@ -82,13 +83,13 @@ pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHa
 /// ```
 #[doc(alias = "RecursiveAction")]
 pub trait RecursiveTask: Send + Sized + 'static {
-    /// What it computes.
+    /// The result of the computation.
     type Output: Send + 'static;
 
-    /// The computation.
+    /// Computes the result.
     fn compute(self) -> Self::Output;
 
-    /// Has it run by this pool: see [`fork`](fork()).
+    /// Forks the computation: see [`fork`](fork()).
     fn fork(self) -> TaskHandle<Self::Output> {
         fork(|| self.compute())
     }

@@ -1,4 +1,4 @@
-//! Where workers come from, and what is asked of them by threads that wait for their pool's tasks.
+//! How workers are started, and what the pool answers to threads that wait for its tasks.
 
 use std::io;
 
@@ -12,10 +12,10 @@ use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
 impl Registry {
-    /// Starts the thread that is to sit at this worker queue.
+    /// Starts the thread that will own this worker queue.
     pub(super) fn start(&self, number: usize) -> io::Result<()> {
         let registry = self.me.upgrade().expect("it is borrowed here");
-        let pool = self.settings.name.replace('\0', ""); // the system ends names there, and std panics
+        let pool = self.settings.name.replace('\0', ""); // std panics at a NUL, where the system ends names
         let mut builder = thread::Builder::new().name(format!("{pool}-worker-{number}"));
         if let Some(bytes) = self.settings.stack_size {
             builder = builder.stack_size(bytes);
@@ -27,7 +27,8 @@ impl Registry {
 impl PoolOwner for Registry {
     fn waits_for_threads(&self, waiting: usize) -> bool {
         self.relied_on.store(true, Ordering::SeqCst);
-        let _ = self.is_anything_queued(); // so that the publisher of a job that comes later sees the flag
+        // Takes the lock of each queue, so that the publisher of a later job sees the flag.
+        let _ = self.is_anything_queued();
         self.has_only(waiting)
     }
 

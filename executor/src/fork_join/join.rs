@@ -1,4 +1,4 @@
-//! Two halves of one piece of work.
+//! Joins: two halves of one piece of work.
 
 use super::common::common;
 use super::demand;
@@ -9,9 +9,9 @@ use crate::task::borrowed;
 
 /// Calls both closures, perhaps at the same time on two threads, and returns both results.
 ///
-/// `a` is called on this thread. `b` is offered to other workers while it runs, and called on this thread if
-/// no other has taken it. Both may borrow, from each other's surroundings, too: two halves of a slice, for
-/// instance.
+/// `a` is called on this thread. Meanwhile `b` is offered to other workers; if none of them has taken `b`, it
+/// is called on this thread after `a`. Both closures may borrow, even from the same value: two halves of a
+/// slice, for instance.
 ///
 /// ```
 /// use executor::fork_join::join;
@@ -22,22 +22,23 @@ use crate::task::borrowed;
 /// assert_eq!(numbers, [1, 4, 2, 3]);
 /// ```
 ///
-/// One that finds enough offered already costs about a nanosecond more than two calls. So a recursion may use
-/// it down to small pieces; but not to single elements, where the calls themselves are the cost.
+/// A join that finds enough pieces offered already costs about a nanosecond more than two calls. So a
+/// recursion may use joins down to small pieces, but not down to single elements, where the calls themselves
+/// are the cost.
 ///
 /// # Panics
-/// If one of them does, with its payload. If it is `a`, then `b` is not called any more, if no thread has
-/// begun it; otherwise this waits for its end. If both panic, it is `a`'s payload, and `b`'s goes to the
-/// [panic handler](crate::panics).
+/// Panics if one of the closures does, with its payload. If `a` panics and no thread has begun `b`, then `b`
+/// is never called. If a thread has begun `b`, the call waits until `b` has ended. If both panic, the call
+/// panics with the payload of `a`, and the payload of `b` goes to the [panic handler](crate::panics).
 ///
 /// # Blocking
-/// Blocks until both have ended. While another thread has `b`, this one runs pieces of it. Outside any pool
-/// it blocks until the [common pool](super::ForkJoinPool::common) has done both.
+/// Blocks until both closures have ended. While another thread runs `b`, this thread runs pieces of `b`.
+/// Outside any pool the call blocks until the [common pool](super::ForkJoinPool::common) has run both.
 ///
 /// # Cancellation
-/// No cancellation point: it always has both results. The current token is the same in both closures, so a
-/// computation that looks at [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in
-/// this crate, ends soon.
+/// No cancellation point: a join always returns both results. The current token is the same in both closures.
+/// So after a cancellation a computation ends soon, if it looks at
+/// [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in this crate.
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -52,7 +53,7 @@ where
     join_openly(a, b)
 }
 
-/// The same where a thief may want the second half.
+/// Calls both closures of a join whose second half a thief may want.
 #[cold]
 #[inline(never)]
 fn join_openly<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

@@ -1,9 +1,9 @@
 //! Fork/join: work that splits itself, on threads that take pieces from each other.
 //!
-//! A computation over a large input is often the same computation over its two halves, and something that
-//! puts the results together. The halves do not depend on each other, so two threads can do them; and each
-//! half has halves. The program does not say how many threads there are, or which does what: a worker that
-//! has nothing to do *steals* a piece from another.
+//! A computation over a large input can often be split: it does the same for both halves of the input, and
+//! then combines the two results. The halves do not depend on each other, so two threads can do them, and
+//! each half can be split again. The program does not say how many threads there are, or which thread does
+//! which half. A worker that has nothing to do *steals* a piece from another worker.
 //!
 //! ```
 //! use executor::fork_join::join;
@@ -29,16 +29,17 @@
 //! | [`scope`](crate::ExecutorExt::scope) | any number of pieces, which may borrow |
 //! | [`fork`], and [`TaskHandle::join`](crate::TaskHandle::join) | a piece whose result is wanted later, or elsewhere. It owns its data |
 //! | [`par_for_each`], [`par_map`], [`par_map_reduce`] | all elements of a slice, or a range |
-//! | [`par_sort_unstable`] | a slice in order |
+//! | [`par_sort_unstable`] | sorting a slice |
 //!
-//! All of them may be called anywhere. On a worker of a [`ForkJoinPool`] they work there; on any other
-//! thread, in the [common pool](ForkJoinPool::common).
+//! All of these functions can be called on any thread. On a worker of a [`ForkJoinPool`] the pieces run in
+//! that pool; on any other thread they run in the [common pool](ForkJoinPool::common).
 //!
 //! # How it works
 //!
-//! Each worker has a queue of its own. `join(a, b)` puts `b` there, runs `a`, and takes `b` back; so without
-//! thieves it is two calls. A thief takes the *oldest* piece of another's queue, which is the largest: of a
-//! sort, one half of all. So steals are rare, and a thief has work for long.
+//! Each worker has a queue of its own. `join(a, b)` puts `b` there, runs `a`, takes `b` back and runs it. So
+//! without thieves a join is two calls. A thief takes the *oldest* piece of another worker's queue, which is
+//! the largest piece: in a sort, one half of the slice. So a thief has work for a long time, and steals are
+//! rare.
 //!
 //! ```text
 //!   worker 1                         queue of worker 1      worker 2
@@ -50,33 +51,34 @@
 //!   B is not there: helps worker 2 with pieces of B, or waits
 //! ```
 //!
-//! To put every second half into a queue that others can see would cost more than most halves take. So while
-//! pieces are fine, a queue that has three to offer is enough, and a `join` further down is two plain calls:
-//! see [`worker_queue`] and [`demand`].
+//! To put every second half into a queue that other threads can see would cost more than most halves take. So
+//! while pieces are fine, it is enough that a queue offers three of them, and a `join` further down is two
+//! plain calls: see [`worker_queue`] and [`demand`].
 //!
 //! A worker that waits for a stolen half helps with *pieces of that half*, and with nothing else. The
-//! literature calls it leapfrogging (Wagner and Calder, 1993). Work stealing with queues as here is described
-//! by Blumofe and Leiserson (1999), and by Frigo, Leiserson and Randall (1998) as it was done in Cilk.
+//! literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson (1999) describe work
+//! stealing with such queues; Frigo, Leiserson and Randall (1998) describe how Cilk does it.
 //!
 //! # What is not promised
 //!
-//! That the halves of a join run at the same time. A half that waits for something which only the other half
-//! brings about may wait without end: with one worker, or with others that are busy, or because the halves
-//! are so small that they are not offered. The same holds for the pieces of a scope.
+//! The halves of a join do not always run at the same time. So a half must not wait for something that only
+//! the other half does: perhaps that wait never ends. This happens in a pool with one worker, while all other
+//! workers are busy, or when the halves are so small that the join does not offer them. The same holds for
+//! the pieces of a scope.
 
-mod demand; // the first look of each join
-mod stack; // how much of it is used
+mod demand; // whether a join must offer its second half
+mod stack; // how much of a stack is used
 mod worker_queue; // what a worker shares with thieves
-mod registry; // what the workers share
+mod registry; // what the workers of a pool share
 mod worker; // what a worker does, and what it does while it waits
 mod growth; // where workers come from
-mod quiescence; // waiting until there is nothing left to do
-mod pool; // what its user sees
+mod quiescence; // waiting until a pool has nothing left to do
+mod pool; // a pool as its user sees it
 mod builder; // how a pool is put together
-mod common; // the pool of those who have none
+mod common; // the pool for calls outside any pool
 mod join; // two halves
 mod fork; // tasks with handles
-mod blocking; // a worker that waits for something else than its own work
+mod blocking; // a worker that waits for something outside the pool
 mod par; // loops
 mod sort; // quicksort
 

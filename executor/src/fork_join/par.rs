@@ -2,10 +2,10 @@
 //!
 //! # How far
 //!
-//! Into as many pieces as there are workers, at first: with nobody to steal, more pieces are only more work.
-//! A piece that was *stolen* shows that a worker had nothing to do, so it is split again, into as many. The
-//! pieces of a loop whose elements differ are therefore cut finer where it takes long. (The idea is that of
-//! rayon's adaptive splitting.)
+//! At first, a loop is split into as many pieces as there are workers: without thieves, more pieces are only
+//! more work. A piece that was *stolen* shows that a worker had nothing to do. So such a piece is split
+//! again, into as many pieces as there are workers. If the elements of a loop differ, its pieces are
+//! therefore cut finer where they take long. (The idea is that of rayon's adaptive splitting.)
 
 use std::ops::Range;
 
@@ -77,7 +77,7 @@ impl Cut for Range<usize> {
     }
 }
 
-/// Calls `f` with each element, on the workers of this pool, or of the common one.
+/// Calls `f` with each element, on the workers of this pool, or of the common pool.
 ///
 /// ```
 /// use executor::fork_join::par_for_each;
@@ -88,10 +88,10 @@ impl Cut for Range<usize> {
 /// ```
 ///
 /// # Panics
-/// If `f` does. Elements that were not begun may be left out then.
+/// Panics if `f` does. Then `f` is perhaps not called with the remaining elements.
 ///
 /// # Blocking
-/// Blocks until all is done. So do the next two.
+/// Blocks until `f` has returned for each element. [`par_map`] and [`par_map_reduce`] block in the same way.
 pub fn par_for_each<P: Pieces>(pieces: P, f: impl Fn(P::Element) + Sync) {
     split(pieces, Splits::begin(), &|piece: P| piece.elements().for_each(&f), &|(), ()| ());
 }
@@ -119,10 +119,11 @@ pub fn par_map<P: Pieces, R: Send>(pieces: P, f: impl Fn(P::Element) -> R + Sync
     all
 }
 
-/// Calls `map` with each element, and puts the results together with `reduce`, in order. None if there are no
-/// elements.
+/// Calls `map` with each element, and combines the results with `reduce`, in order. Returns `None` if there
+/// are no elements.
 ///
-/// `reduce` must be associative: which results it is given first is left open, though never their order.
+/// `reduce` must be associative. It gets the results in their order, but which of them it gets first is left
+/// open.
 ///
 /// ```
 /// use executor::fork_join::par_map_reduce;
@@ -143,7 +144,7 @@ pub fn par_map_reduce<P: Pieces, R: Send>(
     })
 }
 
-/// Into how many more pieces a piece is to be cut, and who has cut it out.
+/// Into how many more pieces a piece must be cut, and which worker has cut it out.
 #[derive(Clone, Copy)]
 struct Splits {
     left: usize,
@@ -155,7 +156,7 @@ impl Splits {
         Self { left: threads(), by: worker_index() }
     }
 
-    /// What is left after one more cut; none if it is enough.
+    /// Returns what is left after one more cut; `None` if the piece must not be cut again.
     fn one_more(self) -> Option<Self> {
         let by = worker_index();
         let left = if by == self.by { self.left / 2 } else { threads().max(self.left / 2) };
@@ -163,7 +164,7 @@ impl Splits {
     }
 }
 
-/// How many workers may take part. More than one for each processor are of no use to a loop.
+/// Returns how many workers can take part in a loop. Spare threads do not count.
 pub(super) fn threads() -> usize {
     super::worker::here()
         .map_or_else(|| ForkJoinPool::common().threads(), |here| here.registry.settings.threads)

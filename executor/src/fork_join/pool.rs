@@ -1,4 +1,4 @@
-//! What its user sees of a fork/join pool.
+//! The fork/join pool as its user sees it.
 
 use std::error::Error;
 use std::fmt;
@@ -37,15 +37,16 @@ use crate::waiting::wait::Deadline;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It is an [`ExecutorService`], too: a pool for many small tasks that submit others. A task that is
-/// submitted by one of its own workers goes to that worker's queue, where others can steal it; one from
-/// outside, to a queue that all workers look into when they have nothing else.
+/// The pool is an [`ExecutorService`], too, for many small tasks that submit other tasks. A task that is
+/// submitted by one of the pool's workers goes to that worker's queue, where other workers can steal it. A
+/// task from outside goes to a queue into which all workers look when they find no other job.
 ///
 /// # Its end
-/// Dropping it waits until everything that was accepted is done, as [`close`](ExecutorService::close) does.
-/// After [`shutdown`](ExecutorService::shutdown) it accepts nothing from outside, and what runs may still
-/// fork. [`shutdown_now`](ExecutorService::shutdown_now) hands back the submissions that were not begun;
-/// forked tasks that were not begun are cancelled, because the computations that would have joined them are.
+/// Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close) does.
+/// After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks can
+/// still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not begun.
+/// It cancels the forked tasks that have not begun, because the computations that would have joined them are
+/// cancelled, too.
 #[doc(alias = "newWorkStealingPool")]
 pub struct ForkJoinPool {
     registry: Arc<Registry>,
@@ -57,35 +58,36 @@ impl ForkJoinPool {
         Self { registry, is_common }
     }
 
-    /// How many workers run at the same time.
+    /// Returns how many workers run at the same time.
     #[doc(alias = "getParallelism")]
     pub fn threads(&self) -> usize {
         self.registry.settings.threads
     }
 
-    /// Runs `f` as a part of this pool and returns its result. `f` may borrow. For the first call of a
-    /// computation: the joins in it work in this pool.
+    /// Runs `f` as a part of this pool and returns its result. `f` may borrow. This is for the first call of
+    /// a computation: the joins in `f` work in this pool.
     ///
-    /// The calling thread is a worker of the pool for that time, if fewer than [`threads`](Self::threads) of
-    /// them are awake. So a small computation wakes no thread. Otherwise a worker runs `f`, and the caller
-    /// waits: if all are busy; if the pool was given a [stack size](super::ForkJoinBuilder::stack_size),
-    /// which the caller may not have; or if the caller runs a task of another executor. On a worker of this
-    /// pool `f` is called as it is.
+    /// If fewer than [`threads`](Self::threads) workers are awake, the calling thread is a worker of the pool
+    /// until `f` has ended. So a small computation wakes no thread. Otherwise a worker runs `f`, and the
+    /// caller waits. The caller also waits if the pool was given a [stack
+    /// size](super::ForkJoinBuilder::stack_size), which the caller's stack perhaps does not have, or if the
+    /// caller runs a task of another executor. On a worker of this pool, `f` is simply called.
     ///
     /// # Errors
-    /// [`InvokeError`]: the pool is shut down, or the computation was called off before it had begun. `f` was
-    /// not called then.
+    /// [`InvokeError`] if the pool refuses the computation, if the caller was cancelled or the pool stopped
+    /// before the computation had begun, or if every worker waits, in the end, for the calling task. Then `f`
+    /// was not called.
     ///
     /// # Panics
-    /// If `f` does, with its payload.
+    /// Panics if `f` does, with the same payload.
     ///
     /// # Blocking
     /// Blocks until `f` has ended.
     ///
     /// # Cancellation
-    /// The tokens of the computation are children of the caller's; in a [`masked`](crate::masked) step it is
-    /// masked, too. If the caller is cancelled before `f` has begun, it never does; otherwise this waits for
-    /// its end.
+    /// The tokens of the computation are children of the caller's token. In a [`masked`](crate::masked) step,
+    /// the computation is masked, too. If the caller is cancelled before `f` has begun, `f` never begins. If
+    /// the caller is cancelled later, the call still waits for the end of `f`.
     pub fn invoke<R: Send>(&self, f: impl FnOnce() -> R + Send) -> Result<R, InvokeError> {
         if self.has_this_thread().is_some() {
             return Ok(f());
@@ -97,7 +99,7 @@ impl ForkJoinPool {
         })
     }
 
-    /// As [`invoke`](Self::invoke); where the pool cannot run it, it is called here.
+    /// Runs `f` as [`invoke`](Self::invoke) does. If the pool cannot run `f`, it is called on this thread.
     pub(super) fn run_or_call<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         let f = Mutex::new(Some(f));
         let take = || f.lock().take();
@@ -131,7 +133,7 @@ impl ForkJoinPool {
         let queue = self.registry.registration.id();
         let refused = loans.keep(submit, |_| {
             if let Err(why) = wait_for_loans(&loans, Some(queue)) {
-                drop(loans.take_back()); // if it has not begun, it never does
+                drop(loans.take_back()); // if `f` has not begun, it never does
                 *gave_up.lock() = Some(why);
                 let _ = masked(|| wait_for_loans(&loans, None));
             }
@@ -146,8 +148,8 @@ impl ForkJoinPool {
         }
     }
 
-    /// Gives a task to the submissions, also from one of the pool's own workers. So it is begun after what
-    /// was submitted before, and not by this worker next.
+    /// Puts a task into the queue of submissions, even on one of the pool's own workers. So the task begins
+    /// after all earlier submissions, and it is not the next job of the calling worker.
     ///
     /// # Errors
     /// [`RejectedExecution`] if the pool is shut down.
@@ -156,21 +158,21 @@ impl ForkJoinPool {
         self.registry.submit(task.into())
     }
 
-    /// Waits until no task is unfinished, for `timeout` at most, and says whether that was so. It does not
-    /// keep others from submitting more.
+    /// Waits until no task is unfinished, for `timeout` at most. Returns whether the pool was quiet.
+    /// Meanwhile other threads can submit more tasks.
     ///
-    /// On a worker of this pool it runs what there is to run. For a worker, the tasks that it is in the
-    /// middle of do not count, nor do those of other workers that wait here: otherwise none of them would
-    /// ever go on. For all other callers they do.
+    /// On a worker of this pool, it runs queued jobs while it waits. For such a worker, the tasks that it is
+    /// in the middle of do not count, nor do the tasks of other workers that wait here: otherwise no such
+    /// wait would ever end. For all other callers these tasks count.
     ///
-    /// A task that a worker runs in this way may call this, too, and so on: 32 deep. Beyond that, a call does
-    /// not wait. It says `false` unless the pool is quiet already, and its task has to end so that the rest
-    /// can be run.
+    /// A task that a worker runs in this way may call this, too, and so on, 32 deep. Beyond that depth, a
+    /// call does not wait: it returns `false` unless the pool is quiet already. Then its task must end so
+    /// that the remaining tasks can run.
     ///
     /// # Blocking
-    /// Blocks until the pool is quiet, or the time is up. A call without a limit (`Duration::MAX`) that could
-    /// never end says `false` at once: unfinished tasks wait, in the end, for the calling one. The panic
-    /// handler gets the [`Starvation`].
+    /// Blocks until the pool is quiet, or the time is up. A call without a limit (`Duration::MAX`) returns
+    /// `false` at once if it could never end, because unfinished tasks wait, in the end, for the calling
+    /// task. Then the panic handler gets the [`Starvation`].
     ///
     /// # Cancellation
     /// Returns early, with the answer of that moment, if the calling task is cancelled.
@@ -179,7 +181,7 @@ impl ForkJoinPool {
         wait_for_quiet(&self.registry, self.has_this_thread(), Deadline::after(timeout))
     }
 
-    /// What the pool has done, and what it is doing.
+    /// Returns numbers on what the pool has done and what it is doing.
     pub fn stats(&self) -> ForkJoinStats {
         let (workers, awake, submissions) = self.registry.counts();
         let queues: Vec<_> = self.registry.queues.iter().map(WorkerQueue::counts).collect();
@@ -198,38 +200,40 @@ impl ForkJoinPool {
         }
     }
 
-    /// Whether the calling thread is a worker of this pool, for now or for good. A pool that was called from
-    /// a worker of another is the current one until that call has ended.
+    /// Returns whether the calling thread is a worker of this pool, for now or for good. If a worker of
+    /// another pool begins a computation in this pool, then this pool is the current one inside the
+    /// computation.
     #[doc(alias = "getPool")]
     pub fn is_current(&self) -> bool {
         self.has_this_thread().is_some()
     }
 
-    /// The calling thread as a worker of this pool.
+    /// Returns the calling thread as a worker of this pool.
     fn has_this_thread(&self) -> Option<std::rc::Rc<WorkerThread>> {
         here().filter(|here| Arc::ptr_eq(&here.registry, &self.registry))
     }
 }
 
-/// Whether the calling thread is a worker of a fork/join pool.
+/// Returns whether the calling thread is a worker of a fork/join pool.
 #[doc(alias = "inForkJoinPool")]
 pub fn in_pool() -> bool {
     here().is_some()
 }
 
-/// The number of the worker that the calling thread is, from 0; none outside any pool. No two workers of a
-/// pool have the same at the same time, and it is less than the pool's threads and spare threads together.
+/// Returns the index of the worker that the calling thread is, from 0; `None` outside any pool. At any
+/// moment, the workers of a pool have different indices. All indices are below the pool's threads and spare
+/// threads together.
 #[doc(alias = "getPoolIndex")]
 pub fn worker_index() -> Option<usize> {
     here().map(|here| here.number())
 }
 
-/// How many more forks and second halves the calling worker has queued than there are idle workers to steal
-/// them: an estimate, because both change meanwhile. It is negative if there is not one for each of them, and
-/// 0 outside any pool.
+/// Estimates how many more forks and second halves the calling worker has queued than there are idle workers
+/// to steal them. It is an estimate because both numbers change meanwhile. It is negative if idle workers
+/// outnumber the queued pieces, and 0 outside any pool.
 ///
-/// A computation that forks with [`fork`](super::fork()) can stop forking, and call, while it is above two or
-/// three: more pieces would find no thief. [`join`](super::join) does that by itself.
+/// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
+/// above two or three: more pieces would find no thief. [`join`](super::join) does that by itself.
 #[doc(alias = "getSurplusQueuedTaskCount")]
 pub fn surplus() -> isize {
     here().map_or(0, |here| {
@@ -304,33 +308,33 @@ impl fmt::Debug for ForkJoinPool {
     }
 }
 
-/// What a [`ForkJoinPool`] has done, and what it is doing. Read while it works, the numbers need not fit
-/// together.
+/// Numbers on what a [`ForkJoinPool`] has done and what it is doing. If they are read while the pool works,
+/// they need not fit together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ForkJoinStats {
-    /// Where the pool stands.
+    /// The state of the pool.
     pub state: PoolState,
     /// How many workers may run at the same time.
     pub threads: usize,
-    /// How many there are.
+    /// How many workers there are.
     pub workers: usize,
-    /// How many of them do not sleep.
+    /// How many workers are awake.
     pub awake: usize,
-    /// How many of them are in the middle of a job.
+    /// How many workers are in the middle of a job.
     pub active: usize,
-    /// Tasks from outside that were not begun.
+    /// Tasks from outside that have not begun.
     pub queued_submissions: usize,
     /// Second halves of joins and forked tasks in the workers' queues.
     pub queued: usize,
-    /// How many of those were stolen so far.
+    /// How many second halves and forked tasks were stolen so far.
     pub steals: u64,
     /// Tasks that were accepted and have not ended.
     pub unfinished: usize,
     /// Tasks that have ended. Halves of joins are no tasks of their own.
     pub completed: u64,
-    /// Those of them that panicked.
+    /// Tasks that have ended by a panic.
     pub panicked: u64,
 }
 
@@ -338,11 +342,11 @@ pub struct ForkJoinStats {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InvokeError {
-    /// The pool refuses it.
+    /// The pool refused the computation.
     Rejected(RejectReason),
-    /// It was not begun: the pool was shut down at once, or the calling task was cancelled.
+    /// The computation did not begin: the pool was shut down at once, or the calling task was cancelled.
     Cancelled,
-    /// Every worker waits, in the end for the calling task.
+    /// Every worker waits, in the end, for the calling task.
     Starved(Starvation),
 }
 

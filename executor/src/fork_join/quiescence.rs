@@ -2,20 +2,20 @@
 //!
 //! # What quiet means
 //!
-//! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for that is in
-//! the middle of a task itself, and so may others be that wait here. If their tasks counted, none of them
-//! would ever go on. So for a worker the pool is quiet when nothing is unfinished but the tasks on the stacks
-//! of threads that wait here.
+//! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for quiet is in
+//! the middle of a task itself, and other workers may wait in the same way. If the tasks of these workers
+//! counted, no such wait would ever end. So for a worker the pool is quiet when all unfinished tasks are on
+//! the stacks of threads that wait for quiet.
 //!
-//! A worker runs other tasks while it waits, and one of those may wait for quiet, too. Each task of the stack
-//! is counted once, by the outermost of these waits that lies above it.
+//! A worker runs other tasks while it waits, and such a task may wait for quiet, too. Each task on the stack
+//! is counted once: by the outermost wait that lies above the task.
 //!
 //! # How deep
 //!
-//! Each task that is run in this way lies on the stack of the one that waits. With
-//! [`DEPTH`](super::worker::DEPTH) of them a worker runs no more. It does not wait either: with one worker,
-//! nobody else would run the rest. It says that the pool is not quiet, and the wait around it goes on with
-//! the next task.
+//! Each task that runs in this way lies on the stack on top of the task that waits. With
+//! [`DEPTH`](super::worker::DEPTH) of them, a worker runs no more tasks. It does not wait either: in a pool
+//! with one worker, no thread would run the remaining tasks. So the call reports that the pool is not quiet,
+//! and the wait below it goes on with the next task.
 
 use std::rc::Rc;
 use std::task::Waker;
@@ -28,7 +28,7 @@ use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::starvation::WaitsFor;
 use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 
-/// Waits until the pool is quiet, or the deadline comes. False if it is not quiet.
+/// Waits until the pool is quiet, or the deadline comes. Returns whether the pool is quiet.
 pub(super) fn wait_for_quiet(
     registry: &Arc<Registry>,
     here: Option<Rc<WorkerThread>>,
@@ -39,14 +39,14 @@ pub(super) fn wait_for_quiet(
     is_quiet.unwrap_or(false) || waits.is_quiet(Waker::noop())
 }
 
-/// A thread that waits here.
+/// A thread that waits for quiet.
 struct Waits<'a> {
     registry: &'a Arc<Registry>,
     here: Option<Rc<WorkerThread>>,
-    /// How many tasks of the pool it is in the middle of, without those that a wait around this one has
+    /// How many tasks of the pool the thread is in the middle of, without the tasks that an outer wait has
     /// counted.
     tasks: usize,
-    /// Whether it is in the middle of any.
+    /// Whether the thread is in the middle of a task of the pool.
     is_inside: bool,
     ticket: Option<Ticket>,
 }
@@ -85,7 +85,7 @@ struct Quiet<'a, 'b> {
 }
 
 impl Look for Quiet<'_, '_> {
-    /// Whether it is quiet.
+    /// Whether the pool is quiet.
     type Found = bool;
 
     fn look(&mut self, waker: &Waker) -> Option<bool> {
@@ -108,7 +108,7 @@ impl Look for Quiet<'_, '_> {
     }
 }
 
-/// That a pool comes to be quiet, as a thing that a thread waits for.
+/// The quiet of a pool, as the source of what a thread waits for.
 struct QuietOf(Weak<Registry>);
 
 impl Source for QuietOf {
@@ -124,7 +124,7 @@ impl Source for QuietOf {
 }
 
 impl Registry {
-    /// The calling thread, which is no worker, runs a task of the pool.
+    /// Notes that the calling thread, which is no worker, begins a task of the pool.
     pub(super) fn begins_to_help(&self) {
         self.helpers.lock().push(Helper { thread: this_thread(), is_counted: false });
     }
@@ -135,8 +135,8 @@ impl Registry {
         helpers.remove(own.expect("it has begun"));
     }
 
-    /// In how many tasks the calling thread helps that no wait around this one has counted, and whether in
-    /// any.
+    /// Counts the tasks of the pool that the calling thread runs as a helper. Returns how many of them no
+    /// outer wait has counted, and whether there are any.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
         for helper in self.helpers.lock().iter_mut().filter(|helper| helper.thread == this_thread()) {
@@ -146,15 +146,15 @@ impl Registry {
         (tasks, is_inside)
     }
 
-    /// The youngest of its tasks are not counted any more.
+    /// Marks the youngest tasks of the calling thread as not counted.
     fn counts_as_helper_no_more(&self, tasks: usize) {
         let mut helpers = self.helpers.lock();
         let own = helpers.iter_mut().rev().filter(|helper| helper.thread == this_thread());
         own.take(tasks).for_each(|helper| helper.is_counted = false);
     }
 
-    /// Where the unfinished tasks are: on which threads, and whether in a queue. None if some are not to be
-    /// found: they move.
+    /// Returns where the unfinished tasks are: on which threads, and whether in a queue. `None` if this finds
+    /// fewer tasks than are unfinished, because some of them move meanwhile.
     fn places_of_the_unfinished(&self) -> Option<Vec<Location>> {
         let mut places = Vec::new();
         let (_, _, mut queued) = self.counts();

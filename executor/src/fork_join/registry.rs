@@ -1,4 +1,4 @@
-//! What the workers of a pool share: submissions, who sleeps, and how the pool ends.
+//! What the workers of a pool share: the submissions, the list of sleeping workers, and the end of the pool.
 //!
 //! # The life of a worker
 //!
@@ -10,28 +10,30 @@
 //!                        sleeps ──keep-alive over, or the pool is──▶ (none)
 //! ```
 //!
-//! Threads are started like sleepers are woken: one at a time, when a job has come and no worker searches. A
-//! worker that finds a job, and was the last that searched, has the next one woken if there is more. So a
-//! burst of jobs costs its publisher one wake-up.
+//! The pool starts threads in the same way as it wakes sleepers: one at a time, when a job has come and no
+//! worker searches. A worker that finds a job and was the last one to search wakes or starts the next worker
+//! if there are more jobs. So a burst of jobs costs its publisher one wake-up.
 //!
 //! # No wake-up is lost
 //!
-//! A publisher puts its job into a queue, under that queue's lock, and then looks whether a worker searches.
-//! A worker that goes to sleep counts itself out of those that search, and then looks into each queue once
-//! more, under its lock. If it has the lock first, the publisher sees all that the worker did before, and
-//! wakes one. Otherwise the worker sees the job. The same holds for a worker that makes room for another one,
-//! in whichever way: it says so, and then looks.
+//! A publisher puts its job into a queue, under that queue's lock. Then it looks whether a worker searches.
+//! Before a worker sleeps, it takes itself out of the count of searching workers. Then it looks into each
+//! queue once more, under that queue's lock. If the worker takes the lock first, the publisher sees all that
+//! the worker did before, and wakes a worker. If the publisher takes the lock first, the worker sees the job.
+//! The same holds for a worker that makes room for another worker, in any way: it first says that there is
+//! room, and then looks into the queues.
 //!
 //! # Invariants
 //!
 //! 1. `searching` counts the workers that look for a job and have not found one. The thread that wakes or
-//!    starts a worker counts it.
-//! 2. `unfinished` counts the tasks that were accepted and have not ended or been dropped. Second halves are
-//!    parts of them.
-//! 3. No more workers are awake than `threads`, guests included, and one for each that
-//!    [blocks](super::blocking), up to `spares`. One that is too many goes to sleep after its job.
-//! 4. The pool is over when it was shut down, no task is unfinished and no worker is left. The thread that
-//!    makes that true under the lock says so.
+//!    starts a worker counts that worker.
+//! 2. `unfinished` counts the tasks that were accepted and have neither ended nor been dropped. Second halves
+//!    are parts of tasks and do not count.
+//! 3. At most `threads` workers are awake, guests included, and one more for each worker that
+//!    [blocks](super::blocking), up to `spares` more. A worker that is one too many goes to sleep after its
+//!    job.
+//! 4. The pool is terminated when it was shut down, no task is unfinished and no worker is left. The thread
+//!    that makes this true under the lock counts `terminated` down.
 
 use std::collections::VecDeque;
 use std::io;
@@ -51,7 +53,7 @@ use crate::waiting::latch::Latch;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::wait::WaitList;
 
-/// What was set when the pool was made.
+/// The settings of a pool, which never change.
 pub(super) struct ForkJoinSettings {
     pub(super) name: String,
     pub(super) threads: usize,
@@ -65,20 +67,22 @@ pub(super) struct ForkJoinSettings {
 pub(super) struct Registry {
     pub(super) settings: ForkJoinSettings,
     pub(super) queues: Box<[WorkerQueue]>,
-    /// Rung for the worker that sleeps at the worker queue of the same number.
+    /// Notified for the worker that sleeps at the worker queue of the same number.
     bells: Box<[Condvar]>,
     state: Mutex<RegistryData>,
-    /// Those that run a task here without being workers. Its lock is taken last.
+    /// The threads that run a task of the pool without being workers. A thread takes this lock after all
+    /// others.
     pub(super) helpers: Mutex<Vec<Helper>>,
-    /// How many more workers could be woken or started, for those who look without the lock. Likewise the
-    /// next three.
+    /// How many more workers could be woken or started. This field and the next three are for threads that
+    /// look without the lock: see `changed`.
     available: AtomicUsize,
     surplus: AtomicUsize,
     submissions: AtomicUsize,
     awaiting_quiet: AtomicUsize,
     searching: AtomicUsize,
     unfinished: AtomicUsize,
-    /// A thread that waits counts on no task being there.
+    /// A waiting thread relies on there being no job in the queues. The publisher of the next job has it look
+    /// again.
     pub(super) relied_on: AtomicBool,
     pub(super) root: CancelToken,
     pub(super) terminated: Latch,
@@ -91,28 +95,28 @@ pub(super) struct Registry {
 struct RegistryData {
     phase: PoolState,
     submissions: VecDeque<Task>,
-    /// The worker queues of those that sleep. The one that fell asleep last is woken first: its cache is
+    /// The worker queues of sleeping workers. The worker that fell asleep last is woken first: its cache is
     /// warm.
     asleep: Vec<usize>,
-    /// The worker queues that no thread has.
+    /// The worker queues without a thread.
     vacant: Vec<usize>,
     live: usize,
     blocking: usize,
-    /// The system has refused a thread. It is asked again when the next task is submitted.
+    /// The system has refused a thread. The pool asks again when the next task is submitted.
     was_refused: bool,
     awaiting_quiet: WaitList,
-    /// How many tasks are on the stacks of threads that wait until nothing else is unfinished.
+    /// How many tasks are on the stacks of threads that wait for quiet.
     waiting_tasks: usize,
 }
 
-/// A thread that is no worker of the pool and runs a task of it, because it waits for that task.
+/// A thread that runs a task of the pool because it waits for that task, and is no worker of the pool.
 pub(super) struct Helper {
     pub(super) thread: ThreadKey,
-    /// It waits for quiet in this task, or in one that lies on top of it.
+    /// The thread waits for quiet in this task, or in a task on top of it.
     pub(super) is_counted: bool,
 }
 
-/// What a worker that was asleep does next.
+/// What a worker must do after [`Registry::sleep`].
 pub(super) enum AfterSleep {
     Search,
     Leave,
@@ -154,7 +158,8 @@ impl Registry {
         })
     }
 
-    /// The queue of submissions is the first lane of the pool, those of the worker queues follow.
+    /// Returns the lane of a worker queue. The queue of submissions is the first lane of the pool; the lanes
+    /// of the worker queues follow.
     fn lane_of(&self, number: usize) -> QueueId {
         self.registration.id().with_lane(number as u64 + 1)
     }
@@ -172,7 +177,9 @@ impl Registry {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         }
         let id = task.id();
-        task.enter_queue(self.registration.id()); // if it was cancelled before, it stays until its turn and is nothing to run
+        // If the task was cancelled before, it stays in the queue until its turn. Then there is nothing to
+        // run.
+        task.enter_queue(self.registration.id());
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         state.submissions.push_back(task);
         state.was_refused = false;
@@ -182,7 +189,7 @@ impl Registry {
             && state.live == 0
         {
             let place =
-                state.submissions.iter().position(|task| task.id() == id).expect("nobody else is there");
+                state.submissions.iter().position(|task| task.id() == id).expect("no worker has taken it");
             let task = state.submissions.remove(place).expect("it is there");
             task.leave_queue();
             self.changed(&state);
@@ -195,7 +202,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Puts a task into a worker's own queue. False if forks are cancelled by now: it is dropped then.
+    /// Puts a task into a worker's own queue. Returns false if the pool is stopping, which cancels all forks:
+    /// then the task is dropped.
     pub(super) fn push(&self, queue: &WorkerQueue, task: Task, context: Context) -> bool {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         task.enter_queue(self.lane_of(queue.number));
@@ -217,12 +225,13 @@ impl Registry {
     }
 
     // ANCHOR: announce
-    /// A job has come. If no worker searches, one is woken.
+    /// Wakes a worker for a job that has come, unless a worker searches already.
     pub(super) fn announce(&self) {
         if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {
             let mut state = self.state.lock();
             if !self.is_searched() {
-                let _ = self.wake_one(&mut state); // without another thread, the publisher does it itself
+                // If the system refuses a thread, the publisher does the job itself.
+                let _ = self.wake_one(&mut state);
             }
         }
         self.tell_those_who_wait();
@@ -241,7 +250,7 @@ impl Registry {
 
     // ----- workers come -----
 
-    /// Wakes a worker, or starts one, if there may be another.
+    /// Wakes or starts a worker, if another one is allowed to be awake.
     fn wake_one(&self, state: &mut MutexGuard<'_, RegistryData>) -> io::Result<()> {
         if state.awake() >= state.allowed(&self.settings) {
             return Ok(());
@@ -267,7 +276,8 @@ impl Registry {
         Ok(())
     }
 
-    /// A worker that searches has found a job.
+    /// Notes that a searching worker has found a job. If it was the last one to search and there are more
+    /// jobs, the next worker is woken.
     pub(super) fn has_found(&self) {
         let was_last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
         if was_last && self.is_anything_queued() {
@@ -290,25 +300,26 @@ impl Registry {
         task
     }
 
-    /// Whether there is a job. One that comes later is announced by a thread that sees what this one did
-    /// before.
+    /// Returns whether there is a job. If not, the thread that announces the next job sees what the calling
+    /// thread did before.
     pub(super) fn is_anything_queued(&self) -> bool {
         self.has_submissions() || self.queues.iter().any(WorkerQueue::has_jobs)
     }
 
     // ----- workers sleep and leave -----
 
-    /// Whether a worker that has ended its job is one too many.
+    /// Returns whether a worker that has ended its job is one too many.
     pub(super) fn is_surplus(&self) -> bool {
         self.surplus.load(Ordering::SeqCst) > 0
     }
 
-    /// A worker has nothing to do, or is one too many. One that `searches` is counted as such.
+    /// Has a worker sleep that has nothing to do or is one too many. With `searches`, the worker is counted
+    /// as searching.
     pub(super) fn sleep(&self, number: usize, searches: bool) -> AfterSleep {
         let mut state = self.state.lock();
         if !searches && state.awake() <= state.allowed(&self.settings) {
             self.searching.fetch_add(1, Ordering::SeqCst);
-            return AfterSleep::Search; // it is not one too many any more
+            return AfterSleep::Search; // the worker is not one too many any more
         }
         state.asleep.push(number);
         if searches {
@@ -316,7 +327,8 @@ impl Registry {
         }
         self.changed(&state);
         drop(state);
-        self.tell_those_who_wait(); // they may have counted on this worker, and if it is one too many, it stays asleep
+        // Waiting threads may have counted on this worker. If it is one too many, it stays asleep.
+        self.tell_those_who_wait();
         let is_wanted = self.is_anything_queued();
         let mut state = self.state.lock();
         if is_wanted && state.is_asleep(number) && state.awake() < state.allowed(&self.settings) {
@@ -329,7 +341,7 @@ impl Registry {
         let mut timed_out = false;
         loop {
             if !state.is_asleep(number) {
-                return AfterSleep::Search; // whoever has taken it out has counted it
+                return AfterSleep::Search; // the thread that woke it has counted it
             }
             if timed_out || self.is_ending(&state) {
                 state.asleep.retain(|&other| other != number);
@@ -354,12 +366,12 @@ impl Registry {
 
     // ----- guests -----
 
-    /// Has the calling thread be a worker for one computation, if there may be another. It has the worker
-    /// queue until it [leaves](Self::guest_leaves).
+    /// Makes the calling thread a worker for one computation, if another worker is allowed to be awake. The
+    /// guest owns the returned worker queue until it [leaves](Self::guest_leaves).
     pub(super) fn admit_guest(&self) -> Option<usize> {
         let mut state = self.state.lock();
         let is_wanted = state.phase == PoolState::Running && state.awake() < state.allowed(&self.settings);
-        // A pool that was given a size for its stacks is for computations that need it.
+        // A pool with a given stack size is for computations that need it: a guest's stack may be smaller.
         if !is_wanted || self.settings.stack_size.is_some() {
             return None;
         }
@@ -370,7 +382,7 @@ impl Registry {
         Some(number)
     }
 
-    /// What the guest has forked and not joined is left to the workers.
+    /// Ends the stay of a guest. Tasks that it has forked and not joined are left to the workers.
     pub(super) fn guest_leaves(&self, number: usize) {
         self.leave(self.state.lock(), number);
         if self.is_anything_queued() {
@@ -379,7 +391,7 @@ impl Registry {
         self.task_ended();
     }
 
-    /// The calling worker may block for long: another one may take its place until it [goes
+    /// Notes that the calling worker may block for long. Another worker can take its place until it [goes
     /// on](Self::goes_on).
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
@@ -397,7 +409,7 @@ impl Registry {
         self.changed(&state);
     }
 
-    /// Brings what is looked at without the lock up to date.
+    /// Updates the values that threads read without the lock.
     fn changed(&self, state: &RegistryData) {
         let (awake, allowed) = (state.awake(), state.allowed(&self.settings));
         let startable = if state.was_refused { 0 } else { state.vacant.len() };
@@ -410,12 +422,13 @@ impl Registry {
 
     // ----- the end -----
 
-    /// A task that was taken out of its queue is run all the same, for a thread that waits for it.
+    /// Counts a task as unfinished again that was taken out of its queue: a thread that waits for the task is
+    /// about to run it.
     pub(super) fn task_is_back(&self) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A task has ended, or was dropped.
+    /// Notes that a task has ended, or was dropped.
     pub(super) fn task_ended(&self) {
         let left = self.unfinished.fetch_sub(1, Ordering::SeqCst) - 1;
         if left == 0 || self.awaiting_quiet.load(Ordering::SeqCst) > 0 {
@@ -464,7 +477,7 @@ impl Registry {
         self.cancel_forks();
         self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
         (0..ended).for_each(|_| self.task_ended());
-        self.shutdown(); // those that sleep leave, if nothing runs
+        self.shutdown(); // sleeping workers leave, if no task is unfinished
         never_begun
     }
 
@@ -481,8 +494,9 @@ impl Registry {
 
     // ----- quiescence -----
 
-    /// Whether nothing is unfinished; for one who is in the middle of a task, nothing but the tasks of those
-    /// who wait for that. If not, the waker is called when to look again.
+    /// Returns whether the pool is quiet. For a thread that `is_inside` a task, the tasks of the threads that
+    /// wait for quiet do not count. If the pool is not quiet, `waker` is called when the thread must look
+    /// again.
     pub(super) fn is_quiet(
         &self,
         is_inside: bool,
@@ -498,11 +512,11 @@ impl Registry {
             *ticket = Some(state.awaiting_quiet.join(waker.clone()));
         }
         self.changed(&state);
-        // Looked at again, after it can be seen that somebody waits.
+        // Read again, now that other threads can see the waiter: a task that ended before did not wake it.
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
-    /// A thread that is in the middle of so many more tasks waits until nothing else is unfinished.
+    /// Notes that a thread which is in the middle of `tasks` more tasks begins to wait for quiet.
     pub(super) fn begins_to_wait_for_quiet(&self, tasks: usize) {
         let mut state = self.state.lock();
         state.waiting_tasks += tasks;
@@ -523,13 +537,13 @@ impl Registry {
 
     // ----- numbers -----
 
-    /// How many workers there are, how many of them do not sleep, and how many submissions wait.
+    /// Returns how many workers there are, how many of them are awake, and how many submissions wait.
     pub(super) fn counts(&self) -> (usize, usize, usize) {
         let state = self.state.lock();
         (state.live, state.awake(), state.submissions.len())
     }
 
-    /// How many workers look for a job, or could be woken or started for one.
+    /// Returns how many workers search for a job, or could be woken or started for one.
     pub(super) fn idle(&self) -> usize {
         self.available.load(Ordering::SeqCst) + self.searching.load(Ordering::SeqCst)
     }
@@ -538,28 +552,29 @@ impl Registry {
         self.unfinished.load(Ordering::SeqCst)
     }
 
-    /// Whether so many threads are all that there are, but for those that sleep and may not be woken: a guest
-    /// has the place of each.
+    /// Returns whether `threads` workers are awake and no sleeping worker could be woken, because guests have
+    /// the places of the sleepers.
     pub(super) fn has_only(&self, threads: usize) -> bool {
         let state = self.state.lock();
         let may_wake = !state.asleep.is_empty() && state.awake() < state.allowed(&self.settings);
         state.live > 0 && state.awake() == threads && !may_wake
     }
 
-    /// Whether another worker could be started.
+    /// Returns whether another worker could be started.
     pub(super) fn can_start(&self) -> bool {
         let state = self.state.lock();
         state.awake() < state.allowed(&self.settings) && !state.vacant.is_empty() && !state.was_refused
     }
 
-    /// Wakes or starts one, unless somebody searches.
+    /// Wakes or starts a worker, unless a worker searches already. Returns false if the system refuses a
+    /// thread.
     pub(super) fn send_one(&self) -> bool {
         let mut state = self.state.lock();
         self.is_searched() || self.wake_one(&mut state).is_ok()
     }
 
-    /// Takes a task out that reports to this collector, whichever queue of the pool it is in. The thief looks
-    /// into its own first.
+    /// Takes out a task that reports to this collector, from any queue of the pool. The thief looks into its
+    /// own queue first.
     pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<TakenOut> {
         let (before, from) = self.queues.split_at(thief);
         let own = from.first().and_then(|queue| queue.take_one_of(collector, thief));
@@ -577,7 +592,7 @@ impl Registry {
             })
     }
 
-    /// Takes a task out of whichever queue of the pool it is in.
+    /// Takes a task out of the given queue of the pool.
     pub(super) fn take_task(&self, queue: QueueId, id: TaskId, thief: Option<usize>) -> Option<TakenOut> {
         if queue == self.registration.id() {
             let mut state = self.state.lock();
@@ -591,7 +606,7 @@ impl Registry {
     }
 }
 
-/// A task that was taken out by its id.
+/// A job that was taken out of a queue of the pool.
 pub(super) enum TakenOut {
     Submission(Task),
     QueueEntry(QueueEntry),
@@ -611,10 +626,11 @@ impl RegistryData {
     }
 }
 
-// ----- what others ask of its queues -----
+// ----- questions about the queues -----
 
 impl QueueOwner for Registry {
-    fn cancelled_in_queue(&self, _queue: QueueId) {} // nothing is left of it but an entry, which goes in its turn
+    // Only an entry is left of the task, and this entry goes in its turn.
+    fn cancelled_in_queue(&self, _queue: QueueId) {}
 
     fn tombstone_dropped(&self) {}
 
@@ -652,8 +668,8 @@ impl QueueOwner for Registry {
 
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize {
         if queue == self.registration.id() {
-            // Asked by the id of the pool: the lanes of the workers have no entries of their own among those
-            // that wait.
+            // The caller asks with the id of the pool. This counts all lanes, because waits list the pool and
+            // not the lanes of its workers.
             let of_it = |task: &&Task| task.collector() == collector;
             let submitted = self.state.lock().submissions.iter().filter(of_it).count();
             return submitted + self.queues.iter().map(|queue| queue.queued_of(collector)).sum::<usize>();

@@ -1,9 +1,9 @@
-//! Sorting: quicksort whose partitions and halves are done by several workers.
+//! Parallel sorting: quicksort in which several workers do the partitions and the halves.
 //!
-//! The two sides of a partition are independent, so they are the halves of a [`join`]. That alone leaves the
-//! first partition, of all elements, to one worker, and half of the workers idle during the second. So a long
-//! partition is done in parallel, too: each half of the slice is partitioned by the same pivot, and then what
-//! is in the wrong half changes places.
+//! The two sides of a partition are independent, so they are the halves of a [`join`]. If that were all, one
+//! worker would do the first partition, which is of all elements, and two workers would do the next two. So a
+//! long partition is done in parallel, too: each half of the slice is partitioned by the same pivot, and then
+//! the elements in the wrong half change places.
 //!
 //! ```text
 //!   left half            right half
@@ -11,8 +11,9 @@
 //!            └──── change places ────┘
 //! ```
 //!
-//! Short pieces are sorted by the standard library, whose sort on one thread is hard to beat. So is a piece
-//! whose pivots keep being bad, so the whole never takes longer than that order of magnitude.
+//! The standard library sorts short pieces, because its sort on one thread is hard to beat. It also sorts a
+//! piece whose pivots keep being bad. So the time of the whole sort always has the order of that of the
+//! standard sort.
 //!
 //! Quicksort is by Hoare (1961). The partition is Lomuto's, in the form without a branch that depends on the
 //! elements: a wrong guess of the processor costs more than an exchange that was not necessary.
@@ -20,16 +21,16 @@
 use super::join::join;
 use super::par::threads;
 
-/// Shorter pieces are sorted on one thread.
+/// The greatest length of a piece that is sorted on one thread.
 const LEAF: usize = 1 << 14;
-/// So many pieces for each worker are enough to keep all of them busy until the end.
+/// The number of pieces for each worker that is enough to keep all workers busy until the end.
 const PIECES: usize = 8;
-/// Shorter pieces are partitioned on one thread.
+/// The greatest length of a piece that is partitioned on one thread.
 const PARTITION: usize = 1 << 17;
-/// Of so many elements the median is the pivot.
+/// The number of elements whose median is the pivot.
 const SAMPLE: usize = 255;
 
-/// Sorts a slice, on the workers of this pool, or of the common one. Equal elements may change places.
+/// Sorts a slice, on the workers of this pool, or of the common pool. Equal elements may change places.
 ///
 /// ```
 /// use executor::fork_join::par_sort_unstable;
@@ -40,14 +41,15 @@ const SAMPLE: usize = 255;
 /// ```
 ///
 /// # Panics
-/// If a comparison does, or if the order is none (`a < b` and `b < a`, say) and that was noticed. Then the
-/// elements are in an order that is not specified, and all of them are there.
+/// Panics if a comparison does, or if the sort notices that `Ord` gives no order (`a < b` and `b < a`, say).
+/// Then the order of the elements is not specified, but all of them are there.
 ///
 /// # Blocking
-/// Blocks until all is done. A cancellation does not end it.
+/// Blocks until the slice is sorted. A cancellation does not end the sort.
 #[doc(alias = "parallelSort")]
 pub fn par_sort_unstable<T: Ord + Send + Sync>(slice: &mut [T]) {
-    // A random order has a depth of about twice the logarithm; twice that is a bad one.
+    // The recursion has a depth of about twice the logarithm for elements in random order. Twice that depth
+    // is a sign of bad pivots.
     let depth = 4 * slice.len().max(1).ilog2();
     let leaf = LEAF.max(slice.len() / (PIECES * threads()));
     sort(slice, leaf, depth);
@@ -63,7 +65,8 @@ fn sort<T: Ord + Send + Sync>(slice: &mut [T], leaf: usize, depth: u32) {
     let less = partition(rest, &|element| *element < *pivot);
     let is_lopsided = less < rest.len() / 8;
     if is_lopsided {
-        // Many elements may equal the pivot. They are in their places as soon as they stand beside it.
+        // Perhaps many elements equal the pivot. Such elements are in their places as soon as they stand
+        // beside the pivot.
         let equal = partition(&mut rest[less..], &|element| *element <= *pivot);
         let (below, above) = (less, less + equal);
         slice.swap(0, below);
@@ -76,14 +79,14 @@ fn sort<T: Ord + Send + Sync>(slice: &mut [T], leaf: usize, depth: u32) {
     }
 }
 
-/// The place of the median of elements at equal distances.
+/// Returns the place of the median of a sample: elements at equal distances.
 fn median_of_sample<T: Ord>(slice: &[T]) -> usize {
     let step = slice.len() / SAMPLE;
     let mut places: [usize; SAMPLE] = std::array::from_fn(|n| n * step);
     *places.select_nth_unstable_by(SAMPLE / 2, |&a, &b| slice[a].cmp(&slice[b])).1
 }
 
-/// Has those elements first that `is_first` is true of, and says how many they are.
+/// Moves the elements for which `is_first` is true to the front. Returns how many they are.
 fn partition<T: Send>(slice: &mut [T], is_first: &(impl Fn(&T) -> bool + Sync)) -> usize {
     if slice.len() <= PARTITION {
         return partition_here(slice, is_first);
@@ -109,7 +112,8 @@ fn exchange<T: Send>(left: &mut [T], right: &mut [T]) {
 fn partition_here<T>(slice: &mut [T], is_first: &impl Fn(&T) -> bool) -> usize {
     let mut first = 0;
     for place in 0..slice.len() {
-        let is_one = is_first(&slice[place]); // before the exchange, which the processor need not wait for then
+        // Called before the exchange: so the processor need not wait for the exchange.
+        let is_one = is_first(&slice[place]);
         slice.swap(first, place);
         first += usize::from(is_one);
     }

@@ -1,41 +1,42 @@
-//! How much of a thread's stack is used, as far as a program can tell.
+//! An estimate of how much of a thread's stack is used.
 //!
-//! A frame of a user's task may take a hundred bytes or a hundred kilobytes, so a number of tasks says little
-//! about how many more fit on top. The distance between two variables, one at the bottom of the stack and one
-//! at its top, says it.
+//! A frame of a user's task can take a hundred bytes or a hundred kilobytes. So the number of tasks on a
+//! stack says little about how many more fit on top. The distance between two variables says how much is
+//! used: one variable at the bottom of the stack, and one at its top.
 
 use std::ptr;
 
 use crate::sync::process::OnceLock;
 
-/// The stack of a thread, from a certain place on.
+/// The stack of a thread, from the place on where [`Stack::from_here`] was called.
 pub(super) struct Stack {
     bottom: usize,
     size: usize,
 }
 
 impl Stack {
-    /// That of the calling thread, which has so much of it from here on, or what threads have by default.
+    /// Returns the calling thread's stack, which has `size` bytes from here on. Without a size, the default
+    /// of the standard library is assumed.
     pub(super) fn from_here(size: Option<usize>) -> Self {
         Self { bottom: place(), size: size.unwrap_or_else(size_by_default) }
     }
 
-    /// Whether half of it is free. If what was measured makes no sense (a sanitizer may keep variables
-    /// elsewhere), it is.
+    /// Returns whether half of the stack is free. The answer is yes, too, if the measured distance makes no
+    /// sense: a sanitizer may keep variables elsewhere.
     pub(super) fn has_room(&self) -> bool {
         let used = place().abs_diff(self.bottom);
         used < self.size / 2 || used > self.size
     }
 }
 
-/// About where the top of the calling thread's stack is.
+/// Returns about the address of the top of the calling thread's stack.
 #[inline(never)]
 fn place() -> usize {
     let variable = 0_u8;
     ptr::from_ref(std::hint::black_box(&variable)).addr()
 }
 
-/// As the standard library has it.
+/// Returns the stack size that the standard library gives to a thread by default.
 fn size_by_default() -> usize {
     static SIZE: OnceLock<usize> = OnceLock::new();
     *SIZE.get_or_init(|| {

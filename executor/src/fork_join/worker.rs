@@ -1,33 +1,34 @@
-//! What a worker does: with its own queue first, then with the others'; and what it does while it waits.
+//! What a worker does: how it finds jobs, first in its own queue and then in others, and which jobs it runs
+//! while it waits.
 //!
 //! # What runs where
 //!
-//! | | taken from | run |
+//! | what the worker runs | taken from | run |
 //! |---|---|---|
-//! | by a worker with nothing to do | its own queue, another's, the submissions | at the bottom of its stack |
+//! | any job, while it has nothing to do | its own queue, another's, the submissions | at the bottom of its stack |
 //! | a second half that was not stolen | its own queue | where the join is |
-//! | a task that it waits for and that has not begun, also as one of many whose first end it waits for | wherever it is | on top of the wait |
-//! | a piece of a job that it waits for | the queue of the thief of that job | on top of the wait |
+//! | an awaited task that has not begun, alone or among many of which it awaits the first to end | any queue of the pool | on top of the wait |
+//! | a piece of an awaited job | the queue of the thief of that job | on top of the wait |
 //!
-//! Nothing else is run on top of a wait, because nothing else has to do with it. What lies below may hold a
-//! lock; the pieces of the awaited job may be run by another thread at any time, so they cannot count on that
-//! lock being free.
+//! No other job runs on top of a wait, apart from a wait for [quiet](super::quiescence). The frames below may
+//! hold a lock, and an unrelated job could want that lock. The pieces of the awaited job must not want it in
+//! any case, because another thread may run them at any time.
 //!
 //! # Guests
 //!
-//! A thread that begins a computation in a pool with a free place takes that place itself until the
-//! computation has ended. To wake a worker for it, and to be woken by that one, would take longer than many
-//! computations do.
+//! A thread that begins a computation in a pool with a free place takes that place itself, until the
+//! computation has ended. To wake a worker for the computation, and to be woken by that worker, would take
+//! longer than many computations do.
 //!
 //! # Invariants
 //!
-//! 1. A worker that has stolen a job says so to the worker queue that it comes from when it has ended, in
-//!    whichever way.
-//! 2. With [`DEPTH`] jobs on top of waits, a thread takes no more pieces: it only waits. The task itself that
-//!    it waits for runs as long as half of the stack is free: no other thread need be there to run it. Mostly
-//!    the depth is that of the user's own recursion; but tasks of which each waits for the one before it form
-//!    a chain, too, as long as there are tasks. So deeper down it is left to the other threads, and if they
-//!    all wait, the wait ends as one that starves.
+//! 1. When a stolen job has ended, in whatever way, its thief reports that to the worker queue from which the
+//!    job was stolen.
+//! 2. With [`DEPTH`] jobs on top of waits, a thread takes no more pieces: it only waits. But it runs a task
+//!    for which it waits as long as half of its stack is free, because perhaps no other thread is there to
+//!    run that task. Usually the depth is that of the user's own recursion. But tasks of which each waits for
+//!    the one before it form a chain, too, which can be as long as there are tasks. So deeper down the task
+//!    is left to the other threads. If all of them wait, the wait ends as starved.
 //! 3. What is current for a job (its token, whether it is masked) is what was current where it was published.
 
 use std::cell::{Cell, RefCell};
@@ -52,10 +53,10 @@ use crate::waiting::starvation::WaitsFor;
 use crate::waiting::wait::{Deadline, Look, wait_for};
 use crate::waiting::worker_context::{PoolWorker, RoleGuard, concerns_this_thread};
 
-/// So many jobs lie on top of a thread's waits at most.
+/// The largest number of jobs on top of a thread's waits.
 pub(super) const DEPTH: usize = 32;
 
-/// The body of a worker thread.
+/// Runs a worker until it leaves the pool: the body of its thread.
 pub(super) fn run(registry: &Arc<Registry>, number: usize) {
     let here = WorkerThread::sit_down(registry, number);
     registry.root.above_tasks(|| here.work());
@@ -68,11 +69,11 @@ pub(super) struct WorkerThread {
     stack: Stack,
     /// How many jobs lie on top of waits.
     depth: Cell<usize>,
-    /// How many tasks it is in the middle of.
+    /// How many tasks the worker is in the middle of.
     pub(super) tasks: Cell<usize>,
-    /// How many of those lie under a wait for quiet: see `quiescence`.
+    /// How many of these tasks lie under a wait for quiet: see `quiescence`.
     pub(super) quiet: Cell<usize>,
-    /// How many calls of [`blocking`](super::blocking) it is inside of.
+    /// How many calls of [`blocking`](super::blocking) the worker is inside.
     pub(super) blocks: Cell<usize>,
     random: Cell<u64>,
 }
@@ -81,12 +82,12 @@ thread_local! {
     static WORKER_THREAD: RefCell<Option<Rc<WorkerThread>>> = RefCell::new(None);
 }
 
-/// The worker that the calling thread is.
+/// Returns the worker that the calling thread is; `None` outside any pool.
 pub(super) fn here() -> Option<Rc<WorkerThread>> {
     WORKER_THREAD.try_with(|here| here.borrow().clone()).ok().flatten()
 }
 
-/// Sits at its worker queue until this is dropped.
+/// A guard: the calling thread is the worker of its queue until the guard is dropped.
 struct Sitting {
     here: Rc<WorkerThread>,
     _employment: RoleGuard,
@@ -108,7 +109,7 @@ impl Drop for Sitting {
     }
 }
 
-/// What a worker is to others.
+/// A worker, as waits and their reports see it.
 struct AtWorkerQueue {
     registry: Weak<Registry>,
     number: usize,
@@ -160,7 +161,7 @@ impl WorkerThread {
     // ----- with nothing on the stack -----
 
     fn work(&self) {
-        let mut searches = true; // whoever has started it has counted it
+        let mut searches = true; // the thread that started the worker has counted it
         let mut lingered = 0;
         loop {
             if let Some(found) = self.find() {
@@ -188,7 +189,7 @@ impl WorkerThread {
         }
     }
 
-    /// A job: one's own, or another worker's, or one from outside.
+    /// Takes a job: the worker's own, another worker's, or one from outside.
     fn find(&self) -> Option<TakenOut> {
         let own = if self.queue().length() > 0 {
             self.queue().take_own(self.registry.settings.oldest_first)
@@ -202,8 +203,8 @@ impl WorkerThread {
     }
 
     // ANCHOR: steal
-    /// The oldest job of another worker. Whom it asks first is left to chance, so that not all thieves come
-    /// to the same.
+    /// Steals the oldest job of another worker. Chance decides which worker it tries first, so that the
+    /// thieves do not all come to the same one.
     fn steal(&self) -> Option<QueueEntry> {
         let queues = &self.registry.queues;
         let first = self.next_random() % queues.len();
@@ -265,7 +266,7 @@ impl WorkerThread {
 
     // ----- on top of a wait -----
 
-    /// Runs a job on top of the one that waits.
+    /// Runs a job on top of the job that waits.
     fn on_top(&self, run: impl FnOnce()) {
         self.depth.set(self.depth.get() + 1);
         run();
@@ -276,7 +277,8 @@ impl WorkerThread {
         self.depth.get() < DEPTH
     }
 
-    /// Waits until the second half of a join is done, or takes it back.
+    /// Takes the second half of a join back and runs it, or waits until its thief has done it. While the join
+    /// unwinds, a half that comes back is dropped.
     pub(super) fn settle(&self, job_id: JobId, Unwinding(unwinding): Unwinding) {
         match self.queue().take_back(job_id) {
             Some(entry) if unwinding => drop(entry),
@@ -291,7 +293,7 @@ impl WorkerThread {
         }
     }
 
-    /// Does something for what the thread waits for.
+    /// Runs a job that the thread waits for, or a piece of it. Returns false if there is none.
     fn help(&self, what: &Awaited, waker: &Waker) -> bool {
         match what {
             Awaited::Task(cell, _) => self.help_with(&**cell, waker),
@@ -324,8 +326,9 @@ impl WorkerThread {
         self.follow(job_id, thief, waker)
     }
 
-    /// Takes a piece of a stolen job back from its thief, or from the thief of what that one waits for, and
-    /// runs it. If there is none, the waker is called when there may be.
+    /// Takes a piece of a stolen job back from its thief, and runs it. If the thief itself waits for a stolen
+    /// job, the same is tried with that job and its thief. If there is no piece, `waker` is called when there
+    /// may be one.
     fn follow(&self, mut job_id: JobId, mut thief: usize, waker: &Waker) -> bool {
         for _ in &self.registry.queues {
             match self.registry.queues[thief].follow(job_id, self.number, waker) {
@@ -340,7 +343,8 @@ impl WorkerThread {
         false
     }
 
-    /// Runs a job that need have nothing to do with what it is in the middle of. False if there is none.
+    /// Runs any job of the pool, which need not be part of the worker's present job. Returns false if there
+    /// is none.
     pub(super) fn run_something(&self) -> bool {
         let found = if self.may_help() { self.find() } else { None };
         found.map(|taken| self.run_on_top(taken)).is_some()
@@ -356,7 +360,7 @@ impl WorkerThread {
         });
     }
 
-    /// Runs a task that is no part of what the worker is in the middle of.
+    /// Runs a task that is no part of the worker's present job.
     fn run_foreign(&self, task: Task) {
         self.queue().begin(None, true);
         self.run_task(task, &Context::default());
@@ -381,9 +385,9 @@ fn run_counted(registry: &Registry, task: Task, context: &Context) {
     });
 }
 
-/// Has the calling thread run a computation as a worker. None, and `f` is not called, if the pool has workers
-/// enough awake, or other threads may count on this one: what it waits for as a worker has to be found in one
-/// place. The same if the thread ends and has no place any more to keep what it is.
+/// Runs a computation on the calling thread as a worker. Returns `None` without calling `f` if the pool has
+/// enough workers awake, or if other threads may count on the calling thread: a worker that waits must be
+/// found in one place. Also returns `None` if the thread is ending, because its thread-locals are gone.
 pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -> Option<R> {
     if WORKER_THREAD.try_with(|_| ()).is_err() || concerns_this_thread() {
         return None;
@@ -400,7 +404,8 @@ pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -
     Some(result)
 }
 
-/// Runs a task of the pool, which was taken out of its queue, on a thread that waits for it.
+/// Runs a task of the pool on the calling thread, which waits for it. The task was taken out of its queue
+/// before.
 pub(super) fn run_for(registry: &Registry, task: Task) {
     registry.task_is_back();
     if let Some(here) = here().filter(|here| std::ptr::eq(&raw const *here.registry, registry)) {
@@ -412,7 +417,7 @@ pub(super) fn run_for(registry: &Registry, task: Task) {
     registry.task_ended();
 }
 
-/// A look whether the stolen second half of a join is done. It helps the thief as long as there is a piece.
+/// The wait for the stolen second half of a join. It helps the thief as long as there is a piece.
 struct Stolen<'a> {
     here: &'a WorkerThread,
     job_id: JobId,
@@ -443,7 +448,8 @@ impl Look for Stolen<'_> {
     }
 }
 
-/// The second half of a join, as far as it is known who runs it.
+/// The stolen second half of a join, as the source of what a thread waits for: it comes from the thief's
+/// thread.
 struct WithThief {
     pool: Weak<Registry>,
     job_id: JobId,
@@ -462,7 +468,7 @@ impl Source for WithThief {
         WaitsFor::Borrowers
     }
 
-    /// A join has two results, and no way to say that it has none.
+    /// Returns false: a join returns two results, and has no way to say that one is missing.
     fn can_be_given_up(&self) -> bool {
         false
     }

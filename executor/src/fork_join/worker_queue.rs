@@ -1,36 +1,38 @@
-//! What a worker shares with those who steal from it: its queue, and what it is in the middle of.
+//! What a worker shares with thieves: its queue, and the jobs that it is in the middle of.
 //!
 //! # The queue
 //!
-//! Its owner puts second halves and forked tasks at the back, and takes them from there: it works depth
-//! first, on what is still in its cache. Thieves take from the front, where the oldest and therefore largest
-//! pieces are. One lock protects all of it. That is affordable because a queue that offers *enough* shuts its
-//! owner's [demand flag](super::demand), and then the owner does not come here at all:
+//! The owner of a queue puts second halves and forked tasks at the back, and takes them from the back. So it
+//! works depth first, on data that is still in its cache. Thieves take from the front, where the oldest and
+//! therefore largest pieces are. One lock protects the whole queue. This is affordable, because a queue that
+//! offers *enough* shuts its owner's [demand flag](super::demand), and then the owner's joins do not touch
+//! the queue at all:
 //!
 //! | gear | enough is | while |
 //! |---|---|---|
-//! | coarse | never | pieces are so large that a lock does not matter. Every job begins so. |
+//! | coarse | never | pieces are so large that a lock does not matter. Every job begins in this gear. |
 //! | fine | [`ENOUGH`] pieces | the last [`ROUND`] pieces took less than [`FINE`] each |
 //!
-//! A thief that takes a piece opens the demand flag, so the owner offers another one at its next join.
+//! A thief that takes a piece opens the demand flag. So the owner offers another piece at its next join.
 //!
 //! # Who follows whom
 //!
-//! A worker whose second half was stolen waits for the thief. What it may do meanwhile is take pieces *of
-//! that half* back from the thief: it helps the one that it waits for, and nothing unrelated ever lies on top
-//! of its frame, where it could want a lock that the frame holds. For that, each worker queue says which
-//! stolen jobs it runs ([`Running`]), from which place in its queue on there are pieces of each, and what it
-//! waits for itself, so that one can follow on to the next thief.
+//! A worker whose second half was stolen waits for the thief. Meanwhile it takes only pieces *of that half*
+//! back from the thief. So it helps the thief, and no unrelated job ever lies on top of its frame: such a job
+//! could want a lock that the frame holds. For this, each worker queue records three things: which stolen
+//! jobs its owner runs ([`Running`]), from which place in the queue on there are pieces of each of these
+//! jobs, and for which stolen job the owner itself waits. From the last one, a follower finds the next thief.
 //!
 //! # Invariants
 //!
-//! 1. A job id is never given twice: it is the number of the worker queue, and how many pieces came there
-//!    before. So places in a queue rise from front to back, whatever is taken from the middle.
-//! 2. A job is in one queue, or in the `taken` of the worker queue from which it was stolen until it has
-//!    ended.
-//! 3. A follower that finds nothing to take leaves its waker under the same lock. All followers are woken
-//!    when a piece comes, when a stolen job begins or ends here, and when the owner begins to wait.
-//! 4. No user's code runs under the lock.
+//! 1. No two jobs get the same id. It consists of the number of the worker queue, and of the number of jobs
+//!    that came there before. So the places in a queue rise from front to back, even after a job was taken
+//!    from the middle.
+//! 2. A queued job is in one queue. A stolen job is in `taken` of the worker queue from which it was stolen,
+//!    until it has ended.
+//! 3. A follower that finds no piece leaves its waker under the same lock. All followers are woken when a job
+//!    comes into the queue, when the owner begins or ends a stolen job, and when it begins to wait.
+//! 4. No user's code runs while the lock is held.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -44,40 +46,41 @@ use crate::task::borrowed::JobRef;
 use crate::task::observer::TaskObserver;
 use crate::task::{Task, TaskLabel};
 
-/// So many pieces in a queue are enough, while they are fine.
+/// The number of pieces in a queue that is enough while pieces are fine.
 const ENOUGH: usize = 3;
-/// After so many pieces the clock is read.
+/// The number of pieces between two readings of the clock.
 const ROUND: u32 = 64;
-/// Below this time for a piece, they are fine; a lock for each would be a large part of it.
+/// Pieces that take less than this time are fine: a lock for each would be a large part of the time.
 const FINE: Duration = Duration::from_nanos(400);
-/// Above it, they are coarse. Between the two, all stays as it is.
+/// Pieces that take more than this time are coarse. Between [`FINE`] and this, the gear does not change.
 const COARSE: Duration = Duration::from_micros(50);
 
-/// Tells jobs apart.
+/// The id of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JobId {
     pub(super) worker: usize,
-    /// Its place in that worker queue's queue.
+    /// How many jobs came into that worker queue before this one.
     place: u64,
 }
 
-/// What is in a queue.
+/// A job in a worker queue.
 pub(super) enum QueuedJob {
     /// The second half of a join.
     Half(JobRef),
-    /// A task of its own.
+    /// A task that a worker has forked or submitted.
     Task(Task),
 }
 
 pub(super) struct QueueEntry {
     pub(super) job_id: JobId,
     pub(super) job: QueuedJob,
-    /// What was current where it was published.
+    /// What was current where the job was published: its token, and whether it is masked.
     pub(super) context: Context,
 }
 
 impl QueueEntry {
-    /// The task, to be run elsewhere. What was current where it was forked goes along with it.
+    /// Returns the task, so that it can run elsewhere. The token that was current at the fork goes along with
+    /// it.
     pub(super) fn into_task(self) -> Option<Task> {
         match self.job {
             QueuedJob::Task(task) => Some(of_context(task, self.context)),
@@ -93,8 +96,8 @@ impl QueueEntry {
     }
 }
 
-/// Goes along with a task that was forked, wherever it is run: the token that was current there is above its
-/// own.
+/// An observer that goes along with a forked task. It puts the token that was current at the fork above the
+/// task's own token, wherever the task runs.
 struct Forked(CancelToken);
 
 impl TaskObserver for Forked {
@@ -103,7 +106,7 @@ impl TaskObserver for Forked {
     }
 }
 
-/// Has a task be one of this context, on whichever way it goes.
+/// Puts the token of a context above a task's own token, wherever the task goes.
 pub(super) fn of_context(task: Task, context: Context) -> Task {
     match context.into_token_above() {
         Some(token) => task.accompanied(Forked(token)),
@@ -111,17 +114,17 @@ pub(super) fn of_context(task: Task, context: Context) -> Task {
     }
 }
 
-/// A job from elsewhere that the owner is in the middle of.
+/// A job that the owner is in the middle of: see [`WorkerQueue::begin`].
 struct Running {
     job_id: Option<JobId>,
-    /// Pieces of it are from here on in the queue.
+    /// Entries of the queue with this place or a higher one are pieces of this job.
     from: u64,
-    /// It is no part of the one below. That waits for nothing of it.
+    /// True if this job is no part of the job below it, which then waits for no piece of this one.
     is_foreign: bool,
     gear_below: Gear,
 }
 
-/// A job that was stolen from here and has not ended.
+/// A job that was stolen from this queue and has not ended.
 struct StolenJob {
     job_id: JobId,
     thief: usize,
@@ -129,10 +132,10 @@ struct StolenJob {
     waiter: Option<Waker>,
 }
 
-/// What the owner waits for.
+/// A wait of the owner for a stolen job.
 struct OwnerWait {
     job_id: JobId,
-    /// How many jobs from elsewhere it was in the middle of.
+    /// The length of `running` when the wait began.
     depth: usize,
 }
 
@@ -146,7 +149,7 @@ struct Gear {
 impl Gear {
     const COARSE: Self = Self { enough: usize::MAX, pieces: 0, since: None };
 
-    /// Another piece has come.
+    /// Counts a piece. After [`ROUND`] pieces it reads the clock, and perhaps changes the gear.
     fn count(&mut self) {
         self.pieces += 1;
         if self.pieces < ROUND {
@@ -162,11 +165,11 @@ impl Gear {
     }
 }
 
-/// A worker's place in the pool. A thread sits there, or none.
+/// The queue of one worker of a pool. At most one thread owns it at a time.
 pub(super) struct WorkerQueue {
     pub(super) number: usize,
     pub(super) demand: &'static Demand,
-    /// How long the queue is, for those who look without the lock.
+    /// How long the queue is, for threads that look without the lock.
     length: AtomicUsize,
     state: Mutex<WorkerQueueState>,
 }
@@ -185,7 +188,7 @@ struct WorkerQueueState {
     steals: u64,
 }
 
-/// Wakers to be called without the lock.
+/// Wakers that the caller must call after it has released the lock.
 #[must_use]
 pub(super) struct ToWake(Vec<Waker>);
 
@@ -212,20 +215,20 @@ impl WorkerQueue {
         Self { number, demand: demand::take_one(), length: AtomicUsize::new(0), state: Mutex::new(state) }
     }
 
-    /// How long the queue is, or was a moment ago.
+    /// Returns how long the queue is, or was a moment ago.
     pub(super) fn length(&self) -> usize {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Whether there is a job in the queue; asked under the lock, so that a job which comes later is
-    /// announced by a thread that sees what this one did before.
+    /// Returns whether there is a job in the queue. This looks under the lock: so the thread that announces a
+    /// later job sees what the calling thread did before.
     pub(super) fn has_jobs(&self) -> bool {
         !self.state.lock().queue.is_empty()
     }
 
-    /// Brings what is looked at without the lock up to date.
+    /// Updates the values that other threads read without the lock.
     fn changed(&self, state: &WorkerQueueState) {
-        // Relaxed: it is a hint. A worker that must not miss a job asks for it under the lock: see
+        // Relaxed: the length is a hint. A worker that must not miss a job looks under the lock: see
         // `has_jobs`.
         self.length.store(state.queue.len(), Ordering::Relaxed);
         self.demand.set_shut(state.offers_enough());
@@ -233,7 +236,7 @@ impl WorkerQueue {
 
     // ----- the owner -----
 
-    /// Puts a job at the back.
+    /// Puts a job at the back of the queue.
     pub(super) fn push(&self, job: QueuedJob, context: Context) -> JobId {
         let mut state = self.state.lock();
         let job_id = JobId { worker: self.number, place: state.next_place };
@@ -251,7 +254,7 @@ impl WorkerQueue {
     pub(super) fn take_back(&self, job_id: JobId) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if state.queue.back()?.job_id == job_id {
-            state.queue.pop_back() // nearly always: what was pushed later was taken back before
+            state.queue.pop_back() // nearly always: later jobs were taken back before
         } else {
             let place = state.queue.iter().rposition(|entry| entry.job_id == job_id)?;
             state.queue.remove(place)
@@ -260,11 +263,11 @@ impl WorkerQueue {
         entry
     }
 
-    /// Takes a task out. For a `thief`, who says when it has ended; or else for good.
+    /// Takes a task out of the queue. If there is a `thief`, it must report when the task has ended.
     pub(super) fn take_task(&self, id: TaskId, thief: Option<usize>) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let is_it = |entry: &QueueEntry| entry.task() == Some(id);
-        // Forks are joined in the order of forking, or in the opposite one.
+        // Forks are usually joined in the order of forking, or in the opposite order.
         let is_oldest = state.queue.front().is_some_and(is_it);
         let place = if is_oldest { 0 } else { state.queue.iter().rposition(is_it)? };
         let entry = match thief {
@@ -275,7 +278,7 @@ impl WorkerQueue {
         entry
     }
 
-    /// Takes the oldest task out that reports to this collector.
+    /// Takes out the oldest task that reports to this collector.
     pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let of_it =
@@ -287,7 +290,7 @@ impl WorkerQueue {
         entry
     }
 
-    /// The next one for the owner, when it is in the middle of nothing: the youngest, or the oldest.
+    /// Takes the next job for an owner that is in the middle of nothing: the youngest job, or the oldest.
     pub(super) fn take_own(&self, oldest_first: bool) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if oldest_first { state.queue.pop_front() } else { state.queue.pop_back() };
@@ -295,8 +298,8 @@ impl WorkerQueue {
         entry
     }
 
-    /// The owner begins a job that came from elsewhere, or one of its own that is no part of what it is in
-    /// the middle of.
+    /// Notes that the owner begins a job from elsewhere, or a job of its own queue while it is in the middle
+    /// of nothing.
     pub(super) fn begin(&self, job_id: Option<JobId>, is_foreign: bool) {
         let mut state = self.state.lock();
         let gear_below = std::mem::replace(&mut state.gear, Gear::COARSE);
@@ -308,7 +311,7 @@ impl WorkerQueue {
         followers.wake();
     }
 
-    /// It has ended.
+    /// Notes that the job has ended which the owner began last.
     pub(super) fn end(&self) {
         let mut state = self.state.lock();
         let ended = state.running.pop().expect("it was begun");
@@ -332,7 +335,8 @@ impl WorkerQueue {
         self.state.lock().waits.pop();
     }
 
-    /// Whether a job that was stolen from here has ended. If not, the waker is called when it has.
+    /// Returns whether a job that was stolen from this queue has ended. If it has not, `waker` is called when
+    /// it has.
     pub(super) fn has_ended(&self, job_id: JobId, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         match state.taken.iter_mut().find(|taken| taken.job_id == job_id) {
@@ -344,13 +348,13 @@ impl WorkerQueue {
         }
     }
 
-    /// Which worker queue's owner has stolen a job from here that has not ended.
+    /// Returns the number of the thief of a job that was stolen from this queue and has not ended.
     pub(super) fn thief_of(&self, job_id: JobId) -> Option<usize> {
         let state = self.state.lock();
         state.taken.iter().find(|taken| taken.job_id == job_id).map(|taken| taken.thief)
     }
 
-    /// The same for a task.
+    /// Returns the job id and the thief of a task that was stolen from this queue and has not ended.
     pub(super) fn thief_of_task(&self, id: TaskId) -> Option<(JobId, usize)> {
         let state = self.state.lock();
         let taken = state.taken.iter().find(|taken| taken.task == Some(id))?;
@@ -359,7 +363,7 @@ impl WorkerQueue {
 
     // ----- thieves -----
 
-    /// Takes the oldest job.
+    /// Steals the oldest job.
     pub(super) fn steal(&self, thief: usize) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         if state.queue.is_empty() {
@@ -370,7 +374,7 @@ impl WorkerQueue {
         Some(entry)
     }
 
-    /// A job that was stolen from here has ended.
+    /// Notes that a job which was stolen from this queue has ended, and wakes its waiter.
     pub(super) fn stolen_ended(&self, job_id: JobId) {
         let mut state = self.state.lock();
         let place = state.taken.iter().position(|taken| taken.job_id == job_id).expect("it was stolen");
@@ -381,7 +385,8 @@ impl WorkerQueue {
         }
     }
 
-    /// Takes a piece of a job that the owner is in the middle of.
+    /// Steals a piece of a job that the owner is in the middle of. If there is none, `waker` is called when
+    /// there may be one.
     pub(super) fn follow(&self, job_id: JobId, thief: usize, waker: &Waker) -> Followed {
         let mut state = self.state.lock();
         let found = state.piece_of(job_id);
@@ -426,7 +431,7 @@ impl WorkerQueue {
         self.state.lock().labels.last().cloned()
     }
 
-    /// How many tasks the owner is in the middle of, and who that is.
+    /// Returns how many tasks the owner is in the middle of, and the owner's thread.
     pub(super) fn tasks_of_the_owner(&self) -> (usize, Option<ThreadKey>) {
         let state = self.state.lock();
         (state.labels.len(), state.thread)
@@ -437,8 +442,8 @@ impl WorkerQueue {
         self.state.lock().queue.iter().filter(is_task).count()
     }
 
-    /// How many tasks are in the queue, how many jobs were stolen from it, and whether the owner is in the
-    /// middle of one.
+    /// Returns how many jobs are in the queue, how many were stolen from it, and whether the owner is in the
+    /// middle of a job.
     pub(super) fn counts(&self) -> (usize, u64, bool) {
         let state = self.state.lock();
         (state.queue.len(), state.steals, !state.running.is_empty())
@@ -449,7 +454,7 @@ impl WorkerQueue {
         self.state.lock().queue.iter().filter(of_it).count()
     }
 
-    /// Takes the tasks out that are wanted.
+    /// Takes out the tasks for which `wanted` is true.
     pub(super) fn take_tasks(&self, wanted: impl Fn(&Task) -> bool) -> Vec<Task> {
         let mut state = self.state.lock();
         let is_wanted = |entry: &QueueEntry| matches!(&entry.job, QueuedJob::Task(task) if wanted(task));
@@ -468,10 +473,10 @@ impl Drop for WorkerQueue {
     }
 }
 
-/// What came of following a job.
+/// The result of [`WorkerQueue::follow`].
 pub(super) enum Followed {
     Piece(QueueEntry),
-    /// Its thief waits for this job, which that one has.
+    /// The thief itself waits for this stolen job; the number is that of the next thief.
     On(JobId, usize),
     Nothing,
 }
@@ -483,8 +488,8 @@ enum PieceOf {
 }
 
 impl WorkerQueueState {
-    /// Whether the queue has enough for thieves of what the owner is in the middle of. Older pieces do not
-    /// count: they may be small, and those who follow the owner's present job cannot take them.
+    /// Returns whether the queue offers thieves enough pieces of the owner's present job. Older pieces do not
+    /// count: they may be small, and a worker that follows the present job cannot take them.
     fn offers_enough(&self) -> bool {
         let from = self.running.last().map_or(0, |running| running.from);
         let Some(first) = self.queue.len().checked_sub(self.gear.enough) else { return false };
@@ -510,13 +515,13 @@ impl WorkerQueueState {
 
     fn piece_of(&self, job_id: JobId) -> PieceOf {
         let Some(depth) = self.running.iter().position(|running| running.job_id == Some(job_id)) else {
-            return PieceOf::Nowhere; // the thief has not begun, or has just ended it
+            return PieceOf::Nowhere; // the thief has not begun the job, or has just ended it
         };
         let from = self.running[depth].from;
         let foreign = self.running[depth + 1..].iter().find(|running| running.is_foreign);
         let below = foreign.map_or(u64::MAX, |running| running.from);
-        // A half has to end before the job does. That is not known of a task, and it may want a lock that the
-        // follower holds.
+        // A follower takes only halves: a half must end before the job does. A task may end later, and it may
+        // want a lock that the follower holds.
         let is_half = |entry: &QueueEntry| matches!(entry.job, QueuedJob::Half(_));
         let is_piece = |entry: &QueueEntry| (from..below).contains(&entry.job_id.place) && is_half(entry);
         if let Some(place) = self.queue.iter().position(is_piece) {
