@@ -1,4 +1,4 @@
-//! How a scheduled pool is put together.
+//! The builder of a scheduled pool.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::panics::PanicHandler;
 use crate::thread_pool::{Hooks, PoolConfigError, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor};
 use crate::waiting::starvation::OnStarvation;
 
-/// Puts a [`ScheduledThreadPoolExecutor`] together.
+/// Builds a [`ScheduledThreadPoolExecutor`].
 ///
 /// ```
 /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
@@ -38,14 +38,15 @@ impl ScheduledPoolBuilder {
         Self { pool: ThreadPoolExecutor::builder(), name: "executor-sleeper".to_owned(), after }
     }
 
-    /// How many threads run what is due. They start one by one, as tasks are scheduled, and stay. Default: 1.
+    /// Sets how many threads run the tasks that are due. The threads start one by one, as tasks are
+    /// scheduled, and stay. Default: 1.
     #[doc(alias = "corePoolSize")]
     pub fn threads(mut self, threads: usize) -> Self {
         self.pool = self.pool.threads(threads);
         self
     }
 
-    /// What threads are called: `NAME-thread-1`, …, and `NAME-sleeper`, which watches the time.
+    /// Names the threads: `NAME-thread-1`, …, and `NAME-sleeper`, which watches the time.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.name = format!("{name}-sleeper");
@@ -53,50 +54,51 @@ impl ScheduledPoolBuilder {
         self
     }
 
-    /// As [`ThreadPoolBuilder::thread_factory`]. The thread that watches the time is not made by it.
+    /// Sets the thread factory, as [`ThreadPoolBuilder::thread_factory`] does. The factory does not make the
+    /// thread that watches the time.
     pub fn thread_factory(mut self, factory: impl ThreadFactory + 'static) -> Self {
         self.pool = self.pool.thread_factory(factory);
         self
     }
 
-    /// As [`ThreadPoolBuilder::hooks`]. Each run of a series is a task.
+    /// Sets the hooks, as [`ThreadPoolBuilder::hooks`] does. Each run of a series is a task.
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
         self.pool = self.pool.hooks(hooks);
         self
     }
 
-    /// As [`ThreadPoolBuilder::panic_handler`].
+    /// Sets the panic handler, as [`ThreadPoolBuilder::panic_handler`] does.
     pub fn panic_handler(mut self, handler: impl PanicHandler + 'static) -> Self {
         self.pool = self.pool.panic_handler(handler);
         self
     }
 
-    /// As [`ThreadPoolBuilder::on_starvation`].
+    /// Sets what happens on starvation, as [`ThreadPoolBuilder::on_starvation`] does.
     pub fn on_starvation(mut self, what: OnStarvation) -> Self {
         self.pool = self.pool.on_starvation(what);
         self
     }
 
-    /// Whether tasks that wait for their time still run after a shutdown. Default: yes. If not, a shutdown
-    /// drops them, which completes their handles as cancelled.
+    /// Sets whether tasks that wait for their time still run after a shutdown. Default: yes. If not, a
+    /// shutdown drops these tasks, which completes their handles as cancelled.
     #[doc(alias = "setExecuteExistingDelayedTasksAfterShutdownPolicy")]
     pub fn delayed_after_shutdown(mut self, run: bool) -> Self {
         self.after.delayed = run;
         self
     }
 
-    /// Whether series go on after a shutdown. Default: no. If so, the executor is not terminated before each
-    /// series has been cancelled or has ended with a panic.
+    /// Sets whether series go on after a shutdown. Default: no. If they do, the executor does not terminate
+    /// before each series was cancelled or has ended with a panic.
     #[doc(alias = "setContinueExistingPeriodicTasksAfterShutdownPolicy")]
     pub fn periodic_after_shutdown(mut self, go_on: bool) -> Self {
         self.after.periodic = go_on;
         self
     }
 
-    /// Makes the executor. No thread exists yet.
+    /// Builds the executor. No thread exists yet.
     ///
     /// # Errors
-    /// [`PoolConfigError::ZeroThreads`] if it is to have no threads.
+    /// [`PoolConfigError::ZeroThreads`] if the executor would have no threads.
     pub fn build(self) -> Result<ScheduledThreadPoolExecutor, PoolConfigError> {
         let shared = ScheduledShared::new(self.pool.build()?, self.name);
         Ok(ScheduledThreadPoolExecutor { shared, after: self.after })

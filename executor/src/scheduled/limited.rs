@@ -1,10 +1,10 @@
-//! Tasks with a time limit that nobody has to wait for.
+//! Tasks with a time limit, which holds even if no caller waits for the task.
 //!
-//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) calls a task off when its waiter is out of patience.
-//! A task whose handle is awaited much later, or never, needs a limit of its own. It is kept by the timer of
-//! the process and not by the pool, whose threads may all be busy with tasks that take too long. The limit
-//! goes along with the task as its observer, so it is taken back when the task has ended, is dropped or is
-//! cancelled.
+//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) cancels a task when its waiter is out of patience. A
+//! task whose handle is awaited much later, or never, needs a time limit of its own. The timer of the process
+//! keeps this limit, and not the pool: perhaps all threads of the pool are busy with tasks that take too
+//! long. The limit goes along with the task as its observer. So the limit is taken back when the task has
+//! ended, is dropped or is cancelled.
 
 use super::ScheduledThreadPoolExecutor;
 use super::rule::later;
@@ -16,14 +16,14 @@ use crate::sync::{Arc, Duration, Instant, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// Keeps the limit of a task.
+/// An observer that keeps the time limit of a task.
 struct Limit(#[expect(dead_code, reason = "its drop takes the limit back")] Mutex<TimerEntry>);
 
 impl TaskObserver for Limit {}
 
 impl ScheduledThreadPoolExecutor {
-    /// Submits a task that is cancelled if it has not ended when `timeout` has passed. The time it waits for
-    /// a thread counts.
+    /// Submits a task that is cancelled if it has not ended when `timeout` has passed. The time for which the
+    /// task waits for a thread counts, too.
     ///
     /// ```
     /// use executor::{FutureTask, JoinError, ScheduledThreadPoolExecutor};
@@ -37,7 +37,7 @@ impl ScheduledThreadPoolExecutor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor was shut down. The limit of a task that comes back still
+    /// [`RejectedSubmission`] if the executor was shut down. The limit of a task that is given back still
     /// counts.
     pub fn submit_with_timeout<T: Send + 'static>(
         &self,
@@ -52,10 +52,11 @@ impl ScheduledThreadPoolExecutor {
         self.submit_limited(timeout, task, cancel)
     }
 
-    /// The same with something else in the place of the result, when the time is up: what `instead` returns,
-    /// or its panic. Then the task is cancelled.
+    /// Submits a task with a time limit, after which the handle gets another result. If `body` has not ended
+    /// when `timeout` has passed, `instead` is called. The handle gets its return value or its panic, and the
+    /// task is cancelled.
     ///
-    /// `instead` is called by a thread of the process's timer.
+    /// A thread of the process's timer calls `instead`.
     ///
     /// ```
     /// use executor::{CancelToken, ScheduledThreadPoolExecutor};
@@ -69,7 +70,7 @@ impl ScheduledThreadPoolExecutor {
     /// ```
     ///
     /// # Errors
-    /// As [`submit_with_timeout`](Self::submit_with_timeout).
+    /// See [`submit_with_timeout`](Self::submit_with_timeout).
     pub fn submit_with_timeout_or<T: Send + 'static>(
         &self,
         timeout: Duration,
@@ -107,12 +108,12 @@ impl ScheduledThreadPoolExecutor {
     }
 }
 
-/// Keeps a promise by what `f` returns, or its panic, if that comes first.
+/// Completes a promise with what `f` returns, or with its panic, unless the promise was completed before.
 fn keep<T: Send + 'static>(promise: &Promise<T>, f: impl FnOnce() -> T) {
     match contain(f) {
         Ok(value) => drop(promise.complete(value)),
         Err(panic) => {
-            let payload = panic.take_payload().expect("nobody else has seen it");
+            let payload = panic.take_payload().expect("no other code has seen the panic");
             if promise.panic_with(payload).is_ok() {
                 panic.mark_read(); // the handle has it now
             }

@@ -1,9 +1,10 @@
 //! Tasks that run later, and tasks that run again and again.
 //!
-//! A pool runs a task as soon as it can. Much of a program's work has a time instead: a retry in a second, a
-//! report at noon, a clean-up every minute. One thread that sleeps and runs what is due (a *timer*) would do,
-//! until a task takes long and all others come late, or one panics and no other ever runs. Here one thread,
-//! the *sleeper*, only looks at the clock; a pool runs what is due.
+//! A pool runs a task as soon as it can. But much of a program's work has a time: a retry in a second, a
+//! report at noon, a clean-up every minute. A *timer* is one thread that sleeps and runs the tasks that are
+//! due. It is good enough until a task takes long and delays all others, or until a task panics and no other
+//! task ever runs. Here one thread, the *sleeper*, only watches the time, and a pool runs the tasks that are
+//! due.
 //!
 //! ```text
 //!   schedule, schedule_at, series ──▶ schedule ──the time has come: sleeper──▶ pool ──▶ worker
@@ -19,23 +20,23 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `rule` | when a series runs next: [`MissedTicks`], [`AfterPanic`] |
-//! | `schedule` | what is planned: a state machine without threads and clocks |
-//! | `series` | a series as its owner holds it: [`Series`] |
+//! | `schedule` | the tasks and series that are planned: a state machine without threads and clocks |
+//! | `series` | the handle of a series: [`Series`] |
 //! | `series_task` | one run of a series as a task |
 //! | `slack` | how exactly the sleeper is woken |
 //! | `shared` | the schedule behind its lock, the sleeper, and the way to the pool |
-//! | `planning` | how a series is put together: [`SeriesBuilder`] |
-//! | `builder` | how the executor is put together: [`ScheduledPoolBuilder`] |
-//! | `limited` | tasks with a time limit that nobody has to wait for |
+//! | `planning` | the builder of a series: [`SeriesBuilder`] |
+//! | `builder` | the builder of the executor: [`ScheduledPoolBuilder`] |
+//! | `limited` | tasks with a time limit, which holds even if no caller waits |
 //! | this one | the executor |
 //!
 //! # Invariants
 //!
-//! 1. Nothing runs before its time. (`schedule`)
-//! 2. No user code delays another deadline: the sleeper runs none, apart from the thread factory of a pool
-//!    whose threads were not started when tasks were planned. (`shared`)
-//! 3. Every task that is planned runs, is handed out, or is dropped, which completes its handle as cancelled;
-//!    every series has one end. (`shared`, `series_task`)
+//! 1. No task and no run of a series begins before its time. (`schedule`)
+//! 2. No user code delays another deadline: the sleeper runs no user code. The one exception is the thread
+//!    factory of a pool whose threads were not started when tasks were planned. (`shared`)
+//! 3. Every planned task runs, is handed out, or is dropped. The drop completes its handle as cancelled.
+//!    Every series has exactly one end. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule;
@@ -69,9 +70,9 @@ use shared::ScheduledShared;
 
 /// A pool that runs tasks later, at a certain time, or again and again.
 ///
-/// For all that has a time: retries, time limits, reports, clean-up. What is due runs on one of the pool's
-/// threads, so a long task delays no other while there is a thread for it, and a panic costs no thread. Tasks
-/// without a time run as on any pool.
+/// It is for all work that has a time: retries, time limits, reports, clean-up. A task that is due runs on
+/// one of the pool's threads. So a long task delays no other task while the pool has a thread for that one,
+/// and a panic costs no thread. Tasks without a time run as on any pool.
 ///
 /// ```
 /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
@@ -89,39 +90,43 @@ use shared::ScheduledShared;
 /// ```
 ///
 /// # Cancellation
-/// Neither tasks nor the runs of a series hang below the token that is current where they are submitted: as
-/// for [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`] its runs.
+/// The tokens of tasks and of the runs of a series are not children of the token that is current at the
+/// submission, as for [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`]
+/// cancels its runs.
 ///
 /// # Priorities
-/// None: what is due runs in the order in which it became due, whatever the [priority](Task::priority) of the
-/// tasks.
+/// There are no priorities: tasks run in the order in which they became due, whatever the
+/// [priority](Task::priority) of the tasks.
 ///
 /// # Time
-/// A task never runs before its time. How late it runs depends on the system, some tens of microseconds on a
-/// machine that has a processor free (and a few with the feature `timer-slack`, on Linux), and on the pool:
-/// what is due waits for a free thread as any task does. Times are those of [`Instant`], which no clock
-/// change disturbs; one that is too far away for the clock counts as never. Tasks that are due at the same
-/// instant are given to the pool in the order in which they were scheduled.
+/// A task never runs before its time. How late it runs depends on the system and on the pool. The system
+/// wakes a thread some tens of microseconds late on a machine that has a processor free (and a few
+/// microseconds late with the feature `timer-slack`, on Linux). In the pool, a task that is due waits for a
+/// free thread as any task does. Times are those of [`Instant`], which no clock change disturbs. A time that
+/// is too far away for the clock counts as never. Tasks that are due at the same instant are given to the
+/// pool in the order in which they were scheduled.
 ///
 /// # Cost
-/// A task that waits costs a place in a heap and no thread; a hundred thousand are nothing unusual. A
-/// cancelled one leaves at once. The thread that watches the time starts with the first task that has one,
-/// and sleeps until the first is due: an idle executor uses no processor time.
+/// A task that waits costs a place in a heap and no thread; a hundred thousand waiting tasks are nothing
+/// unusual. A cancelled task leaves the heap at once. The thread that watches the time starts with the first
+/// task that has a time. It sleeps until the next task is due: an idle executor uses no processor time.
 ///
 /// # Its end
-/// [`shutdown`](ExecutorService::shutdown) accepts nothing more. What has no delay, or is due, still runs.
-/// Tasks that wait for their time still run when it comes, and series end, unless the
-/// [builder](ScheduledPoolBuilder) was told otherwise for either. So the executor may live on for as long as
-/// the longest delay. [`close`](ExecutorService::close) waits for that. **Dropping it does not**: what is not
-/// due yet is cancelled, what is due or runs is waited for. Dropped by one of its own tasks, or while the
-/// thread unwinds, it does not wait. [`shutdown_now`](ExecutorService::shutdown_now) hands out the tasks that
-/// were due and not begun, then those that were not due yet in the order of their times, ends the series and
-/// cancels what runs.
+/// After [`shutdown`](ExecutorService::shutdown) the executor accepts no more tasks. Tasks that have no
+/// delay, or are due, still run. Tasks that wait for their time still run when it comes, and series end. The
+/// [builder](ScheduledPoolBuilder) can set both otherwise. So the executor may live on for as long as the
+/// longest delay, and [`close`](ExecutorService::close) waits for that. **Dropping it does not**: the drop
+/// cancels the tasks that are not due yet, and waits for the tasks that are due or run. It does not wait at
+/// all if one of the executor's own tasks drops it, or if the thread unwinds.
+///
+/// [`shutdown_now`](ExecutorService::shutdown_now) first hands out the tasks that were due and have not
+/// begun. Then it hands out the tasks that were not due yet, in the order of their times. It ends the series
+/// and cancels the running tasks.
 ///
 /// # Blocking
-/// Nothing here blocks for longer than it takes to hand a few tasks to the pool. A task that joins one that
-/// is not due yet keeps its thread until that has run; on a pool of one thread that is never. This is not
-/// reported as [starvation](crate::Starvation).
+/// No call here blocks for longer than it takes to hand a few tasks to the pool. A task that joins another
+/// task which is not due yet keeps its thread until the other task has run; on a pool of one thread the other
+/// task never runs. This is not reported as [starvation](crate::Starvation).
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
 pub struct ScheduledThreadPoolExecutor {
@@ -130,11 +135,11 @@ pub struct ScheduledThreadPoolExecutor {
 }
 
 impl ScheduledThreadPoolExecutor {
-    /// Makes a scheduled pool of `threads` threads, with a queue without a bound for what is due. No thread
-    /// exists before the first task.
+    /// Builds a scheduled pool of `threads` threads. Tasks that are due wait in a queue without a bound. No
+    /// thread exists before the first task.
     ///
     /// # Panics
-    /// If `threads` is zero.
+    /// Panics if `threads` is zero.
     #[doc(alias = "newScheduledThreadPool")]
     #[doc(alias = "newSingleThreadScheduledExecutor")]
     pub fn new(threads: usize) -> Self {
@@ -142,16 +147,17 @@ impl ScheduledThreadPoolExecutor {
         Self::builder().threads(threads).build().expect("one size, at least one")
     }
 
-    /// Starts to put a scheduled pool together.
+    /// Returns a builder for a scheduled pool.
     pub fn builder() -> ScheduledPoolBuilder {
         ScheduledPoolBuilder::new()
     }
 
-    /// Has a closure (or a [`FutureTask`]) run when `delay` has passed, and returns the handle of its result.
+    /// Schedules a closure (or a [`FutureTask`]) to run when `delay` has passed, and returns the handle of
+    /// its result.
     ///
-    /// [Cancelling](TaskHandle::cancel) it takes it out of the schedule at once, and
-    /// [`remove`](TaskHandle::remove) gives the task back. The handle may be dropped; the task runs all the
-    /// same.
+    /// [Cancelling](TaskHandle::cancel) the handle takes the task out of the schedule at once, and
+    /// [`remove`](TaskHandle::remove) gives the task back. A caller may drop the handle: the task runs all
+    /// the same.
     ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor was shut down, or the thread that watches the time could not be
@@ -164,7 +170,8 @@ impl ScheduledThreadPoolExecutor {
         self.schedule_at(later(Instant::now(), delay), task)
     }
 
-    /// The same at a certain time; at once, if that has passed.
+    /// Schedules a closure (or a [`FutureTask`]) to run at a certain time, or at once if that time has
+    /// passed.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -177,7 +184,7 @@ impl ScheduledThreadPoolExecutor {
     /// ```
     ///
     /// # Errors
-    /// As [`schedule`](Self::schedule).
+    /// See [`schedule`](Self::schedule).
     pub fn schedule_at<T: Send + 'static>(
         &self,
         at: Instant,
@@ -190,15 +197,15 @@ impl ScheduledThreadPoolExecutor {
         }
     }
 
-    /// Has a closure run again and again, for the first time after `initial`, with a tick each `period` from
-    /// there. Its runs never overlap. [`series`](Self::series) has more to choose: what becomes of missed
-    /// ticks and after a panic, and a name.
+    /// Schedules a closure to run again and again: first after `initial`, and from there with one tick each
+    /// `period`. Its runs never overlap. [`series`](Self::series) has more settings: what happens to missed
+    /// ticks, what happens after a panic, and a name.
     ///
     /// # Errors
-    /// As [`SeriesBuilder::at_fixed_rate`].
+    /// See [`SeriesBuilder::at_fixed_rate`].
     ///
     /// # Panics
-    /// If `period` is zero.
+    /// Panics if `period` is zero.
     #[doc(alias = "scheduleAtFixedRate")]
     pub fn schedule_at_fixed_rate(
         &self,
@@ -209,11 +216,11 @@ impl ScheduledThreadPoolExecutor {
         self.series(body).first_after(initial).at_fixed_rate(period)
     }
 
-    /// Has a closure run again and again, for the first time after `initial`, and then each time when `delay`
-    /// has passed since the end of the run before.
+    /// Schedules a closure to run again and again: first after `initial`, and then each time when `delay` has
+    /// passed since the end of the run before.
     ///
     /// # Errors
-    /// As [`SeriesBuilder::with_fixed_delay`].
+    /// See [`SeriesBuilder::with_fixed_delay`].
     #[doc(alias = "scheduleWithFixedDelay")]
     pub fn schedule_with_fixed_delay(
         &self,
@@ -224,33 +231,33 @@ impl ScheduledThreadPoolExecutor {
         self.series(body).first_after(initial).with_fixed_delay(delay)
     }
 
-    /// Starts to put a series together, of which `body` is what is run.
+    /// Returns a builder for a series whose runs call `body`.
     pub fn series(&self, body: impl FnMut(&Series) + Send + 'static) -> SeriesBuilder<'_> {
         SeriesBuilder::new(&self.shared, Box::new(body))
     }
 
-    /// What it is doing, in numbers.
+    /// Returns numbers on what the executor is doing.
     pub fn stats(&self) -> ScheduledStats {
         let (delayed, series) = self.shared.counts();
         let mut pool = self.shared.pool.stats();
         if pool.state == PoolState::Running && self.is_shutdown() {
-            pool.state = PoolState::ShuttingDown; // the pool below is, when nothing can become due any more
+            pool.state = PoolState::ShuttingDown; // the pool follows when no task can become due any more
         }
         ScheduledStats { delayed, series, pool }
     }
 }
 
-/// A look at a scheduled pool. The numbers of the schedule are of one moment, and those of the pool of a
-/// moment after that.
+/// Numbers on a scheduled pool. The numbers of the schedule are of one moment, and the numbers of the pool
+/// are of a moment after that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ScheduledStats {
-    /// Tasks that wait for their time. A cancelled one is not among them.
+    /// Tasks that wait for their time. A cancelled task is not among them.
     pub delayed: usize,
-    /// Series that have not ended, whether they wait, run or are paused.
+    /// Series that have not ended: they wait, run or are paused.
     pub series: usize,
-    /// The pool that runs what is due. Each run of a series counts there as a task.
+    /// The numbers of the pool that runs the tasks. Each run of a series counts there as a task.
     pub pool: PoolStats,
 }
 
@@ -260,7 +267,7 @@ impl fmt::Display for ScheduledStats {
     }
 }
 
-/// Tasks without a delay.
+/// Runs tasks without a delay.
 impl Executor for ScheduledThreadPoolExecutor {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         if self.shared.is_shutdown() {
@@ -311,7 +318,7 @@ impl Drop for ScheduledThreadPoolExecutor {
     }
 }
 
-// What users have given is called behind borders at which panics stop: see `ThreadPoolExecutor`.
+// Users' code is called where panics are caught: see `ThreadPoolExecutor`.
 impl UnwindSafe for ScheduledThreadPoolExecutor {}
 impl RefUnwindSafe for ScheduledThreadPoolExecutor {}
 

@@ -1,4 +1,4 @@
-//! How a series is put together before it begins.
+//! The builder of a series.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -10,7 +10,7 @@ use super::shared::ScheduledShared;
 use crate::sync::{Duration, Instant, Mutex};
 use crate::waiting::error::RejectReason;
 
-/// Puts a [`Series`] together:
+/// Builds a [`Series`]: see
 /// [`ScheduledThreadPoolExecutor::series`](crate::ScheduledThreadPoolExecutor::series).
 ///
 /// ```
@@ -50,48 +50,48 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// When the first run is, counted from this call. Default: at once. A time too long for the clock means
-    /// never.
+    /// Sets when the first run is, counted from this call. Default: at once. A time that is too long for the
+    /// clock means never.
     pub fn first_after(self, delay: Duration) -> Self {
         self.first_at(later(Instant::now(), delay))
     }
 
-    /// When the first run is. At once, if that has passed.
+    /// Sets the time of the first run. If that time has passed, the first run is at once.
     pub fn first_at(mut self, at: Instant) -> Self {
         self.first = at;
         self
     }
 
-    /// What a series at a fixed rate does about missed ticks. Default: [`MissedTicks::CatchUp`].
+    /// Sets what a series at a fixed rate does about missed ticks. Default: [`MissedTicks::CatchUp`].
     pub fn missed_ticks(mut self, what: MissedTicks) -> Self {
         self.missed = what;
         self
     }
 
-    /// What follows a run that has panicked. Default: [`AfterPanic::Stop`].
+    /// Sets what the series does after a run that has panicked. Default: [`AfterPanic::Stop`].
     pub fn after_panic(mut self, what: AfterPanic) -> Self {
         self.after_panic = what;
         self
     }
 
-    /// Begins the series, with a tick each `period` from the first run. Its runs never overlap. It does not
-    /// drift: each tick is a whole number of periods after the first.
+    /// Begins the series, with one tick each `period` from the first run. The runs never overlap. The series
+    /// does not drift: each tick is a whole number of periods after the first tick.
     ///
     /// # Errors
     /// [`RejectedSeries`] if the executor was shut down, or the thread that watches the time could not be
     /// started.
     ///
     /// # Panics
-    /// If `period` is zero.
+    /// Panics if `period` is zero.
     pub fn at_fixed_rate(self, period: Duration) -> Result<Series, RejectedSeries> {
         assert!(!period.is_zero(), "a fixed rate needs a period");
         self.begin(Pace::FixedRate, period)
     }
 
-    /// Begins the series, with `delay` between the end of a run and the begin of the next.
+    /// Begins the series, with `delay` between the end of a run and the begin of the next run.
     ///
     /// # Errors
-    /// As [`at_fixed_rate`](Self::at_fixed_rate).
+    /// See [`at_fixed_rate`](Self::at_fixed_rate).
     pub fn with_fixed_delay(self, delay: Duration) -> Result<Series, RejectedSeries> {
         self.begin(Pace::FixedDelay, delay)
     }
@@ -121,16 +121,16 @@ impl fmt::Debug for SeriesBuilder<'_> {
     }
 }
 
-/// A series was refused. What it was to run comes back.
-#[must_use = "dropping it drops what was to be run"]
+/// The error of a series that the executor has refused. It gives the closure back.
+#[must_use = "dropping it drops the closure of the series"]
 pub struct RejectedSeries {
-    /// Why.
+    /// Why the executor has refused the series.
     pub reason: RejectReason,
     body: Box<Mutex<Option<SeriesBody>>>, // never contended: the lock makes the error `Sync`
 }
 
 impl RejectedSeries {
-    /// What was to be run, for another executor.
+    /// Returns the closure of the series, for another executor.
     pub fn into_body(self) -> Box<dyn FnMut(&Series) + Send> {
         self.body.lock().take().expect("it is taken once, by value")
     }

@@ -1,4 +1,4 @@
-//! When a series runs next: arithmetic on instants, and nothing else.
+//! Rules for when a series runs next: arithmetic on instants, and nothing else.
 //!
 //! A series at a fixed rate has a grid of *ticks*: its first run, and from there one tick each period. A tick
 //! is computed from the tick before it and never from the clock, so lateness does not add up: the series does
@@ -6,7 +6,7 @@
 //! next.
 //!
 //! ```text
-//!   fixed rate, period 4         fixed rate, one run takes 9: what of the ticks at 4 and 8?
+//!   fixed rate, period 4         fixed rate, one run takes 9 and misses the ticks at 4 and 8
 //!   ■──■──■──■──▶                ■■■■■■■■■■■■▶
 //!   0  4  8  12                  0   4   8   12
 //!                                          CatchUp: runs at 9 and 9, then 12
@@ -21,27 +21,28 @@ use crate::sync::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTicks {
-    /// Runs once for each of them, one run right after the other, until it is on time again. For counting:
-    /// after an hour of a period of a second, there were 3600 runs. A series whose runs always take longer
-    /// than its period never rests.
+    /// The series runs once for each missed tick, one run right after the other, until it is on time again.
+    /// This is for counting: after an hour with a period of a second, there were 3600 runs. A series whose
+    /// runs always take longer than its period never rests.
     #[default]
     CatchUp,
-    /// Leaves them out: the next run is at the next tick. For what is pointless when late, such as a display.
+    /// The series leaves the missed ticks out: the next run is at the next tick. This is for work that is
+    /// pointless when it is late, such as a display.
     Skip,
-    /// Runs once, at once, and the ticks go on from there. For what needs its period *between* two runs at
-    /// least.
+    /// The series runs once, at once, and the ticks go on from there. This is for work that needs at least
+    /// one period *between* two runs.
     Shift,
 }
 
 /// What a series does when a run has panicked.
 ///
-/// The panic never goes unheard. Where the series goes on, the panic goes to the [panic
-/// handler](crate::panics) at once, as that of a task without a handle. Where the series stops, its
-/// [end](crate::SeriesEnd) has the panic, which goes to the handler if nobody looks at the end.
+/// The panic is never lost. If the series goes on, the panic goes to the [panic handler](crate::panics) at
+/// once, like the panic of a task without a handle. If the series stops, its [end](crate::SeriesEnd) has the
+/// panic. If no caller looks at the end, the panic goes to the handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum AfterPanic {
-    /// The series ends, and says so.
+    /// The series ends, and its end has the panic.
     #[default]
     Stop,
     /// The series goes on as if the run had returned.
@@ -62,26 +63,28 @@ pub(super) enum Pace {
     FixedDelay,
 }
 
-/// How a series goes on.
+/// The rule by which a series goes on.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) pace: Pace,
-    /// Between two ticks, or from the end of a run to the next. Above zero for a fixed rate.
+    /// The time between two ticks, or from the end of a run to the next run. It is above zero for a fixed
+    /// rate.
     pub(super) period: Duration,
     pub(super) missed: MissedTicks,
     pub(super) after_panic: AfterPanic,
-    /// How many runs have panicked since the last that returned.
+    /// How many runs have panicked since the last run that returned.
     pub(super) panics: u32,
 }
 
 impl Rule {
-    /// When to run next, after a run that was planned for `tick` and has returned `now`.
+    /// Returns when the series runs next, after a run that was planned for `tick` and has returned `now`.
     pub(super) fn next(&mut self, tick: Instant, now: Instant) -> Instant {
         self.panics = 0;
         self.regular(tick, now)
     }
 
-    /// The same after a run that has panicked. `None` if that ends the series.
+    /// Returns when the series runs next, after a run that was planned for `tick` and has panicked `now`.
+    /// `None` if the panic ends the series.
     pub(super) fn next_after_panic(&mut self, tick: Instant, now: Instant) -> Option<Instant> {
         match self.after_panic {
             AfterPanic::Stop => None,
@@ -111,7 +114,7 @@ impl Rule {
         }
     }
 
-    /// From when the period counts after that run.
+    /// Returns the time from which the period counts after this run.
     pub(super) fn counts_from(&self, tick: Instant, now: Instant) -> Instant {
         match self.pace {
             Pace::FixedRate => tick,
@@ -119,8 +122,8 @@ impl Rule {
         }
     }
 
-    /// When to run after a pause, of a series whose next run was planned for `planned`. What fell into the
-    /// pause was not missed, it was not wanted.
+    /// Returns when a series runs after a pause, if its next run was planned for `planned`. Ticks during the
+    /// pause do not count as missed.
     pub(super) fn resumed(&self, planned: Instant, now: Instant) -> Instant {
         match self.pace {
             Pace::FixedDelay => planned.max(now),
@@ -128,7 +131,7 @@ impl Rule {
         }
     }
 
-    /// The first tick that is not before `now`.
+    /// Returns the first tick that is not before `now`.
     fn tick_from(&self, tick: Instant, now: Instant) -> Instant {
         if tick >= now {
             return tick;
@@ -138,10 +141,11 @@ impl Rule {
     }
 }
 
-/// What comes so late that the clock cannot say when counts as coming in this time: in fact, never.
+/// The delay that stands for a time beyond the clock's range: in fact, for never.
 const FAR: Duration = Duration::from_hours(24 * 365 * 200);
 
-/// The moment that is `time` after another; in the far future if the clock does not reach that.
+/// Returns the moment that is `time` after `from`, or a moment in the far future if the clock does not reach
+/// that one.
 pub(super) fn later(from: Instant, time: Duration) -> Instant {
     from.checked_add(time).or_else(|| from.checked_add(FAR)).unwrap_or(from)
 }
@@ -160,8 +164,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// When a series runs whose runs take these times, in seconds from its first run, if there is always a
-    /// thread for it.
+    /// Returns when a series runs, in seconds from its first run, if its runs take these times and there is
+    /// always a thread for it.
     fn begins(mut rule: Rule, runs: &[u64]) -> Vec<u64> {
         let start = Instant::now();
         let (mut planned, mut now, mut begins) = (start, start, Vec::new());
@@ -199,7 +203,7 @@ mod tests {
         assert_eq!(begins(rule(Pace::FixedDelay, MissedTicks::Skip), &[9, 1, 0, 0]), [0, 13, 18, 22]);
     }
 
-    /// Each run is late, and each by another time.
+    /// Each run is late, and each run by another time.
     #[test]
     fn a_fixed_rate_does_not_drift() {
         let (mut rule, start) = (rule(Pace::FixedRate, MissedTicks::CatchUp), Instant::now());
@@ -222,7 +226,7 @@ mod tests {
         assert_eq!(rests(&mut rule, 5), [4, 6, 12, 20, 20], "never less than the delay");
         rule.next(now, now);
         assert_eq!(rests(&mut rule, 2), [4, 6]);
-        rule.panics = 40; // two to the power of that is no u32
+        rule.panics = 40; // two to the power of 40 does not fit into a u32
         assert_eq!(rests(&mut rule, 2), [20, 20]);
     }
 

@@ -1,11 +1,12 @@
-//! What is planned and for when: a state machine that knows neither threads nor clocks.
+//! The schedule: tasks and series, and the times for which they are planned. It is a state machine that knows
+//! neither threads nor clocks.
 //!
-//! Whoever calls it says what time it is, and does what comes back: runs what is due, drops what has left. So
-//! its behaviour can be tested with made-up times, and the [shell](super::shared) around it has only to keep
-//! the order of locks.
+//! The caller says what time it is, and acts on the results: it runs the tasks that are due, and drops the
+//! tasks that have left. So tests can use made-up times, and the [shell](super::shared) around the schedule
+//! must only keep the order of locks.
 //!
-//! What waits for its time lies in a [heap](crate::time). A task that waits knows the slot of its entry, and
-//! by that it leaves when it is cancelled.
+//! Entries that wait for their time lie in a [heap](crate::time). A waiting task knows the slot of its entry.
+//! By this slot the task leaves when it is cancelled.
 //!
 //! # The life of a series
 //!
@@ -22,11 +23,12 @@
 //!
 //! # Invariants
 //!
-//! 1. What is due comes out in the order of the times for which it was planned; at equal times, in the order
-//!    in which it was.
-//! 2. Nothing comes out before its time.
+//! 1. Entries come out in the order of their times. Entries with equal times come out in the order in which
+//!    they were planned.
+//! 2. No entry comes out before its time.
 //! 3. A series has at most one entry, and none while a run of it is under way: its runs never overlap.
-//! 4. Each run has a number. What is said of a run that is not the latest of its series changes nothing.
+//! 4. Each run has a number. A report about a run that is not the latest of its series does not change the
+//!    series.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,18 +37,18 @@ use crate::ids::TaskId;
 use crate::sync::{Duration, Instant};
 use crate::time::Heap;
 
-/// What goes on after a shutdown.
+/// Which tasks and series go on after a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AfterShutdown {
     pub(super) delayed: bool,
     pub(super) periodic: bool,
 }
 
-/// Tasks of the type `T`, and series of which the owner keeps an `S`.
+/// A schedule of tasks of the type `T` and of series, each of which the caller knows by an `S`.
 pub(super) struct Schedule<T, S> {
     entries: Heap<Scheduled<T>>,
     series: BTreeMap<TaskId, Course<S>>,
-    /// Runs that were handed out and have not ended, also those of series that were removed.
+    /// Runs that were handed out and have not ended, even runs of series that were removed.
     out: BTreeSet<(TaskId, u64)>,
     shutdown: Option<AfterShutdown>,
 }
@@ -56,14 +58,15 @@ enum Scheduled<T> {
     Series(TaskId),
 }
 
-/// One series.
+/// A series, and where it is in its life.
 struct Course<S> {
     of: S,
     rule: Rule,
     place: SeriesPhase,
-    /// For which its next run is planned, or the last one was.
+    /// The time for which the next run is planned, or for which the last run was planned.
     tick: Instant,
-    /// From when its period counts: the tick of the last run, or the end of that. `None` before the first.
+    /// The time from which the period counts: the tick of the last run, or the end of that run. `None` before
+    /// the first run.
     since: Option<Instant>,
     paused: bool,
     runs: u64,
@@ -71,16 +74,16 @@ struct Course<S> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SeriesPhase {
-    /// In this slot.
+    /// The next run waits in this slot.
     Waits(usize),
     /// A run was handed out and has not begun.
     Out,
     Begun,
-    /// Paused.
+    /// The series is paused.
     Idle,
 }
 
-/// What is to be run now.
+/// A task or a run that is due.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Due<T, S> {
     Task(T),
@@ -88,16 +91,16 @@ pub(super) enum Due<T, S> {
     Run(S, u64),
 }
 
-/// What there was when the schedule was stopped.
+/// The contents of a schedule that was stopped.
 pub(super) struct Stopped<T, S> {
-    /// In the order in which they would have become due.
+    /// The tasks, in the order in which they would have become due.
     pub(super) tasks: Vec<T>,
     pub(super) series: Vec<S>,
     /// The series of which a run is out.
     pub(super) runs: BTreeSet<TaskId>,
 }
 
-/// What comes after a run.
+/// What comes after a run of a series.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AfterRun<S> {
     /// Another run, at this time.
@@ -117,18 +120,18 @@ impl<T, S> Schedule<T, S> {
         Self { entries: Heap::new(), series: BTreeMap::new(), out: BTreeSet::new(), shutdown: None }
     }
 
-    /// The time of the first entry.
+    /// Returns the time of the first entry.
     pub(super) fn first(&self) -> Option<Instant> {
         self.entries.first().map(|(at, _)| at)
     }
 
-    /// How many tasks wait, and how many series there are.
+    /// Returns how many tasks wait, and how many series there are.
     pub(super) fn counts(&self) -> (usize, usize) {
         let waits = |course: &&Course<S>| matches!(course.place, SeriesPhase::Waits(_));
         (self.entries.len() - self.series.values().filter(waits).count(), self.series.len())
     }
 
-    /// Whether it was shut down, and nothing is left that could still become due.
+    /// Returns whether the schedule was shut down, and no entry and no series is left.
     pub(super) fn is_over(&self) -> bool {
         self.shutdown.is_some() && self.entries.is_empty() && self.series.is_empty()
     }
@@ -139,12 +142,12 @@ impl<T, S> Schedule<T, S> {
 
     // ----- entries -----
 
-    /// The tasks that wait, in no order.
+    /// Returns the waiting tasks, in no particular order.
     pub(super) fn tasks(&self) -> impl Iterator<Item = &T> {
         (0..self.entries.slots()).filter_map(|slot| self.task(slot))
     }
 
-    /// Takes all tasks that are wanted, in their order.
+    /// Takes all tasks for which `wanted` is true, in the order of their times.
     pub(super) fn take_tasks(&mut self, wanted: impl Fn(&T) -> bool) -> Vec<T> {
         let is_wanted = |slot: &usize| matches!(self.task(*slot), Some(task) if wanted(task));
         let mut slots = self.entries.in_order();
@@ -154,12 +157,12 @@ impl<T, S> Schedule<T, S> {
 
     // ----- tasks -----
 
-    /// Plans a task, and says in which slot it waits.
+    /// Plans a task, and returns the slot in which it waits.
     pub(super) fn plan_task(&mut self, at: Instant, task: T) -> usize {
         self.entries.insert(at, Scheduled::Task(task))
     }
 
-    /// The task in a slot.
+    /// Returns the task in a slot.
     pub(super) fn task(&self, slot: usize) -> Option<&T> {
         match self.entries.get(slot)? {
             Scheduled::Task(task) => Some(task),
@@ -167,7 +170,7 @@ impl<T, S> Schedule<T, S> {
         }
     }
 
-    /// Takes the task out of a slot if it is wanted.
+    /// Takes the task out of a slot if `wanted` is true for it.
     pub(super) fn take_task(&mut self, slot: usize, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
         let is_wanted = |what: &Scheduled<T>| matches!(what, Scheduled::Task(task) if wanted(task));
         match self.entries.remove_if(slot, is_wanted)? {
@@ -176,14 +179,15 @@ impl<T, S> Schedule<T, S> {
         }
     }
 
-    /// All slots of which the number ends in these bits.
+    /// Returns all slots whose number is `low` plus a multiple of `modulus`.
     pub(super) fn slots_like(&self, low: usize, modulus: usize) -> impl Iterator<Item = usize> + use<T, S> {
         (low..self.entries.slots()).step_by(modulus)
     }
 
     // ----- the end -----
 
-    /// Lets nothing new in, and takes what does not go on. A series whose run is out ends when that has.
+    /// Shuts the schedule down, and takes the tasks and the series that do not go on. A series of which a run
+    /// is out ends when that run has ended.
     pub(super) fn shutdown(&mut self, after: AfterShutdown) -> (Vec<T>, Vec<S>) {
         self.shutdown = Some(after);
         let tasks = if after.delayed { Vec::new() } else { self.take_tasks(|_| true) };
@@ -195,7 +199,7 @@ impl<T, S> Schedule<T, S> {
         (tasks, ended.into_iter().filter_map(|id| self.remove(id)).collect())
     }
 
-    /// Lets nothing new in, and takes everything.
+    /// Shuts the schedule down, and takes all tasks and all series.
     pub(super) fn stop(&mut self) -> Stopped<T, S> {
         self.shutdown = Some(AfterShutdown { delayed: false, periodic: false });
         let tasks = self.take_tasks(|_| true);
@@ -208,7 +212,7 @@ impl<T, S> Schedule<T, S> {
 // ----- series -----
 
 impl<T, S: Clone> Schedule<T, S> {
-    /// Takes what is due, `most` entries at most.
+    /// Takes the entries that are due, `most` entries at most.
     pub(super) fn take_due(&mut self, now: Instant, most: usize) -> Vec<Due<T, S>> {
         let mut due = Vec::new();
         while due.len() < most
@@ -236,7 +240,7 @@ impl<T, S> Schedule<T, S> {
         self.series.insert(id, Course { of, rule, place, tick: first, since: None, paused: false, runs: 0 });
     }
 
-    /// The series is to have no more runs.
+    /// Removes a series, which then has no more runs.
     pub(super) fn remove(&mut self, id: TaskId) -> Option<S> {
         let course = self.series.remove(&id)?;
         if let SeriesPhase::Waits(slot) = course.place {
@@ -249,7 +253,7 @@ impl<T, S> Schedule<T, S> {
         self.series.get_mut(&id).filter(|course| course.runs == run)
     }
 
-    /// A run is about to begin. False if it is not to: the series is paused, or over.
+    /// Notes that a run is about to begin. Returns false if it must not begin: the series is paused, or over.
     pub(super) fn begin(&mut self, id: TaskId, run: u64) -> bool {
         let ends = self.series_end();
         let Some(course) = self.latest(id, run) else { return false };
@@ -265,7 +269,7 @@ impl<T, S> Schedule<T, S> {
         self.shutdown.is_some_and(|after| !after.periodic)
     }
 
-    /// A run has ended, or will not begin.
+    /// Notes that a run has ended, or will not begin.
     pub(super) fn ended(&mut self, id: TaskId, run: u64, now: Instant, panicked: bool) -> AfterRun<S> {
         let ends = self.series_end();
         self.out.remove(&(id, run));
@@ -275,7 +279,7 @@ impl<T, S> Schedule<T, S> {
         let Some(course) = self.latest(id, run) else { return AfterRun::Nothing };
         match course.place {
             SeriesPhase::Begun => {}
-            // It was dropped where it waited for a thread, which happens to a pool's tasks at its end only.
+            // The run was dropped while it waited for a thread. A pool drops waiting tasks only at its end.
             SeriesPhase::Out => return self.remove(id).map_or(AfterRun::Gone, AfterRun::Over),
             SeriesPhase::Idle if ends => return self.remove(id).map_or(AfterRun::Gone, AfterRun::Over),
             SeriesPhase::Idle | SeriesPhase::Waits(_) => return AfterRun::Nothing,
@@ -296,14 +300,14 @@ impl<T, S> Schedule<T, S> {
         AfterRun::At(next)
     }
 
-    /// Makes the entry of a series that has none.
+    /// Makes an entry for a series that has none.
     fn wait_for_tick(&mut self, id: TaskId) {
         let tick = self.series[&id].tick;
         let slot = self.entries.insert(tick, Scheduled::Series(id));
         self.series.get_mut(&id).expect("it was there just now").place = SeriesPhase::Waits(slot);
     }
 
-    /// Keeps a series from having runs. False if there is no such series any more.
+    /// Pauses a series. Returns false if there is no such series any more.
     pub(super) fn pause(&mut self, id: TaskId) -> bool {
         let Some(course) = self.series.get_mut(&id) else { return false };
         course.paused = true;
@@ -314,12 +318,12 @@ impl<T, S> Schedule<T, S> {
         true
     }
 
-    /// Lets a series have runs again. When its next one is, if that was not known before.
+    /// Resumes a series. Returns the time of its next run, if this call has planned that run.
     pub(super) fn resume(&mut self, id: TaskId, now: Instant) -> Option<Instant> {
         let course = self.series.get_mut(&id)?;
         course.paused = false;
         if course.place != SeriesPhase::Idle {
-            return None; // it was not paused, or its run goes on
+            return None; // the series was not paused, or its run goes on
         }
         course.tick = course.rule.resumed(course.tick, now);
         let tick = course.tick;
@@ -327,11 +331,11 @@ impl<T, S> Schedule<T, S> {
         Some(tick)
     }
 
-    /// Changes the period. When the next run is, if it waits.
+    /// Changes the period of a series. Returns the time of its next run, if the series waits for that time.
     pub(super) fn set_period(&mut self, id: TaskId, period: Duration, now: Instant) -> Option<Instant> {
         let course = self.series.get_mut(&id)?;
         course.rule.period = period;
-        let since = course.since?; // the first run stays where it was planned
+        let since = course.since?; // the time of the first run does not change
         let (SeriesPhase::Waits(_) | SeriesPhase::Idle) = course.place else { return None };
         course.tick = super::rule::later(since, period).max(now);
         let SeriesPhase::Waits(slot) = course.place else { return None };
@@ -341,7 +345,8 @@ impl<T, S> Schedule<T, S> {
         Some(tick)
     }
 
-    /// When the next run is; `None` if the series is paused or ended, or a run of it is under way.
+    /// Returns the time of the next run; `None` if the series is paused or ended, or a run of it is under
+    /// way.
     pub(super) fn next_run(&self, id: TaskId) -> Option<Instant> {
         let course = self.series.get(&id)?;
         matches!(course.place, SeriesPhase::Waits(_)).then_some(course.tick)
@@ -362,7 +367,7 @@ mod tests {
     const DEFAULT: AfterShutdown = AfterShutdown { delayed: true, periodic: false };
     const NOTHING: AfterShutdown = AfterShutdown { delayed: false, periodic: false };
 
-    /// A schedule, a clock that the test moves, and a series of a period of four seconds.
+    /// A schedule, a clock that the test moves, and a series with a period of four seconds.
     struct World {
         plan: Schedule<&'static str, &'static str>,
         start: Instant,
@@ -406,7 +411,7 @@ mod tests {
             self.plan.ended(self.id, run, self.at(now), false)
         }
 
-        /// The run is handed out and begins.
+        /// Takes a run out of the schedule, and begins it.
         fn run(&mut self, run: u64, now: u64) {
             assert_eq!(self.due(now), [Due::Run("series", run)]);
             assert!(self.begin(run));
@@ -475,7 +480,7 @@ mod tests {
         assert_eq!(world.plan.resume(world.id, world.at(6)), Some(world.at(9)));
     }
 
-    /// Whether the run waits for a thread, or has begun.
+    /// One run has begun, and another run waits for a thread.
     #[test]
     fn a_pause_lets_a_run_end_that_has_begun_and_keeps_others_from_beginning() {
         let mut world = World::with_series(Pace::FixedRate);
@@ -549,7 +554,7 @@ mod tests {
         }
     }
 
-    /// It has begun, or waits for a thread, or waits there although it is paused.
+    /// The run has begun, or waits for a thread, or waits for a thread although its series is paused.
     #[test]
     fn a_run_that_is_under_way_ends_its_series_when_it_was_shut_down() {
         let mut world = World::with_series(Pace::FixedRate);

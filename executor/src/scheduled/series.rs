@@ -1,4 +1,5 @@
-//! A series of runs as its owner holds it: ask for the next run, change, pause and end it, wait for its end.
+//! The handle of a series of runs: a caller can ask for its next run, change, pause or end it, and wait for
+//! its end.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,18 +15,19 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Duration, Instant, Mutex, Weak};
 use crate::waiting::error::{CutShort, WaitError};
 
-/// What a series runs, again and again. It is given the series, so that it can change or end it.
+/// The closure that a series runs again and again. It gets the series as an argument, so that it can change
+/// or end the series.
 pub(super) type SeriesBody = Box<dyn FnMut(&Series) + Send>;
 
 /// Why a series has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SeriesEnd {
-    /// It was [cancelled](Series::cancel).
+    /// The series was [cancelled](Series::cancel).
     Cancelled,
-    /// Its executor was shut down.
+    /// The executor of the series was shut down.
     Shutdown,
-    /// A run has panicked, and [`AfterPanic::Stop`](crate::AfterPanic::Stop) was agreed.
+    /// A run has panicked, and the series was set to [`AfterPanic::Stop`](crate::AfterPanic::Stop).
     Panicked(Panic),
 }
 
@@ -39,15 +41,15 @@ impl fmt::Display for SeriesEnd {
     }
 }
 
-/// What a series asks of the executor that has it.
+/// The questions and requests of a series to its executor.
 pub(super) trait Planner: Send + Sync {
-    /// A run is about to begin. False if it is not to.
+    /// Notes that a run is about to begin. Returns false if the run must not begin.
     fn begin(&self, series: TaskId, run: u64) -> bool;
 
-    /// A run has ended, or will not begin.
+    /// Notes that a run has ended, or will not begin.
     fn ended(&self, series: &Arc<SeriesShared>, run: u64, panic: Option<&Panic>);
 
-    /// Has it no longer run. False if it had ended.
+    /// Ends the series: it has no more runs. Returns false if it had ended before.
     fn remove(&self, series: TaskId) -> bool;
 
     fn pause(&self, series: TaskId) -> bool;
@@ -61,15 +63,15 @@ pub(super) trait Planner: Send + Sync {
     fn is_paused(&self, series: TaskId) -> bool;
 }
 
-/// What a series and its runs share.
+/// The state that a series and its runs share.
 pub(super) struct SeriesShared {
     pub(super) id: TaskId,
     pub(super) name: Option<Cow<'static, str>>,
-    /// Beside the tokens of its runs. Cancelled with the series.
+    /// The token of the series, which stands above the tokens of its runs. It is cancelled with the series.
     pub(super) token: CancelToken,
-    /// Not here while a run has it.
+    /// The closure to run. `None` while a run has it.
     pub(super) body: Mutex<Option<SeriesBody>>,
-    /// Runs that have ended.
+    /// How many runs have ended.
     pub(super) runs: AtomicU64,
     end: Promise<SeriesEnd>,
     ended: SharedHandle<SeriesEnd>,
@@ -98,14 +100,14 @@ impl SeriesShared {
         })
     }
 
-    /// The series has left the schedule: says why, and drops what it ran. A run that is under way drops that
-    /// itself.
+    /// Ends a series that has left the schedule: publishes why it has ended, and drops its body. A run that
+    /// is under way has the body and drops it itself.
     pub(super) fn finish(&self, end: SeriesEnd) {
-        let _ = self.end.complete(end); // refused only if it has ended before
+        let _ = self.end.complete(end); // refused only if the series has ended before
         self.drop_body();
     }
 
-    /// The same, and asks a run that is under way to stop.
+    /// Ends the series as [`finish`](Self::finish) does, and asks a run that is under way to stop.
     pub(super) fn call_off(&self, end: SeriesEnd) {
         let kind = if end == SeriesEnd::Shutdown { CancelKind::Shutdown } else { CancelKind::Requested };
         let callbacks = self.token.begin_cancel(&CancelReason::of(kind));
@@ -116,24 +118,26 @@ impl SeriesShared {
         self.drop_body();
     }
 
-    /// The user's `Drop` belongs to no task.
+    /// Drops the body, unless a run has it. The `Drop` of the user's closure runs outside any task.
     pub(super) fn drop_body(&self) {
         let body = self.body.lock().take();
         if let Some(body) = body {
-            call_outside(|| drop(body)); // it may have captured the last of another series
+            call_outside(|| drop(body)); // the body may have captured the last handle of another series
         }
     }
 }
 
 impl Drop for SeriesShared {
     fn drop(&mut self) {
-        self.drop_body(); // of a series that was never accepted, or whose executor is gone
+        self.drop_body(); // the series was never accepted, or its executor is gone
     }
 }
 
-/// A series of runs: asks for, changes and ends it. Clones are handles of the same series.
+/// The handle of a series of runs, by which a caller asks about it, changes it and ends it. Clones are
+/// handles of the same series.
 ///
-/// Dropping it changes nothing: the series goes on. It is a [`Future`] of its end.
+/// Dropping the handle changes nothing: the series goes on. The handle is a [`Future`] of the end of the
+/// series.
 ///
 /// ```
 /// use executor::{ScheduledThreadPoolExecutor, SeriesEnd};
@@ -153,8 +157,9 @@ impl Drop for SeriesShared {
 /// ```
 ///
 /// # From within
-/// A run may call all of this on its own series, but for [`join`](Self::join), which would wait for itself
-/// for ever: a series ends no sooner than it is told to. What it changes holds for the runs after it.
+/// A run may call all methods on its own series except [`join`](Self::join). That call would never return,
+/// because the run would wait for itself: a series does not end before it is told to. A change by a run holds
+/// for the runs after it.
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
 #[doc(alias = "RunnableScheduledFuture")]
@@ -168,24 +173,25 @@ impl Series {
         Self { inner: Arc::clone(inner), ended: inner.ended.clone() }
     }
 
-    /// The id that all its runs have as tasks.
+    /// Returns the id that all runs of the series have as tasks.
     pub fn id(&self) -> TaskId {
         self.inner.id
     }
 
-    /// Its name, which its runs have, too.
+    /// Returns the name of the series, which its runs have, too.
     pub fn name(&self) -> Option<&str> {
         self.inner.name.as_deref()
     }
 
-    /// How many runs have ended, by returning or by a panic.
+    /// Returns how many runs have ended, by returning or by a panic.
     pub fn runs(&self) -> u64 {
-        // Acquire: pairs with the Release in `run_body`, so that whoever counts a run sees what it did.
+        // Acquire: pairs with the Release in `run_body`, so that a caller that counts a run sees what the run
+        // did.
         self.inner.runs.load(Ordering::Acquire)
     }
 
-    /// For when the next run is planned. `None` if it cannot be said: a run is under way or waits for a
-    /// thread, the series is paused, or it has ended.
+    /// Returns the time for which the next run is planned. `None` if there is no such time: a run is under
+    /// way or waits for a thread, the series is paused, or it has ended.
     #[doc(alias = "getDelay")]
     pub fn next_run(&self) -> Option<Instant> {
         self.inner.planner.upgrade()?.next_run(self.inner.id)
@@ -193,12 +199,12 @@ impl Series {
 
     /// Changes the period (or the delay, of a series with a fixed delay).
     ///
-    /// It counts from the last run: from the time for which that was planned, or from its end if the delay is
-    /// fixed. If the time that follows from that has passed, the next run is due at once. The first run stays
-    /// where it was planned.
+    /// The new period counts from the last run: from the time for which that run was planned, or, with a
+    /// fixed delay, from the end of that run. If the resulting time has passed, the next run is due at once.
+    /// The time of the first run does not change.
     ///
     /// # Panics
-    /// If it is zero and the series has a fixed rate.
+    /// Panics if `period` is zero and the series has a fixed rate.
     pub fn set_period(&self, period: Duration) {
         assert!(self.inner.may_be_zero || !period.is_zero(), "a fixed rate needs a period");
         if let Some(planner) = self.inner.planner.upgrade() {
@@ -206,10 +212,11 @@ impl Series {
         }
     }
 
-    /// Keeps the series from having further runs until it is [resumed](Self::resume). A run that is under way
-    /// is not disturbed. Pausing it twice is like once, and so is resuming it.
+    /// Pauses the series: no further run begins until the series is [resumed](Self::resume). A run that is
+    /// under way is not disturbed. Two calls have the same effect as one, and this holds for `resume`, too.
     ///
-    /// A paused series has not ended: an executor whose series go on after a shutdown waits for it.
+    /// A paused series has not ended. If series go on after a shutdown, the executor waits for a paused
+    /// series, too.
     ///
     /// Returns false if the series has ended.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
@@ -217,36 +224,36 @@ impl Series {
         self.inner.planner.upgrade().is_some_and(|planner| planner.pause(self.inner.id))
     }
 
-    /// Lets a paused series go on. At a fixed rate, its next run is at the first tick from now: those during
-    /// the pause were not missed, but not wanted. With a fixed delay, a run that would have been due during
-    /// the pause is due now.
+    /// Resumes a paused series. At a fixed rate, its next run is at the first tick from now: the ticks during
+    /// the pause do not count as missed. With a fixed delay, a run that would have been due during the pause
+    /// is due now.
     pub fn resume(&self) {
         if let Some(planner) = self.inner.planner.upgrade() {
             planner.resume(self.inner.id);
         }
     }
 
-    /// Whether it is paused.
+    /// Returns whether the series is paused.
     pub fn is_paused(&self) -> bool {
         self.inner.planner.upgrade().is_some_and(|planner| planner.is_paused(self.inner.id))
     }
 
     /// Ends the series. It leaves the executor at once, and the [token](crate::CancelToken::current) of a run
-    /// that is under way is cancelled. Returns false if it had ended before.
+    /// that is under way is cancelled. Returns false if the series had ended before.
     ///
-    /// Callbacks that the run has registered with its token are run by the calling thread.
+    /// The calling thread runs the callbacks that the run has registered with its token.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.inner.planner.upgrade().is_some_and(|planner| planner.remove(self.inner.id))
     }
 
-    /// Why it has ended. `None` while it has not.
+    /// Returns why the series has ended; `None` while it has not.
     pub fn ended(&self) -> Option<SeriesEnd> {
         Some(told(self.ended.try_join()?.as_deref().ok()))
     }
 
-    /// Waits for the end, and says why it has come. A run may still be under way then, if the series was
-    /// cancelled.
+    /// Waits until the series has ended, and returns why it has. If the series was cancelled, perhaps a run
+    /// is still under way then.
     ///
     /// # Errors
     /// [`CutShort`] if the calling task was cancelled.
@@ -266,13 +273,13 @@ impl Series {
         }
     }
 
-    /// The same, for `timeout` at most.
+    /// Waits until the series has ended, for `timeout` at most, and returns why it has.
     ///
     /// # Errors
     /// [`WaitError`] if the time is up, or the calling task was cancelled.
     ///
     /// # Blocking
-    /// For `timeout` at most.
+    /// Blocks until the series ends, for `timeout` at most.
     ///
     /// # Cancellation
     /// A cancellation point.
@@ -287,7 +294,8 @@ impl Series {
     }
 }
 
-/// An end for somebody who looks at it. Without one the executor is gone.
+/// Returns an end to a caller, and marks its panic as read. If there is no end, the executor is gone: then
+/// the end is a shutdown.
 fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     if let Some(SeriesEnd::Panicked(panic)) = end {
         panic.mark_read();
@@ -295,7 +303,7 @@ fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     end.cloned().unwrap_or(SeriesEnd::Shutdown)
 }
 
-/// Ready when the series has ended.
+/// Waits, as a future, until the series has ended.
 impl Future for Series {
     type Output = SeriesEnd;
 

@@ -1,11 +1,11 @@
 //! One run of a series, as a task of the pool.
 //!
-//! To the pool it is a task like any other, of the id and the name of its series: hooks see it, statistics
-//! count it, a panic in it has an origin. What makes it a run is its observer, which hears of its end
-//! whatever that is, and has the token of the series stand above it.
+//! To the pool, a run is a task like any other, with the id and the name of its series: hooks see it,
+//! statistics count it, and a panic in it has an origin. An observer makes the task a run. It reports the end
+//! of the task, in whatever way that comes, and puts the token of the series above the token of the task.
 //!
 //! Between two runs the body of the series lies in the series, and during a run on the stack of the run.
-//! There is never more than one run under way, so the run finds it there.
+//! There is never more than one run under way, so a run finds the body in the series.
 
 use super::series::{Planner, Series, SeriesBody, SeriesShared};
 use crate::cancel::CancelToken;
@@ -16,7 +16,7 @@ use crate::task::Task;
 use crate::task::observer::TaskObserver;
 use crate::task::outcome::Outcome;
 
-/// Makes the task of a run.
+/// Returns the task of a run.
 pub(super) fn task(series: Arc<SeriesShared>, run: u64, planner: Arc<dyn Planner>) -> Task {
     let (body, id, name) = (Arc::clone(&series), series.id, series.name.clone());
     let task = Task::of(id, move || run_body(&body, run));
@@ -25,7 +25,7 @@ pub(super) fn task(series: Arc<SeriesShared>, run: u64, planner: Arc<dyn Planner
 }
 
 fn run_body(series: &Arc<SeriesShared>, run: u64) {
-    /// Puts the body back, also when it panics.
+    /// Puts the body back into the series, even when the body panics.
     struct BodyInUse<'a>(&'a SeriesShared, Option<SeriesBody>);
     impl Drop for BodyInUse<'_> {
         fn drop(&mut self) {
@@ -41,16 +41,16 @@ fn run_body(series: &Arc<SeriesShared>, run: u64) {
     let body = series.body.lock().take();
     let mut body = BodyInUse(series, body);
     if let Some(body) = &mut body.1 {
-        body(&Series::of(series)); // not there only if the series was called off this moment
+        body(&Series::of(series)); // the body is missing only if the series was just called off
     }
 }
 
 struct SeriesRun {
     series: Arc<SeriesShared>,
     number: u64,
-    /// Which so lives until it has heard of the end of the run.
+    /// Kept alive until it has heard of the end of the run.
     planner: Arc<dyn Planner>,
-    /// It has been said how it ended.
+    /// The planner has heard of the end of the run.
     is_told: AtomicBool,
 }
 
@@ -75,7 +75,7 @@ impl TaskObserver for SeriesRun {
 }
 
 impl Drop for SeriesRun {
-    /// A task that is dropped unrun has not ended, but it is over.
+    /// Reports the end of a task that was dropped before it ran.
     fn drop(&mut self) {
         self.tell(None);
     }

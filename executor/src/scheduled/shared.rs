@@ -1,8 +1,8 @@
-//! What the executor, its sleeper and its series share: the schedule behind its lock, and the pool that runs
-//! what is due.
+//! The state that the executor, its sleeper and its series share: the schedule behind its lock, and the pool
+//! that runs the tasks that are due.
 //!
-//! The [schedule](super::schedule) decides, under the lock here. What it gives out (tasks to be dropped,
-//! series that have ended, bodies) is seen to without the lock, since all of it is user code.
+//! The [schedule](super::schedule) decides, under the lock of this file. Without the lock, the caller then
+//! drops the tasks, series and bodies that the schedule gives out, since these drops are user code.
 //!
 //! # The sleeper
 //!
@@ -15,27 +15,29 @@
 //! ```
 //!
 //! The sleeper is woken only for an earlier first entry, and for the end. When an entry is taken back, the
-//! sleeper wakes up at the time of that entry, finds nothing and sleeps on: to take one back makes no system
-//! call.
+//! sleeper wakes up at the time of that entry, finds no entry that is due, and sleeps on. So to take an entry
+//! back makes no system call.
 //!
 //! # Why a thread of its own, and not that of the timer
 //!
 //! The timer of the process runs the library's jobs and must not be held up. To hand a burst of tasks to a
-//! pool takes a while, and may call a thread factory, so the timer would have to hand its watch to another
-//! thread each time. And a deadline for which the system gives no thread is kept until there is one, while a
-//! task is refused. Both keep their entries in a [heap](crate::time) of the same kind.
+//! pool takes a while, and may call a thread factory. So the timer would hand its watch to another thread
+//! each time. The two also differ when the system gives no thread: the timer keeps a deadline until there is
+//! a thread, while this executor refuses the task. Both keep their entries in a [heap](crate::time) of the
+//! same kind.
 //!
 //! # Invariants
 //!
-//! 1. If there is an entry, the sleeper is awake, or asleep until its time or earlier. The one exception is
-//!    that the system gives no thread: then the submission that needed it is refused, and the next one tries
-//!    again.
-//! 2. A task is in the schedule, or in the pool, or in the hands of the sleeper, which says so by `handing`.
-//!    So `shutdown_now`, which waits until the sleeper's hands are empty, finds every task.
-//! 3. The pool is shut down when this was shut down, the schedule is over and the sleeper's hands are empty,
-//!    by whoever sees that. So nothing that is planned finds the pool closed, but by `shutdown_now`.
-//! 4. Locks are taken in this order: schedule, life of a task, cell of a task. The pool is called without a
-//!    lock.
+//! 1. If there is an entry, the sleeper is awake, or it sleeps until the entry's time or an earlier time. The
+//!    one exception: the system gives no thread for the sleeper. Then the submission that needed the thread
+//!    is refused, and the next submission tries again.
+//! 2. A task is in the schedule, or in the pool, or the sleeper is about to hand it over, and then `handing`
+//!    is set. `shutdown_now` waits until `handing` is `None`, so it finds every task.
+//! 3. The pool is shut down when the executor was shut down, the schedule is over and `handing` is `None`.
+//!    Any thread that sees this shuts the pool down. So a planned task finds the pool closed only after
+//!    `shutdown_now`.
+//! 4. Locks are taken in this order: schedule, life of a task, cell of a task. No lock is held while the pool
+//!    is called.
 
 use std::io;
 
@@ -54,10 +56,11 @@ use crate::thread_pool::ThreadPoolExecutor;
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// So many entries are handed over at once: few enough that `shutdown_now` does not wait for long.
+/// The largest number of entries that are handed over at once: so few that `shutdown_now` does not wait for
+/// long.
 const BATCH: usize = 64;
 
-/// When to try again to hand a task over, if the pool has no thread and gets none.
+/// The time after which the sleeper hands a task over again that the pool has refused for want of a thread.
 const RETRY: Duration = Duration::from_millis(10);
 
 type Plan = Schedule<Task, Arc<SeriesShared>>;
@@ -65,13 +68,14 @@ type Plan = Schedule<Task, Arc<SeriesShared>>;
 pub(super) struct ScheduledShared {
     pub(super) pool: ThreadPoolExecutor,
     state: Mutex<ScheduledData>,
-    /// For the sleeper: there is an earlier first entry, or nothing will come any more.
+    /// Notified for the sleeper: there is an earlier first entry, or no entry will come any more.
     changed: Condvar,
-    /// The sleeper's hands are empty.
+    /// Notified when `handing` is `None` again.
     handed: Condvar,
-    /// Set under the lock. Here, too, for tasks without a delay, which do not need the lock.
+    /// A copy of the schedule's flag, written under the lock. Submissions without a delay read it without the
+    /// lock.
     is_shutdown: AtomicBool,
-    /// All threads of the pool were ordered, so there is none to be started in advance.
+    /// All threads of the pool were ordered, so no more threads can be started in advance.
     has_threads: AtomicBool,
     name: String,
     registration: QueueRegistration,
@@ -89,11 +93,11 @@ struct ScheduledData {
 enum Sleeper {
     None,
     Awake,
-    /// `None`: until it is woken.
+    /// The sleeper sleeps until this time; `None`: until it is woken.
     Asleep(Option<Instant>),
 }
 
-/// The thread could not be started.
+/// The error of a sleeper's thread that could not be started, and the lock.
 type NoSleeper<'a> = (io::Error, MutexGuard<'a, ScheduledData>);
 
 impl ScheduledShared {
@@ -112,25 +116,25 @@ impl ScheduledShared {
         })
     }
 
-    /// As a planner for a series.
+    /// Returns this object as a planner for a series.
     pub(super) fn planner(&self) -> Weak<dyn Planner> {
         self.me.clone()
     }
 
     pub(super) fn is_shutdown(&self) -> bool {
-        // Acquire: pairs with the Release in `mark_shutdown`, so that whoever is refused sees what was done
-        // before.
+        // Acquire: pairs with the Release in `mark_shutdown`, so that a submitter that is refused sees what
+        // was done before the shutdown.
         self.is_shutdown.load(Ordering::Acquire)
     }
 
-    /// How many tasks wait for their time, and how many series there are.
+    /// Returns how many tasks wait for their time, and how many series there are.
     pub(super) fn counts(&self) -> (usize, usize) {
         self.state.lock().plan.counts()
     }
 
     // ----- the way in -----
 
-    /// Plans a task for a moment.
+    /// Plans a task for a certain time.
     pub(super) fn plan_task(&self, at: Instant, task: Task) -> Result<(), RejectedExecution> {
         self.start_a_thread();
         let id = task.id();
@@ -141,7 +145,7 @@ impl ScheduledShared {
         let slot = state.plan.plan_task(at, task);
         let lane = self.registration.id().with_lane(slot as u64);
         if !state.plan.task(slot).is_some_and(|task| task.enter_queue(lane)) {
-            let cancelled = Self::take(&mut state, slot, |_| true); // before it came
+            let cancelled = Self::take(&mut state, slot, |_| true); // it was cancelled before it came
             drop(state);
             discard(cancelled);
             return Ok(());
@@ -172,12 +176,12 @@ impl ScheduledShared {
         }
         state.plan.add(series.id, first, rule, Arc::clone(series));
         let Err((error, mut state)) = self.wake_for(state, first) else { return Ok(()) };
-        state.plan.remove(series.id); // the caller has it, too, so nothing is dropped here
+        state.plan.remove(series.id); // the caller has the series, too, so no drop happens here
         Err(RejectReason::NoThread(error))
     }
 
-    /// Each entry has the pool start one thread more, up to its number, as each task would. So none has to be
-    /// started when a task is due.
+    /// Has the pool start one more thread, up to the number of its threads. Each entry does this, as each
+    /// submitted task would. So no thread need be started when a task is due.
     fn start_a_thread(&self) {
         // Relaxed: at worst the pool is asked once more.
         if !self.has_threads.load(Ordering::Relaxed) && !self.pool.prestart_core_thread() {
@@ -185,8 +189,8 @@ impl ScheduledShared {
         }
     }
 
-    /// Sees to it that the sleeper is awake at this time. Fails if there is no sleeper and none can be
-    /// started.
+    /// Makes sure that the sleeper is awake at this time. Fails if there is no sleeper and its thread cannot
+    /// be started.
     fn wake_for<'a>(
         &'a self,
         state: MutexGuard<'a, ScheduledData>,
@@ -209,7 +213,7 @@ impl ScheduledShared {
         })
     }
 
-    /// Wakes the sleeper if it would sleep for too long.
+    /// Wakes the sleeper if it would sleep beyond this time.
     fn wake_sooner(&self, mut state: MutexGuard<'_, ScheduledData>, at: Instant) {
         if let Sleeper::Asleep(until) = state.sleeper
             && until.is_none_or(|until| at < until)
@@ -222,7 +226,7 @@ impl ScheduledShared {
 
     // ----- the sleeper -----
 
-    /// The body of the sleeper.
+    /// Sleeps and hands over tasks until the schedule is over: the body of the sleeper's thread.
     fn sleep_and_hand_over(self: Arc<Self>) {
         slack::make_fine();
         let mut state = self.state.lock();
@@ -242,7 +246,8 @@ impl ScheduledShared {
             for task in refused {
                 let slot = state.plan.plan_task(later(Instant::now(), RETRY), task);
                 let lane = self.registration.id().with_lane(slot as u64);
-                state.plan.task(slot).map(|task| task.enter_queue(lane)); // a cancelled one leaves when it is due
+                // If the task was cancelled meanwhile, it leaves when it is due.
+                state.plan.task(slot).map(|task| task.enter_queue(lane));
             }
             state.handing = None;
             self.handed.notify_all();
@@ -261,7 +266,7 @@ impl ScheduledShared {
         state
     }
 
-    /// Gives tasks to the pool. Those that it has no thread for come back.
+    /// Gives tasks to the pool. Returns the tasks for which the pool has no thread.
     fn hand_over(self: &Arc<Self>, due: Vec<Due<Task, Arc<SeriesShared>>>) -> Vec<Task> {
         let mut refused = Vec::new();
         for due in due {
@@ -280,7 +285,7 @@ impl ScheduledShared {
 
     // ----- the end -----
 
-    /// Shuts the pool down if nothing will come any more.
+    /// Shuts the pool down if no entry will come any more.
     fn end_if_over(&self, state: MutexGuard<'_, ScheduledData>) {
         let is_over = state.plan.is_over() && state.handing.is_none();
         drop(state);
@@ -294,7 +299,7 @@ impl ScheduledShared {
         self.is_shutdown.store(true, Ordering::Release);
     }
 
-    /// Lets nothing new in, and drops what is not to go on.
+    /// Shuts the schedule down, drops the tasks that must not go on, and ends the series that must not.
     pub(super) fn shutdown(&self, after: AfterShutdown) {
         let mut state = self.state.lock();
         self.mark_shutdown(&state);
@@ -308,12 +313,12 @@ impl ScheduledShared {
         self.end_if_over(self.state.lock());
     }
 
-    /// Lets nothing new in, ends the series and hands out all tasks.
+    /// Shuts the schedule down, ends the series and hands out all tasks.
     pub(super) fn shutdown_now(&self) -> Vec<Task> {
         let mut state = self.state.lock();
         self.mark_shutdown(&state);
-        // Those in the sleeper's hands will be in the pool. A thread factory that it calls must not wait for
-        // itself.
+        // Tasks that the sleeper is about to hand over will be in the pool then. The sleeper calls thread
+        // factories, and such a factory must not wait here for its own thread.
         while state.handing.is_some_and(|sleeper| sleeper != this_thread()) {
             state = self.handed.wait(state);
         }
@@ -334,13 +339,13 @@ impl ScheduledShared {
 
     // ----- tasks that leave -----
 
-    /// The slots that a lane stands for.
+    /// Returns the slots for which a lane stands.
     fn in_lane(state: &ScheduledData, queue: QueueId) -> impl Iterator<Item = usize> + use<> {
         let lane = usize::try_from(queue.lane()).unwrap_or(usize::MAX);
         state.plan.slots_like(lane, QueueId::LANES)
     }
 
-    /// Takes a task out, and says whether it was cancelled in here.
+    /// Takes a task out. Also returns whether the task was cancelled while it was in the schedule.
     fn take(state: &mut ScheduledData, slot: usize, wanted: impl Fn(&Task) -> bool) -> Option<(Task, bool)> {
         let task = state.plan.take_task(slot, wanted)?;
         let was_cancelled = task.leave_queue();
@@ -386,7 +391,7 @@ impl Planner for ScheduledShared {
         let removed = self.state.lock().plan.remove(series);
         let Some(removed) = removed else { return false };
         removed.call_off(SeriesEnd::Cancelled);
-        drop(self.pool.remove(series)); // a run that waits for a thread would find that it is not to begin
+        drop(self.pool.remove(series)); // a run that still waits for a thread would not begin anyway
         self.end_if_over(self.state.lock());
         true
     }
@@ -420,11 +425,11 @@ impl Planner for ScheduledShared {
 
 impl QueueOwner for ScheduledShared {
     fn cancelled_in_queue(&self, queue: QueueId) {
-        // The slot may have another task by now, which is taken only if it was cancelled, too.
+        // Perhaps the slot has another task by now. That task is taken only if it was cancelled, too.
         drop(self.take_from(queue, Task::is_cancelled));
     }
 
-    fn tombstone_dropped(&self) {} // none stays
+    fn tombstone_dropped(&self) {} // a cancelled task leaves no tombstone
 
     fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task> {
         let (task, was_cancelled) = self.take_from(queue, |task| task.id() == id)?;
@@ -444,7 +449,7 @@ impl QueueOwner for ScheduledShared {
         self.name.clone()
     }
 
-    /// By nobody before its time.
+    /// Returns that no thread serves a task before its time.
     fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
         ServedBy::DrainTask(Location::Elsewhere)
     }
