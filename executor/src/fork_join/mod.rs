@@ -71,10 +71,10 @@ mod stack; // how much of a stack is used
 mod worker_queue; // what a worker shares with thieves
 mod registry; // what the workers of a pool share
 mod worker; // what a worker does, and what it does while it waits
-mod growth; // where workers come from
+mod growth; // how workers are started
 mod quiescence; // waiting until a pool has nothing left to do
 mod pool; // a pool as its user sees it
-mod builder; // how a pool is put together
+mod builder; // the builder of a pool
 mod common; // the pool for calls outside any pool
 mod join; // two halves
 mod fork; // tasks with handles

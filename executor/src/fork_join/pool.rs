@@ -74,9 +74,9 @@ impl ForkJoinPool {
     /// caller runs a task of another executor. On a worker of this pool, `f` is simply called.
     ///
     /// # Errors
-    /// [`InvokeError`] if the pool refuses the computation, if the caller was cancelled or the pool stopped
-    /// before the computation had begun, or if every worker waits, in the end, for the calling task. Then `f`
-    /// was not called.
+    /// [`InvokeError`] if the pool refuses the computation. The call also fails if the caller is cancelled or
+    /// the pool is stopped before `f` has begun, or if every worker waits, in the end, for the calling task.
+    /// In all these cases `f` was not called.
     ///
     /// # Panics
     /// Panics if `f` does, with the same payload.
@@ -316,7 +316,7 @@ impl fmt::Debug for ForkJoinPool {
 pub struct ForkJoinStats {
     /// The state of the pool.
     pub state: PoolState,
-    /// How many workers may run at the same time.
+    /// How many workers can run at the same time.
     pub threads: usize,
     /// How many workers there are.
     pub workers: usize,

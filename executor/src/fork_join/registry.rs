@@ -7,7 +7,7 @@
 //!                         ▲  │  ▲─────────────────────────────┘
 //!                    woken│  │nothing
 //!                         │  ▼
-//!                        sleeps ──keep-alive over, or the pool is──▶ (none)
+//!                        sleeps ──keep-alive over, or pool over──▶ (none)
 //! ```
 //!
 //! The pool starts threads in the same way as it wakes sleepers: one at a time, when a job has come and no

@@ -29,7 +29,7 @@
 //!    run that task. Usually the depth is that of the user's own recursion. But tasks of which each waits for
 //!    the one before it form a chain, too, which can be as long as there are tasks. So deeper down the task
 //!    is left to the other threads. If all of them wait, the wait ends as starved.
-//! 3. What is current for a job (its token, whether it is masked) is what was current where it was published.
+//! 3. A job has the context (the token, and whether it is masked) of the place where it was published.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -62,7 +62,7 @@ pub(super) fn run(registry: &Arc<Registry>, number: usize) {
     registry.root.above_tasks(|| here.work());
 }
 
-/// A worker, on its own thread.
+/// A worker's own state, which only the worker's thread uses.
 pub(super) struct WorkerThread {
     pub(super) registry: Arc<Registry>,
     number: usize,
@@ -215,7 +215,7 @@ impl WorkerThread {
     }
     // ANCHOR_END: steal
 
-    /// Xorshift: see Marsaglia, "Xorshift RNGs", 2003.
+    /// Returns the next number of a xorshift generator: see Marsaglia, "Xorshift RNGs", 2003.
     fn next_random(&self) -> usize {
         let mut x = self.random.get();
         x ^= x << 13;

@@ -19,9 +19,10 @@
 //!
 //! A worker whose second half was stolen waits for the thief. Meanwhile it takes only pieces *of that half*
 //! back from the thief. So it helps the thief, and no unrelated job ever lies on top of its frame: such a job
-//! could want a lock that the frame holds. For this, each worker queue records three things: which stolen
-//! jobs its owner runs ([`Running`]), from which place in the queue on there are pieces of each of these
-//! jobs, and for which stolen job the owner itself waits. From the last one, a follower finds the next thief.
+//! could want a lock that the frame holds. For this, each worker queue records which stolen jobs its owner
+//! runs ([`Running`]). For each of these jobs it records from which place in the queue on there are pieces of
+//! the job. It also records for which stolen job the owner itself waits: from that a follower finds the next
+//! thief.
 //!
 //! # Invariants
 //!

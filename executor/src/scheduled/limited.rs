@@ -87,7 +87,7 @@ impl ScheduledThreadPoolExecutor {
         let canceller = inner.handle.canceller();
         canceller.will_be_called();
         let give_up = move || {
-            keep(&of_the_limit, instead); // first: a cancel would decide the outcome
+            keep(&of_the_limit, instead); // before the cancel, which would decide the outcome
             canceller.cancel();
         };
         self.submit_limited(timeout, FutureTask { task: inner.task, handle }, give_up)

@@ -238,8 +238,8 @@ impl Series {
         self.inner.planner.upgrade().is_some_and(|planner| planner.is_paused(self.inner.id))
     }
 
-    /// Ends the series. It leaves the executor at once, and the [token](crate::CancelToken::current) of a run
-    /// that is under way is cancelled. Returns false if the series had ended before.
+    /// Ends the series. The series leaves the executor at once, and the [token](crate::CancelToken::current)
+    /// of a run that is under way is cancelled. Returns false if the series had ended before.
     ///
     /// The calling thread runs the callbacks that the run has registered with its token.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
