@@ -1,46 +1,48 @@
-//! Entries by time: a heap from which any entry can be taken.
+//! A heap of entries by time, from which any entry can be removed.
 //!
 //! The entries lie in numbered *slots* and stay there. The heap has the time and the slot of each entry, and
-//! each slot knows the place of its entry in the heap. So an entry whose slot is known is taken out in a few
-//! steps, wherever it is in the heap.
+//! each slot knows the place of its entry in the heap. So a caller that knows the slot of an entry removes
+//! the entry in a few steps, wherever it is in the heap.
 //!
 //! ```text
 //!   heap     3     7     5     9          slots   0: free   1: at 2   2: at 0   3: at 3   4: at 1
 //!   slot     2     4     1     3
 //! ```
 //!
-//! A node has four children, and not two. The heap is half as deep, and the keys that are compared lie side
-//! by side. (A *d-ary heap*: D. B. Johnson, "Priority queues with update and finding minimum spanning trees",
-//! 1975.)
+//! A node has four children instead of two. That makes the heap half as deep, and the keys that are compared
+//! lie side by side. (A *d-ary heap*: D. B. Johnson, "Priority queues with update and finding minimum
+//! spanning trees", 1975.)
 //!
 //! # Why not a sorted map
 //!
-//! Most deadlines are taken back long before their time, so any entry must be able to leave at once. A heap
-//! without slots cannot do that, and a sorted map can. But a map puts each new entry at its place among all
-//! others, and here the entry stays near the end, unless it is earlier than most. The first entry, in turn,
-//! costs a heap its whole depth. In nanoseconds, for an entry that comes and another one that leaves:
+//! Most deadlines are removed long before their time, so it must be possible to remove any entry at once. A
+//! heap without slots cannot do that; a sorted map can. But a map moves each new entry to its place among all
+//! others. In the heap, a new entry stays near the end, unless it is earlier than most. On the other hand, to
+//! remove its first entry a heap moves another one through its whole depth. Nanoseconds for one insertion and
+//! one removal:
 //!
 //! ```sh
 //! cargo test --release -p task-execution --lib heap_and_map -- --ignored --nocapture
 //! ```
 //!
-//! | others that wait | any deadline leaves: heap, map | the oldest: heap, map | the first task: heap, map |
+//! | other entries | remove any deadline: heap, map | the oldest: heap, map | the first task: heap, map |
 //! |---|---|---|---|
 //! | 10 | 42, 66 | 56, 61 | 52, 65 |
 //! | 1,000 | 49, 151 | 90, 96 | 94, 79 |
 //! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
 //!
-//! That alone would decide little. But a task needs a number by which its cancel finds it: its slot.
+//! These figures alone would decide little. But a task needs a number by which its canceller finds it: the
+//! slot.
 //!
 //! # Invariants
 //!
 //! 1. No node comes before its parent: the first entry is at 0.
-//! 2. Each node has a slot in use, which knows the place of that node; and each slot in use has a node.
-//! 3. A slot is used again. Whether it still has the same entry, the caller must see from the entry.
+//! 2. Each node has a slot in use, which knows the place of that node. Each slot in use has a node.
+//! 3. A slot is reused. The caller must see from the entry whether the slot still has the same one.
 
 use crate::sync::Instant;
 
-/// The time, and how many were inserted before: no two keys are equal.
+/// The time, and how many entries were inserted before this one. So no two keys are equal.
 type EntryKey = (Instant, u64);
 
 const CHILDREN: usize = 4;
@@ -62,7 +64,7 @@ struct HeapNode {
 }
 
 struct HeapSlot<W> {
-    /// In the heap, if there is an entry.
+    /// The place in the heap, if there is an entry.
     at: usize,
     entry: Option<W>,
 }
@@ -80,30 +82,30 @@ impl<W> Heap<W> {
         self.nodes.is_empty()
     }
 
-    /// The time of the first entry, and its slot. Of entries for the same time, the one that was inserted
-    /// first is the first.
+    /// Returns the time and the slot of the first entry. Entries for the same time stand in the order of
+    /// their insertion.
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
         self.nodes.first().map(|node| (node.key.0, node.slot))
     }
 
-    /// The entry in a slot.
+    /// Returns the entry in a slot.
     pub(crate) fn get(&self, slot: usize) -> Option<&W> {
         self.slots.get(slot)?.entry.as_ref()
     }
 
-    /// All slots, those without an entry among them.
+    /// Returns the number of slots, with and without an entry.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// The slots of all entries, in the order of their times.
+    /// Returns the slots of all entries, in the order of their times.
     pub(crate) fn in_order(&self) -> Vec<usize> {
         let mut nodes = self.nodes.clone();
         nodes.sort_unstable_by_key(|node| node.key);
         nodes.into_iter().map(|node| node.slot).collect()
     }
 
-    /// Inserts an entry, and says in which slot it is.
+    /// Inserts an entry, and returns its slot.
     pub(crate) fn insert(&mut self, time: Instant, entry: W) -> usize {
         let at = self.nodes.len();
         let new = HeapSlot { at, entry: Some(entry) };
@@ -119,7 +121,7 @@ impl<W> Heap<W> {
         slot
     }
 
-    /// Takes the entry out of a slot if it is wanted.
+    /// Takes the entry out of a slot if `wanted` says so.
     pub(crate) fn remove_if(&mut self, slot: usize, wanted: impl FnOnce(&W) -> bool) -> Option<W> {
         if wanted(self.get(slot)?) { self.remove(slot) } else { None }
     }
@@ -137,7 +139,7 @@ impl<W> Heap<W> {
             }
         }
         if self.nodes.is_empty() && self.slots.len() > KEPT {
-            *self = Self { inserted: self.inserted, ..Self::new() }; // what a burst has needed
+            *self = Self { inserted: self.inserted, ..Self::new() }; // gives back the memory of a burst
         }
         Some(entry)
     }
@@ -147,7 +149,7 @@ impl<W> Heap<W> {
         self.slots[node.slot].at = at;
     }
 
-    /// Lets a node change places with its parents until none comes after it. Where it is then.
+    /// Lets a node change places with its parents until no parent comes after it. Returns its new place.
     fn rise(&mut self, mut at: usize) -> usize {
         let node = self.nodes[at];
         while at > 0 {
@@ -162,7 +164,7 @@ impl<W> Heap<W> {
         at
     }
 
-    /// Lets a node change places with its first child until none comes before it.
+    /// Lets a node change places with its first child until no child comes before it.
     fn sink(&mut self, mut at: usize) {
         let node = self.nodes[at];
         loop {
@@ -185,7 +187,7 @@ mod tests {
     use super::*;
     use crate::sync::Duration;
 
-    /// The next of a sequence of numbers without a pattern.
+    /// Returns the next number of a sequence without a pattern.
     fn random(state: &mut u64) -> u64 {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         *state >> 33
@@ -232,7 +234,7 @@ mod tests {
         }
     }
 
-    /// What it costs that one entry comes and another one leaves, while a number of others wait.
+    /// Measures one insertion and one removal while a number of other entries wait.
     #[test]
     #[ignore = "a measurement"]
     fn heap_and_map_side_by_side() {
@@ -240,8 +242,8 @@ mod tests {
         let (start, mut state) = (Instant::now(), 1);
         println!("waiting  workload    heap ns  map ns");
         for waiting in [10, 1_000, 100_000] {
-            // A deadline is an hour from now, and any or the oldest is taken back. A task is due at any time,
-            // and the first leaves.
+            // All deadlines are equally far from their insertion, and any one or the oldest is removed. A
+            // task is due at any time, and the first one is removed.
             for workload in ["any", "oldest", "tasks"] {
                 let (mut heap, mut map) = (Heap::new(), BTreeMap::new());
                 let (mut slots, mut keys) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
-//! What is due next: the entries by time, and the thread that sees to deadlines.
+//! Entries by time, and the thread that runs jobs at their deadlines.
 //!
 //! Deadlines and the tasks of a [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor) wait in
-//! the same structure, a [`Heap`]. Two threads sleep until the first entry of their heaps:
+//! the same structure, a [`Heap`]. Two threads sleep, each until the first entry of its own heap;
 //! `scheduled/shared.rs` says why.
 
 mod heap;

@@ -1,4 +1,4 @@
-//! What is to happen at a certain time, and the thread that sees to it.
+//! Jobs that run at a certain time, and the thread that runs them.
 //!
 //! A deadline costs a place in a [heap](super::Heap) and no thread of its own. One thread of the process, the
 //! *watcher*, sleeps until the first deadline and runs the jobs whose time has come.
@@ -10,42 +10,43 @@
 //!   Nobody ───────────▶ Wanted ────────────────────▶ Awake ────────────────────▶ Asleep(until)
 //!     ▲                   ▲                          │ │ ▲                          │
 //!     │                   └── a job has user's code ─┘ │ └── the time has come, or ─┘
-//!     └─────────── nothing to watch for a while ───────┘     at() with a sooner one
+//!     └─────────── nothing to watch for a while ───────┘     at() with an earlier one
 //! ```
 //!
-//! The thread starts with the first deadline. When there has been none for [`LINGER`], it ends. The watcher
-//! wakes up for the first deadline that it knew when it fell asleep, even if that was taken back meanwhile:
-//! taking one back, which is what happens to most, makes no system call. There is one exception, or a far
-//! deadline would keep the thread for ever: who takes back the last one wakes a watcher that would sleep for
-//! longer than it has to linger.
+//! The thread starts with the first deadline. It ends when there has been no deadline for [`LINGER`]. The
+//! watcher wakes up for the first deadline that it knew when it fell asleep, even if that deadline was
+//! removed meanwhile. So a removal makes no system call, and most deadlines are removed before their time.
+//! There is one exception, or a far deadline would keep the thread asleep until then: a caller that removes
+//! the last deadline wakes a watcher that would sleep for longer than [`LINGER`].
 //!
 //! # Jobs and user's code
 //!
-//! A job is the library's own and short, such as to mark a token. What it leaves to be done in user's code,
-//! which may take long or block, it returns. Before the thread runs that, it gives up the watch, so that no
-//! other deadline comes late: if there are other deadlines, a *spare* thread takes over, or a new one.
-//! Afterwards the thread watches again if it is wanted, or stays as a spare for a while. No thread is started
-//! while one is starting or on its way back. So there is one thread more than are in user's code at the same
-//! time.
+//! A job is the library's own code and short: it marks a token, for instance. User's code may take long or
+//! block, so the job returns it as a callback. Before the thread runs that callback, it gives up the watch,
+//! so that no other deadline comes late. If there are other deadlines, a *spare* thread takes over, or a new
+//! one. After the callback, the thread takes the watch again if it is wanted, or stays as a spare for a
+//! while. No thread is started while one is starting or on its way back. So the number of threads is at most
+//! one above the largest number that were in user's code at the same time.
 //!
 //! # Invariants
 //!
-//! 1. Jobs begin in the order of their deadlines, equal ones in the order in which they were registered.
-//! 2. If there is a deadline, then the watch is `Awake`, or `Asleep` until that time or earlier, or it is
-//!    `Wanted` and a thread is on its way to take it. The one exception is that the system gives no thread;
-//!    then the next `at` tries again.
+//! 1. Jobs begin in the order of their deadlines; jobs with equal deadlines begin in the order of
+//!    registration.
+//! 2. If there is a deadline, the watch is `Awake`, or it is `Asleep` until that time or earlier, or it is
+//!    `Wanted` and a thread is on its way to take it. The one exception: the system gives no thread. Then the
+//!    next `at` tries again.
 //! 3. No job is run or dropped, and no thread started, under the lock.
-//! 4. When the drop of an [`TimerEntry`] has returned, its job has begun or never will.
+//! 4. When the drop of a [`TimerEntry`] has returned, its job has begun or will never begin.
 
 use super::Heap;
 use crate::panics::{contain, discard};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_static, thread};
 
-/// How long a thread without a use stays.
+/// How long a thread stays that has nothing to do.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// What a job leaves to be done: code that may take long.
+/// User's code that a job returns, to be run without the watch: it may take long.
 pub(crate) type TimerCallback = Box<dyn FnOnce() + Send>;
 
 type TimerJob = Box<dyn FnOnce() -> Option<TimerCallback> + Send>;
@@ -54,8 +55,8 @@ lazy_static! {
     static ref OF_THE_PROCESS: Timer = Timer::new();
 }
 
-/// Has a job run at `deadline`, or as soon as possible if that has passed. The job runs on a thread of the
-/// timer, and not at all if the entry is dropped before.
+/// Registers a job for `deadline`, or for as soon as possible if that has passed. The job runs on a thread of
+/// the timer. It does not run if the entry is dropped before.
 pub(crate) fn at(
     deadline: Instant,
     job: impl FnOnce() -> Option<TimerCallback> + Send + 'static,
@@ -69,35 +70,35 @@ struct Timer {
 
 struct TimerShared {
     state: Mutex<TimerData>,
-    /// For the watcher: there is a sooner deadline, or none any more.
+    /// Wakes the watcher: there is an earlier deadline, or no deadline is left.
     changed: Condvar,
-    /// For the spares: the watch has to be taken.
+    /// Wakes a spare: a thread must take the watch.
     wanted: Condvar,
-    /// How many threads run user's code. Counted up under the lock, and down before the lock is taken again:
-    /// so each other thread looks at the watch before it ends.
+    /// How many threads run user's code. A thread counts itself in under the lock, and out before it takes
+    /// the lock again. So every thread that is not counted here looks at the watch before it ends.
     in_user_code: AtomicUsize,
 }
 
 struct TimerData {
-    /// Each with its number.
+    /// Each job with its number.
     jobs: Heap<(u64, TimerJob)>,
     registered: u64,
     watch: TimerWatch,
     /// Threads that wait to take the watch.
     spares: usize,
-    /// All threads, also those that are starting.
+    /// All threads, the starting ones included.
     threads: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TimerWatch {
-    /// There is nothing to watch, or no thread for it.
+    /// There is no deadline, or no thread for it.
     Nobody,
     /// A spare was notified, or a thread is starting.
     Wanted,
     /// A thread looks at the deadlines before it sleeps.
     Awake,
-    /// A thread sleeps until then, or until it is notified.
+    /// A thread sleeps until this time, or until it is notified.
     Asleep(Instant),
 }
 
@@ -137,12 +138,12 @@ impl Timer {
     }
 }
 
-/// Keeps a job registered; dropping it takes the job back. The drop does not wait for a job that runs.
+/// Keeps a job registered; its drop removes the job. The drop does not wait for a job that runs.
 #[must_use = "dropping it takes the job back at once"]
 pub(crate) struct TimerEntry {
     shared: Arc<TimerShared>,
     slot: usize,
-    /// The slot has another job if this one has begun.
+    /// The number of the job: once the job has begun, the slot may have another one.
     number: u64,
 }
 
@@ -163,15 +164,16 @@ impl Drop for TimerEntry {
 }
 
 impl TimerShared {
-    /// Has a thread take the watch.
+    /// Makes a thread take the watch.
     fn summon(self: &Arc<Self>, mut state: MutexGuard<'_, TimerData>) {
         state.watch = TimerWatch::Wanted;
         if state.spares > 0 {
             self.wanted.notify_one();
             return;
         }
-        // One that is starting or coming back takes it. Otherwise many short callbacks would start a thread
-        // each. Relaxed: at worst this sees a thread in user code that has left it, and starts one more.
+        // A thread that is starting or coming back takes the watch. Without this check, many short callbacks
+        // would start a thread each. Relaxed: at worst this counts a thread that has left user's code
+        // already, and starts one more.
         if state.threads > self.in_user_code.load(Ordering::Relaxed) {
             return;
         }
@@ -188,7 +190,7 @@ impl TimerShared {
         }
     }
 
-    /// The body of a thread.
+    /// Runs on each thread of the timer, as its body.
     fn serve(self: &Arc<Self>) {
         let mut state = self.state.lock();
         while let Some(watching) = self.take_the_watch(state) {
@@ -199,7 +201,8 @@ impl TimerShared {
         }
     }
 
-    /// Takes the watch, or waits as a spare until it is wanted. `None` if that takes too long.
+    /// Takes the watch, or waits as a spare until the watch is wanted. `None` if that takes longer than
+    /// [`LINGER`].
     fn take_the_watch<'a>(
         &'a self,
         mut state: MutexGuard<'a, TimerData>,
@@ -221,8 +224,8 @@ impl TimerShared {
         Some(state)
     }
 
-    /// Runs what is due, until there is user's code to run, which is returned when the watch was given up; or
-    /// until there has been nothing to watch for a while.
+    /// Runs the jobs that are due, until one of them returns user's code: then gives up the watch and returns
+    /// that code. `None` if there has been no deadline for [`LINGER`].
     fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, TimerData>) -> Option<TimerCallback> {
         loop {
             let now = Instant::now();
@@ -283,8 +286,8 @@ mod tests {
         let (timer, (to, told)) = (Timer::new(), mpsc::channel());
         let now = Instant::now();
         let ahead = |milliseconds| now + Duration::from_millis(milliseconds);
-        // The first holds the thread up until all are there, so that what is asked for here is an order and
-        // no speed.
+        // The first job keeps the thread busy until all jobs are registered. So this tests an order, and no
+        // speed.
         let (go, gone) = mpsc::channel::<()>();
         let hold = timer.at(
             now,
@@ -337,7 +340,7 @@ mod tests {
     fn a_thread_that_is_back_from_user_code_is_used_again() {
         let (timer, (to, told)) = (Timer::new(), mpsc::channel());
         let far = Instant::now().checked_add(Duration::from_hours(1)).unwrap();
-        let far = timer.at(far, Box::new(|| None)); // so that somebody has to watch meanwhile
+        let far = timer.at(far, Box::new(|| None)); // so that a thread must watch meanwhile
         let threads: std::collections::HashSet<_> = (0..20)
             .map(|_| {
                 let to = to.clone();
@@ -360,7 +363,7 @@ mod tests {
         drop(far);
     }
 
-    /// Otherwise it would come when it has lingered for long enough.
+    /// A spare that is not woken would take the watch only when it has lingered for long enough.
     #[test]
     fn a_spare_takes_the_watch_when_it_is_wanted_and_not_when_its_time_is_up() {
         let is_soon = |_| {
@@ -382,15 +385,15 @@ mod tests {
             drop((release, far, first, entries));
             now.elapsed() < LINGER / 2
         };
-        assert!((0..5).any(is_soon)); // most of them are not, only if the machine is very busy
+        assert!((0..5).any(is_soon)); // fails only on a very busy machine: one quick run of five is enough
     }
 
-    /// Otherwise thousands of deadlines at one time, with callbacks that take no time, start hundreds of
-    /// threads.
+    /// Without that rule, thousands of deadlines at one time, with callbacks that take no time, start
+    /// hundreds of threads.
     #[test]
     fn no_thread_is_started_while_another_one_is_on_its_way() {
         let shared = Timer::new().shared;
-        shared.state.lock().threads = 1; // it is starting, or coming back from user's code
+        shared.state.lock().threads = 1; // this thread is starting, or coming back from user's code
         shared.summon(shared.state.lock());
         assert!(shared.state.lock().watch == TimerWatch::Wanted);
         assert_eq!(shared.state.lock().threads, 1);
@@ -423,7 +426,7 @@ mod tests {
         assert_eq!(timer.shared.state.lock().jobs.len(), 0);
     }
 
-    /// Otherwise the thread would sleep for a hundred years beside an empty heap.
+    /// A watcher that is not woken would sleep for a hundred years beside an empty heap.
     #[test]
     fn who_takes_the_last_one_back_wakes_a_watcher_that_would_sleep_for_long() {
         let timer = Timer::new();
