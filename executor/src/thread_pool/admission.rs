@@ -1,23 +1,23 @@
-//! The way in: how a task gets a thread or a place in the queue, or is refused.
+//! The way of a task into the pool: it gets a thread or a place in the queue, or is refused.
 //!
-//! Most tasks come the short way: [`admit`](PoolShared::admit) leaves them in the inbox. If the inbox is closed, there is
-//! something to decide, and [`decide`](PoolShared::decide) does so under the lock of the state. In this order:
+//! Most tasks come the short way: [`admit`](PoolShared::admit) leaves them in the inbox. If the inbox is
+//! closed, [`decide`](PoolShared::decide) takes the first rule that applies, under the lock of the state:
 //!
 //! 1. The pool is shut down: the task is refused.
 //! 2. There are fewer threads than the core size: a thread is started for the task.
-//! 3. The queue has room, if need be after tombstones were cleared out: the task waits, and a worker is woken.
+//! 3. The queue has room, perhaps after tombstones were cleared out: the task waits, a worker is woken.
 //! 4. There are fewer threads than the maximum: a thread is started for the task.
 //! 5. Otherwise the task is refused, and the rejection handler is called, outside the lock.
 //!
-//! A pool that was told to start threads first does so up to the maximum in step 2.
+//! A pool that starts threads first does so in step 2, up to the maximum.
 //!
 //! # Invariants
 //!
-//! 1. A task is accepted under the lock under which it was decided that it is: that of the state or, by the short way, that
-//!    of the inbox, which is open only while there is nothing to decide.
-//! 2. A task that waits is never without a live worker. So no task is queued while the first threads have been ordered and
-//!    none has begun, and none after the last worker has left.
-//! 3. A task that is refused goes back to its submitter, whole. A task is lost only by a user's queue that panics.
+//! 1. A task is accepted under the lock under which that was decided: the lock of the state or, on the short
+//!    way, that of the inbox, which is open only while there is nothing to decide.
+//! 2. While a task waits, there is a live worker. So no task is queued before the first worker has begun or
+//!    after the last has left.
+//! 3. A refused task goes back to its submitter unchanged. Only a user's queue that panics can lose a task.
 
 use std::io;
 
@@ -41,15 +41,15 @@ impl Executor for ThreadPoolExecutor {
         self.shared.admit(task).or_else(|refused| {
             let handler = self.rejection_handler();
             let result = handler.rejected(refused, &RefusingPool::new(&self.shared));
-            discard(handler); // it may have been replaced meanwhile, so this may be its end
+            discard(handler); // if it was replaced meanwhile, this drops it
             result
         })
     }
 }
 
 impl PoolShared {
-    /// Accepts a task by the rules of the pool, or gives it back with the reason.
-    #[inline] // all the way from `execute`: a task that is copied at each step costs more than the lock
+    /// Accepts a task by the rules above, or gives it back with the reason.
+    #[inline] // as are its callers: to copy a task at each step costs more than the lock
     fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
         match self.inbox.try_push(task, |task| self.enter(task)) {
             Ok(()) => Ok(()),
@@ -57,37 +57,37 @@ impl PoolShared {
         }
     }
 
-    /// The task is about to wait. From now on the pool hears of it if the task is cancelled.
+    /// Makes a task that is about to wait tell the pool if it is cancelled.
     #[inline]
     fn enter(&self, task: &Task) {
         if !task.enter_queue(self.registration.id()) {
-            self.tombstones.made(); // it was cancelled before it could tell us
+            self.tombstones.made(); // the task was cancelled before this
         }
     }
 
     // ANCHOR: admit
-    /// The long way in, for when there is something to decide.
+    /// Decides about a task under the lock of the state: the long way into the pool.
     ///
-    /// The order is: a thread below core size, a place in the queue, a thread below maximum size; or threads first and
-    /// then the queue, if the builder was told so.
+    /// The order is: a thread below core size, a place in the queue, a thread below maximum size. With
+    /// `threads_first`, the queue comes last.
     fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
-        let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
+        let mut cancelled = Vec::new(); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
         loop {
             if state.phase != PoolState::Running {
                 return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
             }
-            // A pool of core size zero needs a thread as well: without one nobody would look into its queue.
+            // A pool of core size zero needs a thread, too: without one, no worker would look into its queue.
             let wants_a_thread = state.workers() < state.settings.grows_to();
             let can_do_without = state.live > 0 && !state.backoff.is_over();
             if wants_a_thread && !can_do_without || state.workers() == 0 {
                 return self.give_a_thread(state, task);
             }
             if state.live == 0 {
-                // All threads of the pool have been ordered and none has started. If none of them comes, a task in the
-                // queue would be stranded, so wait the moment until that is known.
+                // All threads of the pool have been ordered and none has started. If no thread starts, a task
+                // in the queue would be stranded. So the submitter waits until it knows.
                 if is_starting_a_worker(self) {
-                    drop(state); // it would wait for itself
+                    drop(state); // this thread would wait for itself
                     return Err(RejectedExecution {
                         reason: RejectReason::NoThread(factory_submits()),
                         task,
@@ -121,13 +121,13 @@ impl PoolShared {
     }
     // ANCHOR_END: admit
 
-    /// Puts a task into the queue, if it may wait there, and sees to it that a worker takes it. A queue that panics gives
-    /// nothing back: it has the task, or has dropped it by unwinding.
+    /// Puts a task into the queue if the queue accepts it, and makes sure that a worker takes it. The error
+    /// is `None` if the queue panics and has lost the task.
     fn enqueue(&self, state: &mut MutexGuard<'_, PoolData>, task: Task) -> Result<(), Option<Task>> {
         self.inbox.close(state);
         let id = task.id();
         let idle = state.idle;
-        self.enter(&task); // before it is in the queue: the queue may drop it there and then
+        self.enter(&task); // before the push, because the queue may drop the task at once
         let pushed = if !self.inbox.in_use() {
             let task = task.up_to_date();
             ask(|| state.queue.push(task, idle))
@@ -158,14 +158,14 @@ impl PoolShared {
         task: Task,
     ) -> Result<(), RejectedExecution> {
         let Err(NoWorker { mut state, error, task }) = self.start_worker(state, task) else { return Ok(()) };
-        // Use the workers that exist, or wait for those that other submitters have ordered.
+        // Use the workers that exist, or wait for workers that other submitters have ordered.
         let may_wait = !is_starting_a_worker(self);
         while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
             state = self.started.wait(state);
         }
         if state.phase == PoolState::Running && state.live > 0 {
             let queued = self.enqueue(&mut state, task);
-            self.tell_of_task(state); // lets go of it before the error is dropped, which is the factory's, or its panic
+            self.tell_of_task(state); // releases the lock; the error is the factory's, and is dropped later
             return match queued {
                 Ok(()) | Err(None) => Ok(()),
                 Err(Some(task)) => Err(RejectedExecution { reason: RejectReason::NoThread(error), task }),
@@ -176,7 +176,7 @@ impl PoolShared {
     }
 }
 
-/// What a thread factory is told that submits to its own pool while the pool has no other thread.
+/// The error for a thread factory that submits to its own pool while the pool has no other thread.
 fn factory_submits() -> io::Error {
     io::Error::other("the task was submitted by the thread factory that the pool waits for")
 }
@@ -194,8 +194,8 @@ impl Refuser for Arc<PoolShared> {
         self.admit_when_room(task, deadline, |task| self.admit(task))
     }
 
-    /// It is no task of the pool's, so no hook is called and nothing counted, but a panic in it that nobody reads is
-    /// reported where the submitter expects it.
+    /// Runs the task without hooks and counts, since it is no task of the pool. A panic that no client reads
+    /// is still reported to the pool's panic handler.
     fn run_here(&self, task: Task) {
         let label = task.label();
         task.run_then(|outcome| {
@@ -205,9 +205,9 @@ impl Refuser for Arc<PoolShared> {
         });
     }
 
-    /// As a worker does, but the claim is noted for none.
+    /// Takes a task out like a worker, but notes the claim in no worker slot.
     fn take_next(&self) -> Option<Task> {
-        let mut cancelled = Vec::new(); // declared first, so dropped last: when the lock is free
+        let mut cancelled = Vec::new(); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
         let task = loop {
             let Some(batch) = self.inbox.refill(&mut state) else {

@@ -1,9 +1,9 @@
-//! The batch: tasks that workers claim one at a time, without the lock of the state, and the worker slots in which they
-//! note it.
+//! The batch, from which workers claim tasks without the lock of the state, and the worker slots.
 //!
-//! If each worker took the lock of the state for each task, the workers would fight for it. So a worker that finds nothing
-//! makes a batch of a piece of the inbox, in one step, and every worker claims from it: a claim is one addition to a
-//! counter, whose old value is the place of a task. No two workers get the same value.
+//! If each worker took the lock of the state for each task, the workers would contend for it. So a worker
+//! that finds no task makes a batch of a piece of the inbox, in one step, and every worker claims tasks from
+//! it, one at a time. A claim is one addition to a counter; its old value is the place of the task. So no two
+//! workers get the same place.
 //!
 //! ```text
 //!    submitter ──▶ inbox ──a piece, when the batch is used up────▶ batch ─one by one─▶ workers
@@ -12,40 +12,40 @@
 //!                                                                 queue
 //! ```
 //!
-//! A worker never holds a task that it has not begun. A private batch would be faster still, and wrong: two tasks that
-//! wait for each other can run on two threads only if neither lies in the batch of the thread that runs the other.
+//! A worker never holds a task that it has not begun. A private batch for each worker would be faster, and
+//! wrong: a task could wait for one that lies in the batch of its own worker, and neither would ever end.
 //!
 //! # Stopping the claims
 //!
-//! A thread that has to see or change all that waits *reclaims* the batch: it puts the counter beyond the last place, and
-//! what was not claimed until then goes back into the queue, in order. For the counts it is enough to *freeze* the batch for
-//! a moment, and to put the counter back afterwards (*resume*).
+//! A thread that must see or change all waiting tasks *reclaims* the batch: it sets the counter beyond the
+//! last place, and puts the unclaimed tasks back into the queue, in order. A thread that only wants the
+//! counts *freezes* the batch for a moment, and sets the counter back afterwards (*resume*).
 //!
 //! # Worker slots
 //!
-//! Each worker has a *worker slot*, in which it alone writes what it has claimed, begun and completed. One count for all
-//! workers would be a cache line for which they fight, task by task. A thread that wants the counts adds the worker
-//! slots up, under the lock of the state and while the batch is frozen: then no task begins, and since ends are counted
-//! one by one, the sum is what was true at some moment of the adding.
+//! Each worker has a *worker slot*, in which it alone counts the tasks that it has claimed, begun and
+//! completed. For one count of all workers, they would contend for a cache line with each task. A thread that
+//! wants the counts adds up the worker slots, under the lock of the state and while the batch is frozen. Then
+//! no task begins. Ends are counted one by one, so the sum was true at some moment of the addition.
 //!
-//! A claim takes effect when the counter moves. A moment later the worker notes it in its worker slot. Until all claims are
-//! noted, the worker slots are behind the counter, so a thread that freezes the batch waits for that moment
-//! ([`WorkerSlots::wait_for_claims`]).
+//! A claim takes effect when the counter moves. A moment later the worker notes the claim in its worker slot.
+//! So a thread that freezes the batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
 //!
 //! # Without a lock
 //!
-//! A place is an `UnsafeCell`. A lock for each, which nobody ever fights for, would take 15 % more processor time per tiny
-//! task. That no place is touched twice is what the models of `executor/model/tests/cores/run` show: two that claim, one
-//! that freezes, one that reclaims, and a batch that is filled again; loom knows of each access to a place.
+//! A place is an `UnsafeCell`. A lock for each place would take 15 % more processor time per tiny task,
+//! although no two threads ever contend for it. The models of `executor/model/tests/cores/batch` check that
+//! no place is accessed twice: two threads claim, one freezes, one reclaims, and a batch is filled again.
 //!
 //! # Invariants
 //!
-//! 1. A batch does not change while a worker refers to it, apart from the counter and the contents of the places. So it is
-//!    filled again only when nobody but the pool has it.
-//! 2. The batch and the queue are never both in use: a batch is made only when the one before is used up, and of all that is
-//!    in the queue, or, if that is empty, of the oldest piece of the inbox. So tasks start in the order of their submission.
+//! 1. While a worker refers to a batch, only the counter and the contents of the places change. So a batch is
+//!    filled again only when the pool has the only reference.
+//! 2. A batch is made only when the one before is used up. It gets all tasks of the queue or, if the queue is
+//!    empty, the oldest piece of the inbox. So the batch and the queue are never both in use, and tasks start
+//!    in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
-//! 4. What a worker slot counts outlives its worker: the next worker in the worker slot counts on.
+//! 4. The counts of a worker slot outlive its worker: the next worker in the slot continues them.
 
 #![allow(unsafe_code, reason = "a claimed place is touched without a lock")]
 
@@ -55,11 +55,10 @@ use crate::sync::{Arc, Mutex, UnsafeCell, thread};
 use crate::task::{Task, TaskLabel};
 use crate::waiting::worker_context::PoolWorker;
 
-/// A place for one task, from which it is taken once, by the one party that has claimed the place.
+/// A place for one task. Only the thread that has claimed the place takes the task, once.
 pub(super) struct TaskSlot(UnsafeCell<Option<Task>>);
 
-// SAFETY: a shared slot is only ever touched by `take`, whose callers see to it that no two of them touch the same one. A
-// task may go from thread to thread.
+// SAFETY: only `take` accesses a shared place, each caller another one. A task is `Send`.
 unsafe impl Sync for TaskSlot {}
 
 impl TaskSlot {
@@ -72,43 +71,43 @@ impl TaskSlot {
     /// No other thread takes from this place, now or later.
     #[inline]
     unsafe fn take(&self) -> Option<Task> {
-        // SAFETY: the caller is the only one to touch it.
+        // SAFETY: only the caller accesses this place.
         self.0.with_mut(|task| unsafe { (*task).take() })
     }
 
-    /// Before it is in a batch, the place has its task.
+    /// Returns the task of a place that is in no batch yet.
     pub(super) fn into_task(self) -> Task {
-        self.0.into_inner().expect("nobody has claimed it")
+        self.0.into_inner().expect("a place in no batch has its task")
     }
 }
 
-/// What comes before the first place is claimed, and what has been claimed stays claimed.
+/// Tasks that workers claim in order, each task once.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// The place that is claimed next; from the number of places on, there is none.
+    /// The place of the next claim; at or above the number of places, there is no task to claim.
     next: Counter,
     slots: Vec<TaskSlot>,
 }
 
-/// What all workers write to, in a cache line without anything that they only read.
+/// The counter that all workers write, in a cache line without data that they only read.
 #[derive(Default)]
 #[repr(align(128))]
 struct Counter(AtomicUsize);
 
-/// Where the counter of a frozen batch stands. Each worker that looks adds one, so there is room above it.
+/// The counter of a frozen batch. Each worker that tries to claim adds one, so there is room above.
 const FROZEN: usize = usize::MAX / 2;
 
 impl Batch {
-    /// Claims the next task. `None` if the batch is used up or frozen; then the caller goes to the state.
+    /// Claims the next task. `None` if the batch is used up or frozen; then the caller looks at the state.
     ///
-    /// All operations on the counter are sequentially consistent: with the flag of the waiting submitters, each side
-    /// writes its own and then reads the other's.
+    /// All operations on the counter are sequentially consistent, because of the flag of the waiting
+    /// submitters: a worker writes the counter, then reads the flag; a submitter the other way round.
     #[inline]
     pub(super) fn claim(&self) -> Option<Task> {
         let place = self.next.0.fetch_add(1, Ordering::SeqCst);
         let slot = self.slots.get(place)?;
-        // SAFETY: the counter gives each place to one claim, and after a reclaim or a freeze none at all until it is put back
-        // to where it was. So nobody else has this place.
+        // SAFETY: the counter gives each place to one claim. After a reclaim or a freeze it gives no place,
+        // until it is set back to where it was. So no other thread has this place.
         let task = unsafe { slot.take() };
         debug_assert!(task.is_some(), "a place is claimed once");
         task
@@ -122,39 +121,40 @@ impl Batch {
         self.slots.len() - self.claimed()
     }
 
-    /// Ends all claims, and says how many there were.
+    /// Ends all claims, and returns their number.
     fn freeze(&self) -> usize {
         self.next.0.swap(FROZEN, Ordering::SeqCst).min(self.slots.len())
     }
 
     fn resume(&self, claimed: usize) {
-        self.next.0.swap(claimed, Ordering::SeqCst); // a swap, since loom takes a store for older than additions beside it
+        self.next.0.swap(claimed, Ordering::SeqCst); // a swap: loom takes a store for older than additions
     }
 }
 
-/// The current batch and those before it; part of the state.
+/// The current batch and the batches before it; part of the state.
 #[derive(Default)]
 pub(super) struct Batches {
     current: Arc<Batch>,
-    /// Used up. They are filled again when no worker refers to them any more, so that a busy pool asks for no memory.
+    /// Batches that are used up. They are filled again when no worker refers to them, so that a busy pool
+    /// allocates no memory.
     spent: Vec<Arc<Batch>>,
-    /// How many tasks were claimed from those.
+    /// How many tasks were claimed from batches before the current one.
     claimed_before: u64,
 }
 
 impl Batches {
-    /// How many tasks wait in the batch. Claims can make it fewer at any time, nothing can make it more without the lock of
-    /// the state.
+    /// Returns how many tasks wait in the batch. A claim lowers the number at any time; only the holder of
+    /// the state's lock raises it.
     pub(super) fn remaining(&self) -> usize {
         self.current.remaining()
     }
 
-    /// The batch to claim from, if there is anything in it.
+    /// Returns the batch to claim from, if a task is in it.
     pub(super) fn current(&self) -> Option<&Arc<Batch>> {
         (self.remaining() > 0).then_some(&self.current)
     }
 
-    /// Makes a new batch of what `fill` puts in. The current one is used up.
+    /// Makes a new batch of the tasks that `fill` puts in. The current one is used up.
     pub(super) fn refill(&mut self, fill: impl FnOnce(&mut Vec<TaskSlot>)) {
         let free = self.spent.iter_mut().position(|batch| Arc::get_mut(batch).is_some());
         let mut batch = free.map_or_else(Arc::default, |place| self.spent.swap_remove(place));
@@ -165,7 +165,7 @@ impl Batches {
         self.retire(batch);
     }
 
-    /// Ends the claims for good and gives back what was not claimed, in order.
+    /// Ends the claims of this batch and returns the unclaimed tasks, in order.
     pub(super) fn reclaim(&mut self) -> Vec<Task> {
         if self.remaining() == 0 {
             return Vec::new();
@@ -175,7 +175,7 @@ impl Batches {
         self.claimed_before += claimed as u64;
         let spent = std::mem::take(&mut self.current);
         self.spent.push(spent);
-        // SAFETY: nobody has claimed these places, and the counter stays where nobody can.
+        // SAFETY: no thread has claimed these places, and the counter stays beyond them.
         batch.slots[claimed..].iter().filter_map(|slot| unsafe { slot.take() }).collect()
     }
 
@@ -185,7 +185,7 @@ impl Batches {
         self.spent.push(spent);
     }
 
-    /// Ends the claims until the result is given to [`resume`](Self::resume).
+    /// Stops the claims until the caller passes the result to [`resume`](Self::resume).
     pub(super) fn freeze(&self) -> Frozen {
         let claimed = self.current.freeze();
         Frozen { claimed, in_all: self.claimed_before + claimed as u64 }
@@ -199,7 +199,7 @@ impl Batches {
         self.current.resume(frozen.claimed);
     }
 
-    /// Gives back the memory that a burst needed. Nothing waits, so the current batch is used up.
+    /// Gives back the memory that a burst needed. No task waits, so the current batch is used up.
     pub(super) fn shrink(&mut self, kept: usize) {
         debug_assert_eq!(self.remaining(), 0);
         if self.current.slots.capacity() > kept {
@@ -209,29 +209,29 @@ impl Batches {
     }
 }
 
-/// A batch in which nothing is claimed for a moment.
+/// The counts of a batch from which no task is claimed for a moment.
 pub(super) struct Frozen {
     claimed: usize,
-    /// Claims there have ever been in this pool.
+    /// All claims in this pool so far.
     pub(super) in_all: u64,
 }
 
-/// What one worker has done and is doing.
-#[repr(align(128))] // so that no two workers write to the same cache line, or to two that are fetched together
+/// The counts of one worker, and the task that it runs.
+#[repr(align(128))] // so that no two workers write to one cache line, or to two that are fetched together
 #[derive(Default)]
 pub(super) struct WorkerSlot {
-    /// Claims that are noted here: each as begun, or as found to be cancelled.
+    /// Claims that the worker has noted: it has begun the task or found it cancelled.
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,
-    /// The id of the task that was begun last. It runs if more are begun than completed.
+    /// The id of the task that was begun last. It runs if more tasks are begun than completed.
     task: AtomicU64,
-    /// The last task that had a name. Most have none, and cost no lock here.
+    /// The last task that had a name. Most tasks have no name, and take no lock here.
     named: Mutex<Option<TaskLabel>>,
 }
 
 impl WorkerSlot {
-    /// The worker has taken a task and will run it.
+    /// Notes that the worker has taken a task and will run it.
     #[inline]
     pub(super) fn begin(&self, task: TaskLabel) {
         self.task.store(task.id().number(), Ordering::Relaxed); // published by the count
@@ -241,19 +241,19 @@ impl WorkerSlot {
         add_one(&self.begun);
     }
 
-    /// A claim has been seen to: the task is begun, or will not be.
+    /// Notes a claim: its task is counted as begun, or will not begin.
     #[inline]
     pub(super) fn note_claim(&self) {
         add_one(&self.noted);
     }
 
-    /// The task has ended.
+    /// Notes that the task has ended.
     #[inline]
     pub(super) fn complete(&self) {
         add_one(&self.completed);
     }
 
-    /// The worker unwinds: its task has neither completed nor does it run.
+    /// Notes that the worker unwinds: its task no longer counts as begun.
     pub(super) fn abandon(&self) {
         self.begun.store(self.completed(), Ordering::Release);
     }
@@ -270,7 +270,7 @@ impl WorkerSlot {
         self.completed.load(Ordering::Acquire)
     }
 
-    /// The task that runs, if one does.
+    /// Returns the task that runs now, if there is one.
     fn running(&self) -> Option<TaskLabel> {
         if self.begun() == self.completed() {
             return None;
@@ -287,14 +287,16 @@ impl PoolWorker for WorkerSlot {
     }
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
-        // Relaxed: it is this thread that writes it. Another one is there if the strand is run on top of a task that waits.
+        // Relaxed: this thread writes the id. Another id is here if the strand runs on top of a task that
+        // waits.
         if self.task.load(Ordering::Relaxed) == strand.number() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }
     }
 }
 
-/// Not an atomic addition, which would cost more: nobody else writes it.
+/// Adds one to a counter that only this thread writes. So it need not be an atomic addition, which costs
+/// more.
 #[inline]
 fn add_one(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Release);
@@ -303,14 +305,14 @@ fn add_one(counter: &AtomicU64) {
 /// The worker slots of a pool; part of the state.
 #[derive(Default)]
 pub(super) struct WorkerSlots {
-    /// Each with whether a worker has it. A worker keeps its worker slot for as long as it lives.
+    /// Each slot, and whether a worker has it. A worker keeps its slot as long as it lives.
     all: Vec<(bool, Arc<WorkerSlot>)>,
-    /// Claims that were made for no worker.
+    /// Claims by threads without a worker slot.
     claimed_otherwise: u64,
 }
 
 impl WorkerSlots {
-    /// Gives a worker a worker slot, and the number by which it vacates it.
+    /// Gives a worker a slot, and the number by which the worker vacates the slot.
     pub(super) fn assign(&mut self) -> (usize, Arc<WorkerSlot>) {
         let free = self.all.iter().position(|(taken, _)| !taken);
         let number = free.unwrap_or_else(|| {
@@ -326,14 +328,14 @@ impl WorkerSlots {
         self.all[number].0 = false;
     }
 
-    /// A task was claimed by a thread that is no worker.
+    /// Notes that a thread without a worker slot has claimed a task.
     pub(super) fn note_claim_of_another(&mut self) {
         self.claimed_otherwise += 1;
     }
 
-    /// Waits until the worker slots say what the counter of the frozen batch said.
+    /// Waits until all claims of the frozen batch are noted in the worker slots.
     pub(super) fn wait_for_claims(&self, frozen: &Frozen) {
-        // A worker that has claimed a task notes it at once and holds no lock that this thread wants meanwhile.
+        // A worker notes a claim at once; until then it takes no lock that this thread holds.
         while self.sum(WorkerSlot::noted) + self.claimed_otherwise < frozen.in_all {
             thread::yield_now();
         }
@@ -347,7 +349,7 @@ impl WorkerSlots {
         self.sum(WorkerSlot::completed)
     }
 
-    /// The tasks that run.
+    /// Returns the tasks that run now.
     pub(super) fn running(&self) -> Vec<TaskLabel> {
         self.all.iter().filter_map(|(_, worker_slot)| worker_slot.running()).collect()
     }

@@ -1,4 +1,4 @@
-//! How a pool is put together: every knob, what it does and how it interacts with the others.
+//! The builder of a pool: each setting, what it does and how it interacts with the others.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ use crate::panics::PanicHandler;
 use crate::sync::{Arc, Duration};
 use crate::waiting::starvation::OnStarvation;
 
-/// Puts a [`ThreadPoolExecutor`] together.
+/// Builds a [`ThreadPoolExecutor`] from its settings.
 ///
 /// # Sizes and queue
 ///
-/// A new task takes the first of these that applies:
+/// For a new task, the first rule that applies decides:
 ///
 /// 1. fewer threads than [`core_threads`](Self::core_threads): a new thread starts with it, even if others
 ///    are idle;
@@ -27,12 +27,12 @@ use crate::waiting::starvation::OnStarvation;
 /// 3. fewer threads than [`maximum_threads`](Self::maximum_threads): a new thread starts with it;
 /// 4. the [saturation policy](Self::rejection_handler) decides.
 ///
-/// So a pool with an unbounded queue never has more threads than its core size, and the maximum size means
-/// something only with a queue that can be full. [`threads_first`](Self::threads_first) swaps 2 and 3.
-/// Threads above the core size end when they have been idle for the [`keep_alive`](Self::keep_alive) time.
+/// So a pool with an unbounded queue never has more threads than its core size, and the maximum size matters
+/// only with a queue that can be full. [`threads_first`](Self::threads_first) swaps 2 and 3. Threads above
+/// the core size end when they have been idle for the [`keep_alive`](Self::keep_alive) time.
 ///
-/// A running pool has a getter of the same name for each setting that can be changed later, and a setter,
-/// which begins with `set_`: [`core_threads`](ThreadPoolExecutor::core_threads) and
+/// For each setting that can be changed later, a running pool has a getter of the same name, and a setter
+/// with `set_` before it: [`core_threads`](ThreadPoolExecutor::core_threads) and
 /// [`set_core_threads`](ThreadPoolExecutor::set_core_threads), for instance.
 ///
 /// ```
@@ -86,37 +86,39 @@ impl ThreadPoolBuilder {
         }
     }
 
-    /// The number of threads that are started as tasks arrive and then stay. Default: 1.
+    /// Sets the core size: the number of threads that start as tasks arrive, and then stay. Default: 1.
     ///
-    /// Zero is allowed: such a pool has no threads while it has nothing to do, starts one for the first task,
-    /// and more only when the queue refuses.
+    /// Zero is allowed. Such a pool has no threads while it is idle, starts one for the first task, and
+    /// starts more only when the queue refuses a task.
     #[doc(alias = "corePoolSize")]
     pub fn core_threads(mut self, threads: usize) -> Self {
         self.core = threads;
         self
     }
 
-    /// The most threads there may be. Default: as many as `core_threads`, but at least one.
+    /// Sets the maximum size: the most threads that the pool may have. Default: as many as `core_threads`,
+    /// but at least one.
     #[doc(alias = "maximumPoolSize")]
     pub fn maximum_threads(mut self, threads: usize) -> Self {
         self.maximum = Some(threads);
         self
     }
 
-    /// `core_threads` and `maximum_threads` in one: a pool of fixed size.
+    /// Sets `core_threads` and `maximum_threads` to the same number, for a pool of fixed size.
     pub fn threads(self, threads: usize) -> Self {
         self.core_threads(threads).maximum_threads(threads)
     }
 
-    /// How long a thread above the core size may be idle before it ends. Default: 60 s. A time too long for
-    /// the clock means for ever.
+    /// Sets how long a thread above the core size may be idle before it ends. Default: 60 s. With a time too
+    /// long for the clock, such threads never end.
     #[doc(alias = "keepAliveTime")]
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
         self
     }
 
-    /// Lets core threads end, too, when they have been idle for the keep-alive time. Default: they stay.
+    /// Sets whether core threads end, too, when they have been idle for the keep-alive time. Default: they
+    /// stay.
     #[doc(alias = "allowCoreThreadTimeOut")]
     pub fn core_timeout(mut self, allowed: bool) -> Self {
         self.core_timeout = allowed;
@@ -137,9 +139,9 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Where tasks wait. Default: [`FifoQueue::unbounded`].
+    /// Sets the queue in which tasks wait. Default: [`FifoQueue::unbounded`].
     ///
-    /// A queue that is chosen at run time comes in a box:
+    /// To choose a queue at run time, put it into a box:
     ///
     /// ```
     /// use executor::{FifoQueue, PriorityQueue, ThreadPoolExecutor, WorkQueue};
@@ -155,32 +157,32 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// What happens to a task for which there is no room. Default: [`Abort`].
+    /// Sets the handler that decides about a task for which there is no room. Default: [`Abort`].
     pub fn rejection_handler(mut self, handler: impl RejectionHandler + 'static) -> Self {
         self.rejection = in_arc::<_, dyn RejectionHandler>(handler, |handler| Arc::new(handler));
         self
     }
 
-    /// Who starts the threads. Default: [`NamedThreads`] called `pool-1`, `pool-2`, …
+    /// Sets the factory that starts the threads. Default: [`NamedThreads`] called `pool-1`, `pool-2`, …
     pub fn thread_factory(mut self, factory: impl ThreadFactory + 'static) -> Self {
         self.factory = Some(in_arc::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory)));
         self
     }
 
-    /// What threads are called: `NAME-thread-1`, … Short for a [`NamedThreads`] factory.
+    /// Names the threads `NAME-thread-1`, …, by a [`NamedThreads`] factory.
     pub fn name(self, name: impl Into<String>) -> Self {
         self.thread_factory(NamedThreads::new(name))
     }
 
-    /// What is called around each task. Default: nothing.
+    /// Sets the hooks that the pool calls around each task. Default: none.
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
         self.hooks = Some(Box::new(hooks));
         self
     }
 
-    /// Who hears of panics in this pool's tasks that nobody reads from a handle. Default: [the handler of the
-    /// process](crate::panics::set_handler). An [`Arc`](std::sync::Arc) is a handler that several pools can
-    /// share:
+    /// Sets the handler for panics in this pool's tasks that no client reads from a handle. Default: [the
+    /// handler of the process](crate::panics::set_handler). In an [`Arc`](std::sync::Arc), several pools can
+    /// share a handler:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -196,23 +198,23 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// What happens when the pool is dropped. Default: [`DropPolicy::Finish`].
+    /// Sets what the drop of the pool does. Default: [`DropPolicy::Finish`].
     pub fn on_drop(mut self, policy: DropPolicy) -> Self {
         self.on_drop = policy;
         self
     }
 
-    /// Hangs the pool on a token: cancelling it stops the pool. Default: it hangs on none.
+    /// Makes the pool's root token a child of `token`, so a cancel of `token` stops the pool. Default: no
+    /// parent.
     ///
-    /// The tokens of all its tasks are below this one, so the tasks that run see the request and its
-    /// [reason](CancelToken::reason) at once. Then, with the callbacks of the token, the pool is stopped as
-    /// by [`shutdown_now`](crate::ExecutorService::shutdown_now), and the tasks that were not begun are
-    /// dropped, which completes their handles as cancelled. (A task that a thread takes in between begins
-    /// with a cancelled token.) The pool accepts no more tasks, and is over when those that run have ended.
-    /// The token need not outlive the pool, nor the other way round, and shutting the pool down does not
-    /// cancel the token.
+    /// The tokens of all its tasks are below `token`, so the running tasks see the request and its
+    /// [reason](CancelToken::reason) at once. Then a callback of the token stops the pool like
+    /// [`shutdown_now`](crate::ExecutorService::shutdown_now) and drops the tasks that have not begun, which
+    /// completes their handles as cancelled. (A task that a thread takes in between begins with a cancelled
+    /// token.) The pool accepts no more tasks, and is terminated when the running tasks have ended. Neither
+    /// the token nor the pool need outlive the other. A shutdown of the pool does not cancel the token.
     ///
-    /// For a service of several pools that end together, or with a deadline:
+    /// Use it for a service of several pools that end together, or with a deadline:
     ///
     /// ```
     /// use std::time::Duration;
@@ -230,8 +232,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// What becomes of a wait inside a task that could never end, because the task that it waits for is in
-    /// the queue and all threads wait. Default: [`OnStarvation::Report`], an error.
+    /// Sets how the pool ends a wait inside a task that could never end, because all threads wait and the
+    /// awaited task is in the queue. Default: [`OnStarvation::Report`], an error.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -249,7 +251,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Makes the pool. Unless it was told to [`prestart`](Self::prestart), no thread exists yet.
+    /// Makes the pool. No thread exists yet, unless [`prestart`](Self::prestart) was called.
     ///
     /// # Errors
     /// [`PoolConfigError`] if settings contradict each other.

@@ -1,30 +1,31 @@
 //! Tasks that are cancelled while they wait.
 //!
-//! A task that is cancelled through its handle gives up its closure at once, wherever it is. What stays in
-//! the queue is an empty shell, a *tombstone*: it will not be run, and must not count as a task that waits,
-//! nor take another task's room. To search the queue for it at once would take time in proportion to the
-//! queue's length for every cancel. So tombstones stay where they are, are counted, and are cleared out
-//! later, many at a time.
+//! A task that is cancelled through its handle gives up its closure at once, wherever it is. An empty shell
+//! stays in the queue, a *tombstone*. It will not be run. It must not count as a waiting task, and must not
+//! take another task's room. For every cancel, a search of the queue would take time in proportion to the
+//! queue's length. So tombstones stay in the queue and are counted, and many are cleared out at once.
 //!
 //! # The life of a tombstone
 //!
-//! | when | who | count |
+//! | when | counted by | count |
 //! |---|---|---|
-//! | a task comes in and was cancelled before it could be told of its queue | its submitter, by [`made`](crate::task::tombstones::Tombstones::made) | + 1 |
-//! | a task is cancelled in the inbox, the batch or the queue | the canceller, by [`QueueOwner::cancelled_in_queue`] | + 1 |
-//! | it is claimed or taken out of the queue | that thread, by [`has_left`](crate::task::tombstones::Tombstones::has_left) | − 1 |
-//! | a user's queue drops it | the queue, by [`QueueOwner::tombstone_dropped`] | − 1 |
+//! | a task was cancelled before it comes in | its submitter, by [`made`] | + 1 |
+//! | a waiting task is cancelled | the canceller, by [`QueueOwner::cancelled_in_queue`] | + 1 |
+//! | a tombstone is claimed or taken out of the queue | that thread, by [`has_left`] | − 1 |
+//! | a user's queue drops a tombstone | the queue, by [`QueueOwner::tombstone_dropped`] | − 1 |
 //!
-//! Tombstones are cleared out when a task finds no room, when half of what waits are tombstones, by
-//! [`purge`](ThreadPoolExecutor::purge), and one by one as workers come upon them.
+//! [`made`]: crate::task::tombstones::Tombstones::made
+//! [`has_left`]: crate::task::tombstones::Tombstones::has_left
+//!
+//! Tombstones are cleared out when a task finds no room, when half of the queue are tombstones, and by
+//! [`purge`](ThreadPoolExecutor::purge). Workers drop a tombstone whenever they take one.
 //!
 //! # Invariants
 //!
-//! 1. Each task that waits tells the pool of its cancellation once, or finds out as it comes in; and each
-//!    such task is subtracted once. A canceller adds after the task is cancelled, and the thread that takes
-//!    the task out may subtract before that. So the count may be below zero for a moment, and is exact when
-//!    no cancelling is under way.
-//! 2. What is taken out is dropped when the lock is free.
+//! 1. Each tombstone is added once, by its canceller or by its submitter, and subtracted once. A canceller
+//!    adds after the task is cancelled, so perhaps the thread that takes the task out subtracts before that.
+//!    So the count can be below zero for a moment; it is exact while no cancel is under way.
+//! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;
 use super::shared::PoolShared;
@@ -35,14 +36,15 @@ use crate::task::Task;
 use crate::waiting::queue_owner::{QueueOwner, ServedBy};
 
 impl ThreadPoolExecutor {
-    /// Takes a waiting task out of the queue. `None` if it is not there: it runs, has ended, was cancelled,
-    /// or was never submitted here. The task can still be run; dropping it cancels its handle.
+    /// Takes a waiting task out of the queue. `None` if the task is not there: it runs, has ended, was
+    /// cancelled, or was never submitted to this pool. The caller can still run the task; to drop it cancels
+    /// its handle.
     pub fn remove(&self, id: TaskId) -> Option<Task> {
         self.shared.remove(id).map(Task::handed_out)
     }
 
-    /// Clears out at once what is left of tasks that were cancelled while they waited. The pool does that by
-    /// itself sooner or later, and no count includes them; this frees the memory now.
+    /// Clears out the remains of tasks that were cancelled while they waited. The pool does that by itself
+    /// sooner or later, and no count includes them; a call frees their memory now.
     pub fn purge(&self) {
         let mut state = self.shared.state.lock();
         self.shared.inbox.reclaim(&mut state);
@@ -54,8 +56,8 @@ impl ThreadPoolExecutor {
 }
 
 impl PoolShared {
-    /// Takes the task to be run next out of the queue. Puts those that were cancelled before it into
-    /// `cancelled`, to be dropped outside the lock.
+    /// Takes the next task out of the queue. Puts the cancelled tasks before it into `cancelled`; the caller
+    /// drops them outside the lock.
     #[inline]
     pub(super) fn take_queued(&self, state: &mut PoolData, cancelled: &mut Vec<Task>) -> Option<Task> {
         loop {
@@ -69,8 +71,8 @@ impl PoolShared {
         }
     }
 
-    /// Takes the cancelled tasks out of the queue, for the caller to drop outside the lock. The batch is
-    /// reclaimed before.
+    /// Takes the cancelled tasks out of the queue; the caller drops them outside the lock. The caller has
+    /// reclaimed the batch before.
     pub(super) fn clear_out(&self, state: &mut PoolData) -> Vec<Task> {
         let Some(removed) = ask(|| state.queue.remove_if(&mut Task::is_cancelled)) else { return Vec::new() };
         for task in &removed {
@@ -100,8 +102,8 @@ impl QueueOwner for PoolShared {
         let mut state = self.state.lock();
         self.tombstones.made();
         self.wake_submitter(&state);
-        // A tombstone is small, but in a queue that is never reached it would stay for ever. Clearing up when
-        // half of the queue is tombstones costs each of them a constant share.
+        // A tombstone is small, but without this one that no worker reaches would never go. To clear out when
+        // half of the queue are tombstones costs each of them a constant share.
         if self.tombstones.are_many(|| self.inbox.waiting(&state)) {
             self.inbox.reclaim(&mut state);
             let removed = self.clear_out(&mut state);
@@ -125,7 +127,7 @@ impl QueueOwner for PoolShared {
         let removed = ask(|| state.queue.remove_if(&mut |task| wanted(task))).unwrap_or_default();
         let (cancelled, taken): (Vec<_>, Vec<_>) =
             removed.into_iter().partition(|task| self.tombstones.has_left(task));
-        self.wake_submitter(&state); // which has the next one look when it has its room
+        self.wake_submitter(&state); // which tells the next one when it has used its room
         drop(state);
         drop(cancelled);
         self.report_kept();
@@ -134,7 +136,7 @@ impl QueueOwner for PoolShared {
 
     fn raise(&self, _queue: QueueId, id: TaskId, priority: &dyn Fn() -> i32) {
         if self.inbox.in_use() {
-            return; // first in, first out
+            return; // a queue that is first in, first out ignores priorities
         }
         let mut state = self.state.lock();
         ask(|| state.queue.raise(id, priority()));

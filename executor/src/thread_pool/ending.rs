@@ -1,28 +1,28 @@
-//! The way out: shutting down, waiting for the end, and the pool's last moment.
+//! The end of a pool: shutdown, the wait for the end, and the pool's last moment.
 //!
 //! | | tasks that wait | tasks that run | workers leave |
 //! |---|---|---|---|
-//! | `shutdown` | are run | run on | when nothing waits |
+//! | `shutdown` | are run | run on | when no task waits |
 //! | `shutdown_now` | come back to the caller | are asked to stop | after their task |
-//! | a cancel of the token that the pool hangs on | are dropped | are asked to stop | after their task |
+//! | a cancel of the token to which the pool belongs | are dropped | are asked to stop | after their task |
 //!
-//! The last thread that the pool waits for ends it, under the lock under which it sees that it is the last:
-//! usually the last worker, but also a submitter whose thread did not come, or the caller of `shutdown` if
-//! there is no worker. That thread calls the `terminated` hook, outside the lock, and then lets all threads
-//! go that wait for the end.
+//! The last thread for which the pool waits ends the pool, under the lock under which it sees that it is the
+//! last. Usually that is the last worker, but also a submitter whose factory failed, or the caller of
+//! `shutdown` if there is no worker. That thread calls the `terminated` hook, outside the lock, and then
+//! wakes all threads that wait for the end.
 //!
 //! # A thread that the pool waits for must not wait for the pool
 //!
-//! A task that closes its own pool would wait for itself. So would a thread factory or a hook that does. Each
-//! thread notes which pools wait for it, and why, as a [`Role`]. A wait for the end of such a pool does not
-//! wait, and a thread factory's submission is refused where it would have to wait for the thread that this
-//! factory is to start.
+//! A task that closes its own pool would wait for itself, and so would a thread factory or a hook. So each
+//! thread notes which pools wait for it, and why, as a [`Role`]. On such a thread, a wait for the end of the
+//! pool returns at once. A submission by the pool's own thread factory is refused where it would wait for the
+//! thread that this factory must start.
 //!
 //! # Invariants
 //!
-//! 1. A pool ends once: the thread that ends it moves the phase to `Tidying` before it lets go of the lock.
-//! 2. A pool that was shut down has no worker, no first task and no task that is being dropped when it ends.
-//!    Nothing comes after that, since the inbox was closed with the phase.
+//! 1. A pool ends once: the thread that ends it moves the phase to `Tidying` before it releases the lock.
+//! 2. When a pool ends, it has no worker, no first task, and no task that a thread is dropping. No task comes
+//!    after that, since the inbox was closed together with the change of the phase.
 
 use super::ThreadPoolExecutor;
 use super::queue::FifoQueue;
@@ -35,16 +35,16 @@ use crate::panics::discard;
 use crate::sync::{Duration, MutexGuard, thread};
 use crate::task::Task;
 
-/// What a dropped pool does.
+/// What the drop of a pool does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DropPolicy {
-    /// Accepts nothing more and waits until everything accepted is done.
+    /// Accepts no more tasks and waits until all accepted tasks are done.
     #[default]
     Finish,
-    /// Cancels what runs, drops what waits, and waits for the running tasks to end.
+    /// Cancels the running tasks, drops the waiting tasks, and waits until the running tasks have ended.
     Cancel,
-    /// Accepts nothing more and does not wait: what was accepted is still done, if the process lives long
+    /// Accepts no more tasks and does not wait. The accepted tasks are still done, if the process lives long
     /// enough.
     Detach,
 }
@@ -92,12 +92,12 @@ impl Drop for ThreadPoolExecutor {
 }
 
 impl ThreadPoolExecutor {
-    /// Whether a wait for its end could only deadlock, because the pool waits for the calling thread.
+    /// Whether a wait for the pool's end could only deadlock, because the pool waits for the calling thread.
     pub(crate) fn waits_for_this_thread(&self) -> bool {
         waits_for_this_thread(&self.shared)
     }
 
-    /// Waits for the end without a way to be cancelled, unless waiting could only deadlock.
+    /// Waits for the pool's end, and cannot be cancelled. Returns at once if the wait could only deadlock.
     fn wait_for_the_end(&self) {
         if !waits_for_this_thread(&self.shared) {
             masked(|| self.shared.terminated.wait()).unwrap_or_else(|_| unreachable!("masked"));
@@ -138,7 +138,7 @@ impl PoolShared {
         self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
         let mut cancelled = Vec::new();
-        // A queue that panics is asked again, as often as there are tasks that it may still have.
+        // After a panic of the queue, pops again, at most as many times as the queue can still have tasks.
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
@@ -155,37 +155,38 @@ impl PoolShared {
         Task::hand_out(never_begun)
     }
 
-    /// Has every thread that waits look at the phase.
+    /// Wakes all threads that wait for the pool, so that they look at the phase.
     fn announce_end(&self, state: &PoolData) {
         self.work.notify_all();
         self.started.notify_all();
         state.wake_all_submitters();
     }
 
-    /// Ends the pool's life if it was shut down and the last worker is gone.
+    /// Ends the pool if it was shut down and its last worker has left.
     pub(super) fn terminate_if_done(&self, mut state: MutexGuard<'_, PoolData>) {
         let ending = matches!(state.phase, PoolState::ShuttingDown | PoolState::Stopping);
         if !ending || state.workers() > 0 || !state.first_tasks.is_empty() || state.dropping > 0 {
             return;
         }
-        state.phase = PoolState::Tidying; // so that this happens once
-        // Only a user's own queue can still have tasks, if it would not give them out. They end as cancelled.
+        state.phase = PoolState::Tidying; // so that only one thread ends the pool
+        // Only a user's own queue can still have tasks, namely tasks that it did not give out. They end as
+        // cancelled.
         let queue = std::mem::replace(&mut state.queue, Box::new(FifoQueue::unbounded()));
         drop(state);
         discard(queue);
         let _closer = enter_role(Role::Closer(self.address()));
-        outside_any_task(|| self.call_hooks(|hooks| hooks.terminated())); // the thread may be in a task of another pool
+        outside_any_task(|| self.call_hooks(|hooks| hooks.terminated())); // perhaps in a task of another pool
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
         let registration = self.owner_token.lock().take();
-        drop(registration); // without the lock, and last: it may have to wait for a cancel that is under way
+        drop(registration); // without the lock, and last: perhaps it waits for a cancel that is under way
     }
 }
 
 // ----- which pools wait for a thread -----
 
 impl PoolShared {
-    /// By which a thread's roles know the pool.
+    /// Returns the address by which a thread's roles name the pool.
     pub(super) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }

@@ -1,4 +1,4 @@
-//! Where a pool's threads come from.
+//! Thread factories, which start the threads of a pool.
 
 use std::fmt;
 use std::io;
@@ -9,47 +9,46 @@ use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 
 /// Starts the threads of a pool.
 ///
-/// Implement it to give threads what the pool knows nothing of: a priority of the operating system, a place
-/// in a scheduler's group, thread-locals set up before the first task. [`NamedThreads`] does what most pools
-/// want.
+/// Implement it for threads with properties that the pool does not set: a priority of the operating system, a
+/// scheduler's group, thread-locals that are set before the first task. [`NamedThreads`] is enough for most
+/// pools.
 ///
-/// It is called by the thread that submits a task, outside all locks. It must not submit to the pool that it
-/// works for: while that pool has no other thread, such a task is refused. If the factory panics or fails,
-/// the task that needed the thread is queued if other workers live, and refused otherwise. A factory whose
-/// threads do not come is not asked again for a millisecond, then two, then four, up to a second, as long as
-/// the pool has other threads.
+/// The submitter of a task calls the factory, outside all locks. The factory must not submit to its own pool:
+/// while that pool has no other thread, such a task is refused. If the factory panics or fails, the task that
+/// needed the thread is queued if other workers live, and refused otherwise. While the pool has other
+/// threads, a factory that has failed is not called again for a millisecond, then two, then four, up to a
+/// second.
 ///
 /// # Blocking
-/// A worker may be handed on and run later, but not much later. While the pool has no other thread, a call
-/// that submits a task to be queued waits until the worker has begun or was dropped, or until the pool is
-/// shut down. Otherwise a task could be accepted that no thread will ever run.
+/// A factory may pass the worker on to be run later, but not much later. While the pool has no other thread,
+/// a submitter whose task must be queued waits until the worker has begun or was dropped, or until the pool
+/// is shut down. Otherwise the pool could accept a task that no thread will ever run.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
     /// # Errors
-    /// Whatever kept the thread from being started. On failure, drop the worker; do not keep it or pass it
-    /// on.
+    /// The reason why the thread was not started. On failure, drop the worker; do not keep it or pass it on.
     fn start(&self, worker: Worker) -> io::Result<()>;
 
-    /// What its threads are called together, for reports that name their pool, such as a
-    /// [`Starvation`](crate::Starvation). Asked once, when a pool is given the factory. Nothing unless it is
-    /// overridden.
+    /// Returns a name for all its threads together, for reports that name the pool, such as a
+    /// [`Starvation`](crate::Starvation). A pool calls this once, when it gets the factory. The default is
+    /// `None`.
     fn name(&self) -> Option<&str> {
         None
     }
 }
 
-/// The work of one thread of a pool: what a [`ThreadFactory`] has to run on the thread that it starts.
+/// The work of one thread of a pool. A [`ThreadFactory`] runs it on the thread that it starts.
 ///
-/// Dropping it tells the pool that this thread will not come.
+/// Its drop tells the pool that this thread will not start.
 #[must_use = "the pool counts on it to be run or dropped"]
-pub struct Worker(Mutex<Option<WorkerBody>>); // never contended: the lock makes it `Sync`, so that an error can carry it
+pub struct Worker(Mutex<Option<WorkerBody>>); // the lock makes it `Sync`, so that an error can carry it
 
-/// What to do with what becomes of the thread: true on the new thread, false if there will be none.
+/// The body of a worker. Its argument is true on the new thread, and false if the worker is dropped instead.
 type WorkerBody = Box<dyn FnOnce(bool) + Send>;
 
 impl Worker {
-    /// `body` is called once.
+    /// Makes a worker that calls `body` once.
     pub(super) fn new(body: impl FnOnce(bool) + Send + 'static) -> Self {
         Self(Mutex::new(Some(Box::new(body))))
     }
@@ -80,9 +79,8 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// Keeps submitters from asking a factory that fails again and again, as long as there are other threads:
-/// after each worker that did not come they wait twice as long as before, 1 ms at first and about a second at
-/// most.
+/// The time during which a failed factory is not called again, if there are other threads: 1 ms after the
+/// first failure, twice as long after each further one, and about a second at most.
 #[derive(Default)]
 pub(super) struct Backoff {
     failures: u32,
@@ -95,7 +93,7 @@ impl Backoff {
         self.failures = (self.failures + 1).min(10);
     }
 
-    /// A worker has come, or the factory is another one.
+    /// Forgets the failures: a worker has begun, or the pool has another factory.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }
@@ -105,7 +103,7 @@ impl Backoff {
     }
 }
 
-/// The usual factory: threads with numbered names, a stack of chosen size, and a count of them.
+/// The default factory: it numbers the names of its threads, sets the size of their stacks, and counts them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -121,10 +119,10 @@ impl Backoff {
 ///
 /// # Diagnostics
 ///
-/// With the crate's feature `tracing`, each thread is an event when it begins and when it ends, and so is one
-/// that the system refuses to start. They are of level *debug* and have the target `executor::threads`, with
-/// the fields `thread` (its name), `alive` (how many threads of this factory there are now) and, of a refused
-/// one, `error`. So `RUST_LOG=executor=debug` shows them in a program whose subscriber obeys that variable.
+/// With the crate's feature `tracing`, there is an event when a thread begins, when it ends, and when the
+/// system refuses to start one. The events have the level *debug*, the target `executor::threads`, and the
+/// fields `thread` (the name), `alive` (how many threads of this factory live now) and, after a refusal,
+/// `error`. `RUST_LOG=executor=debug` shows them in a program whose subscriber obeys that variable.
 pub struct NamedThreads {
     name: String,
     stack_size: Option<usize>,
@@ -133,31 +131,32 @@ pub struct NamedThreads {
 }
 
 impl NamedThreads {
-    /// Threads are named `NAME-thread-1`, `NAME-thread-2`, …
+    /// Makes a factory whose threads are named `NAME-thread-1`, `NAME-thread-2`, …
     pub fn new(name: impl Into<String>) -> Self {
         let (created, alive) = (AtomicU64::new(0), Arc::new(AtomicUsize::new(0)));
         Self { name: name.into(), stack_size: None, created, alive }
     }
 
-    /// The names that a pool's threads have by default: `pool-1-thread-1`, with a number for each pool.
+    /// Makes the default factory of a pool: its threads are named `pool-1-thread-1`, with a number for each
+    /// pool.
     pub(super) fn of_next_pool() -> Self {
         static POOLS: IdCounter = IdCounter::new(1);
         Self::new(format!("pool-{}", POOLS.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// How much stack each thread gets, in bytes. By default as much as the standard library's threads: 2
-    /// MiB, of which only what is touched takes memory.
+    /// Sets the stack size of each thread, in bytes. Default: that of the standard library's threads, 2 MiB;
+    /// only the pages that are used take memory.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// How many threads it has started so far.
+    /// Returns how many threads the factory has started so far.
     pub fn created(&self) -> u64 {
         self.created.load(Ordering::Relaxed)
     }
 
-    /// How many of them have not ended.
+    /// Returns how many of its threads have not ended.
     pub fn alive(&self) -> usize {
         self.alive.load(Ordering::Relaxed)
     }
@@ -167,7 +166,7 @@ impl ThreadFactory for NamedThreads {
     fn start(&self, worker: Worker) -> io::Result<()> {
         let number = self.created.fetch_add(1, Ordering::Relaxed) + 1;
         let name = format!("{}-thread-{number}", self.name);
-        let mut life = AliveThread::new(&name, &self.alive); // dropped with the closure if there is no thread
+        let mut life = AliveThread::new(&name, &self.alive); // dropped with the closure if no thread starts
         let mut builder = thread::Builder::new().name(name.clone());
         if let Some(bytes) = self.stack_size {
             builder = builder.stack_size(bytes);
@@ -189,7 +188,7 @@ impl ThreadFactory for NamedThreads {
     }
 }
 
-/// Counts a thread as alive, from when it is ordered until this is dropped, and says when it begins and ends.
+/// Counts a thread as alive, from its order until this value is dropped, and logs its beginning and its end.
 struct AliveThread {
     thread: String,
     alive: Arc<AtomicUsize>,
@@ -217,8 +216,7 @@ impl Drop for AliveThread {
     }
 }
 
-/// What is said of threads. Subscribers run outside all locks: on the thread itself, or on that of the
-/// submitter.
+/// Events about threads. Subscribers run outside all locks, on the thread itself or on that of the submitter.
 #[cfg(feature = "tracing")]
 mod events {
     use std::io;

@@ -1,28 +1,28 @@
-//! How workers come, and what happens if they do not.
+//! The start of workers, and what happens if a worker does not start.
 //!
-//! The thread factory is user code, so it is called without the lock. Meanwhile the order of events is open:
-//! the worker may begin before the factory returns, or never.
+//! The thread factory is user code and is called without the lock. So the order of events is open: the worker
+//! may begin before the factory returns, or later, or never.
 //!
 //! # From the order to the first task
 //!
 //! 1. A submitter counts the worker as *starting*, puts its task among the `first_tasks`, counts itself as
 //!    `in_factory`, and lets go of the lock.
-//! 2. It calls the factory with a [`Worker`], which is to be run on a new thread.
+//! 2. It calls the factory with a [`Worker`], which the factory must run on a new thread.
 //! 3. The worker begins: it counts as *live* and takes its first task, unless another worker was quicker.
 //!
 //! | if | then |
 //! |---|---|
-//! | the factory fails | it drops the [`Worker`], which counts down *starting*; the submitter takes its task back |
-//! | the factory says that it has started a thread, and the [`Worker`] is dropped later | no submitter is left to take the task back: the thread that drops the last starting worker drops the tasks that wait for one |
-//! | a worker unwinds, which would be a bug of this crate | the last one orders another in its place, if tasks wait |
+//! | the factory fails | it drops the [`Worker`]: *starting* goes down; the submitter takes its task back |
+//! | the [`Worker`] is dropped after the factory's `Ok` | the last such drop also drops the first tasks |
+//! | a worker unwinds (a bug of this crate) | if it was the last and tasks wait, it orders another |
 //!
 //! # Invariants
 //!
-//! 1. A first task has a worker that is starting, a live worker, or a submitter that is `in_factory`. When
-//!    none of them is left, it is dropped.
-//! 2. A submitter takes its task back in the same step in which it stops to count as `in_factory`.
-//! 3. A factory that fails is not asked again before its [`Backoff`](super::factory::Backoff) is over, if
-//!    there are other threads.
+//! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
+//!    `in_factory`. When the last of them is gone, the task is dropped.
+//! 2. A submitter takes its task back in the same step in which it stops counting as `in_factory`.
+//! 3. While there are other threads, a factory that has failed is not called again before its
+//!    [`Backoff`](super::factory::Backoff) is over.
 
 use std::io;
 
@@ -39,32 +39,32 @@ use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
 
 impl ThreadPoolExecutor {
-    /// Starts a thread that waits for work, if there are fewer than core size. Says whether it did.
+    /// Starts a thread that waits for tasks, if there are fewer threads than the core size. True if it did.
     pub fn prestart_core_thread(&self) -> bool {
         self.shared.prestart()
     }
 
-    /// Starts all threads up to core size and returns how many it has ordered. A thread that its factory
-    /// promised and that does not come is not ordered a second time.
+    /// Starts all threads up to the core size and returns how many it has ordered. If the factory returns
+    /// `Ok` and then drops the worker, the thread is not ordered a second time.
     #[expect(clippy::must_use_candidate, reason = "most callers want the threads, not the number")]
     pub fn prestart_all_core_threads(&self) -> usize {
         (0..self.core_threads()).take_while(|_| self.shared.prestart()).count()
     }
 }
 
-/// A worker that was ordered and will not come: why, and the task that it was ordered for. The lock is held
-/// since the factory has failed.
+/// The failed start of a worker: the error, the task for which it was ordered, and the lock of the state,
+/// which the submitter holds from then on.
 pub(super) struct NoWorker<'a> {
-    // In the order in which they are dropped: the error is the factory's, or its panic, and must not be
-    // dropped before the lock is free.
+    // The order of the fields is the order of their drops. The error is the factory's, or its panic, so it
+    // must be dropped after the lock is released.
     pub(super) state: MutexGuard<'a, PoolData>,
     pub(super) error: io::Error,
     pub(super) task: Task,
 }
 
 impl PoolShared {
-    /// Starts a worker for a task. If none comes, the task comes back, unless another worker has taken it
-    /// meanwhile.
+    /// Starts a worker for a task. If the factory fails, the task comes back in the error, unless another
+    /// worker has taken it meanwhile.
     pub(super) fn start_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, PoolData>,
@@ -79,10 +79,10 @@ impl PoolShared {
         }
     }
 
-    /// Has the factory start a thread, outside the lock, for a first task or for none.
+    /// Calls the factory to start a thread, outside the lock, for a first task or without one.
     ///
-    /// After a failure the lock is held. The submitter takes its task back in the same step in which it stops
-    /// to be counted in `in_factory`; otherwise another thread could take that task for stranded.
+    /// After a failure the caller gets the lock. It must take its task back before it releases the lock,
+    /// since it no longer counts as `in_factory`: otherwise another thread could drop the task as stranded.
     pub(super) fn order_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, PoolData>,
@@ -109,13 +109,13 @@ impl PoolShared {
             panic.set_origin(None, self.panic_handler.clone());
             Err(io::Error::other(panic))
         });
-        discard(factory); // it may have been replaced meanwhile, so this may be its end
+        discard(factory); // if it was replaced meanwhile, this drops it
         let mut state = self.state.lock();
         state.in_factory -= 1;
         match result {
             Ok(()) => {
                 state.peak = state.peak.max(state.workers());
-                self.see_to_stranded(state); // the factory may have dropped the worker already
+                self.see_to_stranded(state); // perhaps the factory has dropped the worker already
                 Ok(())
             }
             Err(error) => Err((error, state)),
@@ -124,20 +124,21 @@ impl PoolShared {
 
     fn worker_does_not_come(&self) {
         let mut state = self.state.lock();
-        self.inbox.close(&state); // the next submitter may have to start another
+        self.inbox.close(&state); // perhaps the next submitter must start another
         state.starting -= 1;
         state.backoff.after_failure();
         self.started.notify_all();
-        self.wake_submitter(&state); // another may be started in its place
+        self.wake_submitter(&state); // another can be started in its place
         self.wake_worker(&mut state, 0);
         let asked = std::mem::take(&mut state.asked);
         self.see_to_stranded(state);
         self.tell_of_worker(asked);
     }
 
-    /// A submitter whose thread does not come usually takes its task back. A factory that said it had started
-    /// a thread, and drops it later, leaves nobody to do that: drops the tasks that no thread will come for.
-    /// The pool does not end before they are gone.
+    /// Drops the first tasks if no thread will take them, and then ends the pool if that is due. Usually a
+    /// submitter whose factory fails takes its task back. But if the factory returns `Ok` and the worker is
+    /// dropped later, no submitter is left that could do so. The pool does not end before the tasks are
+    /// dropped.
     pub(super) fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, PoolData>) {
         let nobody_comes = state.workers() == 0 && state.in_factory == 0;
         if nobody_comes && !state.first_tasks.is_empty() {
@@ -151,7 +152,7 @@ impl PoolShared {
         self.terminate_if_done(state);
     }
 
-    /// Orders another worker if the last one has left without a look and tasks wait. The inbox is closed.
+    /// Orders another worker if the last one has unwound and tasks wait. The inbox is closed.
     pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, PoolData>) {
         let tasks_wait = self.to_be_taken(&state) > 0;
         if let Some(shared) = self.me.upgrade()
@@ -166,7 +167,7 @@ impl PoolShared {
         }
     }
 
-    /// Orders a worker that has no task yet. True if it comes.
+    /// Orders a worker without a first task. False if the factory fails.
     pub(super) fn start_one(&self, state: MutexGuard<'_, PoolData>) -> bool {
         let Some(shared) = self.me.upgrade() else { return false };
         match shared.order_worker(state, None) {
@@ -179,7 +180,7 @@ impl PoolShared {
         }
     }
 
-    /// Starts a worker that has no task yet, if there are fewer than core size. True if one was started.
+    /// Orders a worker without a first task if there are fewer than the core size. True if it did.
     pub(super) fn prestart(&self) -> bool {
         let state = self.state.lock();
         if state.phase != PoolState::Running || state.workers() >= state.settings.core {

@@ -1,50 +1,50 @@
-//! What a pool calls before and after each task, and when it is over.
+//! Hooks that a pool calls before and after each task, and at its end.
 
 use crate::ids::TaskId;
 use crate::task::outcome::Outcome;
 
-/// The task that a hook is told of. For the tasks of a [`SerialExecutor`](crate::SerialExecutor), or of a
-/// stripe, it is the one that runs them, one after the other: it has an id of its own and no name, and always
-/// completes.
+/// The task about which a hook is called. For the tasks of a [`SerialExecutor`](crate::SerialExecutor), or of
+/// a stripe, it is the drain task that runs them one after the other. That task has an id of its own and no
+/// name, and always completes.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct TaskInfo<'a> {
-    /// The task's id, which its handle has too.
+    /// The task's id, as on its handle.
     pub id: TaskId,
     /// Its name, if it has one.
     pub name: Option<&'a str>,
 }
 
-/// Called by a pool around each task, by the thread that runs it.
+/// User code that a pool calls around each task, on the thread that runs the task.
 ///
-/// For logging, timing, statistics, and for setting up and cleaning up what tasks find on their thread. All
-/// methods do nothing unless they are overridden.
+/// Use it for logging, timing and statistics, and to set up and clean up the thread on which tasks run. The
+/// default of each method does nothing.
 ///
-/// Hooks run outside all locks. A panic in one is contained: the task it belongs to runs, its outcome stands,
+/// Hooks run outside all locks. A panic in a hook is caught: the task still runs, its outcome stays the same,
 /// no thread is lost, and the panic goes to the [panic handler](crate::panics).
 #[doc(alias = "beforeExecute")]
 #[doc(alias = "afterExecute")]
 pub trait Hooks: Send + Sync {
-    /// The task is about to be run.
+    /// Called when the task is about to be run.
     fn before_execute(&self, task: &TaskInfo<'_>) {
         let _ = task;
     }
 
-    /// The task's body has ended. Threads that wait for its result have not been told yet, so what this
-    /// method does is visible to them.
+    /// Called when the task's body has ended. Threads that wait for the result are told afterwards, so they
+    /// see the effects of this method.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let _ = (task, outcome);
     }
 
-    /// A worker thread has begun and not taken a task yet. Called on that thread.
+    /// Called on a worker thread that has begun and has not taken a task yet.
     fn worker_started(&self) {}
 
-    /// A worker thread is about to end. Called on that thread, after it has left the pool's count, so the
-    /// pool may be terminated by then.
+    /// Called on a worker thread that is about to end. The pool no longer counts it, so perhaps the pool is
+    /// terminated by then.
     fn worker_ended(&self) {}
 
-    /// The pool has run its last task and its threads are gone, except the one that calls this. Called once.
-    /// The pool counts as terminated when this has returned.
+    /// Called once, when the pool has run its last task and all its threads have left, except perhaps the
+    /// calling one. The pool counts as terminated when this method has returned.
     fn terminated(&self) {}
 }
 

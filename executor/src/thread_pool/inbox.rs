@@ -1,37 +1,39 @@
-//! The short way in: where submitters leave tasks while nobody has to be woken.
+//! The inbox, in which submitters leave tasks while no worker must be woken.
 //!
-//! If each submission took the lock of the state, submitters and workers would fight for it task by task. Most of the
-//! time there is nothing to decide: the pool runs, it has its threads, none of them has to be woken, and the queue has
-//! room. Then a task is left in the inbox, behind a lock of its own. A worker that finds nothing else makes a batch of
-//! the oldest of what is here, in one step. Only a pool with a [`FifoQueue`](crate::FifoQueue) uses its inbox, since
-//! only there the order stays the same.
+//! If each submission took the lock of the state, submitters and workers would contend for it with each task.
+//! Most of the time there is nothing to decide: the pool runs, it has its threads, no worker must be woken,
+//! and the queue has room. Then a submitter leaves its task in the inbox, which has a lock of its own. A
+//! worker that finds no other task makes a batch of the oldest tasks here, in one step. Only a pool with a
+//! [`FifoQueue`](crate::FifoQueue) uses its inbox, since only there the order stays the same.
 //!
 //! # Pieces
 //!
-//! What is here lies in pieces of [`PIECE`] tasks, and a batch is made of one of them. If it were made of all at once, a
-//! long list would be claimed task by task while another as long grows beside it: twice the memory, all of it new to the
-//! processor's caches. A piece that was used up is filled again soon.
+//! The inbox consists of pieces of [`PIECE`] tasks, and a batch is made of one piece. If a batch were made of
+//! all tasks at once, workers would claim from one long list while another long list grows beside it: twice
+//! the memory, all of it new to the processor's caches. A piece that was used up is soon filled again.
 //!
 //! # Open and closed
 //!
-//! The inbox is open while it has `room`. A submitter that came the long way opens it if it finds that there would have
-//! been nothing to decide. It puts its own task here, too, so that the queue is used only for what was reclaimed. A worker
-//! that searches opens it as well. A thread that makes that untrue closes it, under the lock of the state:
+//! The inbox is open while it has `room`. A submitter that came the long way opens it if the next submitter
+//! will have nothing to decide. It puts its own task here, too, so that the queue has only reclaimed tasks. A
+//! worker that searches also opens the inbox. A thread closes it, under the lock of the state, when there is
+//! something to decide:
 //!
-//! | who closes it | because the next submitter has to |
+//! | closed by | because the next submitter must |
 //! |---|---|
-//! | a submitter that has to decide | decide, too, until that one has opened it again |
+//! | a submitter that must decide | decide, too, until the inbox is open again |
 //! | a worker that is about to sleep, or wakes another one | wake a worker |
-//! | a worker that leaves, a thread that does not come, a setter | start a thread |
+//! | a worker that leaves, a worker that is dropped before it starts, a setter | start a thread |
 //! | a shutdown | be refused |
 //!
 //! # Invariants
 //!
-//! 1. The lock of the state comes before that of the inbox. A thread that opens, closes or empties the inbox holds both.
-//! 2. While it is open, the pool is running, has all the threads that it starts before it queues, and either none of them
-//!    sleeps or one is searching. A worker looks here, and closes it, before it sleeps.
-//! 3. What is in it is younger than what is in the batch and in the queue.
-//! 4. It never has more room than the queue would have, with all of them in it. So a bound is a bound.
+//! 1. The lock of the state comes before that of the inbox. A thread that opens, closes or empties the inbox
+//!    holds both.
+//! 2. While it is open, the pool is running and has all threads that it starts before it queues, and no
+//!    worker sleeps or one is searching. Before a worker sleeps, it looks here and closes the inbox.
+//! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
+//! 4. It never has more room than the queue would have with all waiting tasks in it. So the bound holds.
 
 use std::collections::VecDeque;
 
@@ -43,24 +45,24 @@ use crate::executor::PoolState;
 use crate::sync::{Arc, Mutex, MutexGuard};
 use crate::task::Task;
 
-#[repr(align(128))] // so that submitters do not take the cache lines away that workers read for each task
+#[repr(align(128))] // so that submitters do not write to cache lines that workers read for each task
 pub(super) struct Inbox {
-    /// The queue is first in, first out, so that tasks may come through the inbox and be claimed from a batch.
+    /// Whether the queue is first in, first out, so that tasks can go through the inbox and the batch.
     in_use: bool,
     tray: Mutex<InboxState>,
 }
 
-/// How many tasks are in a piece: enough that making a batch of it costs each of them next to nothing, and few enough that it
-/// stays in the caches. Under the models few make more than one piece.
+/// How many tasks are in a piece: so many that making a batch costs almost nothing for each task, and so few
+/// that a piece stays in the caches. Under a model checker, a few tasks are already more than one piece.
 const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 512 };
 
-/// What is in the inbox, in the order in which it came.
+/// The tasks in the inbox, in the order in which they came.
 #[derive(Default)]
-#[repr(C)] // what a push touches comes first, and lies in one cache line with the lock
+#[repr(C)] // the fields that a push uses come first, in one cache line with the lock
 pub(super) struct InboxState {
-    /// How many tasks may still be left here by the short way; none while it is closed.
+    /// How many more tasks can come the short way; 0 while the inbox is closed.
     room: usize,
-    /// The piece that is being filled: the youngest tasks.
+    /// The piece that is being filled, with the youngest tasks.
     slots: Vec<TaskSlot>,
     /// Pieces that are full, the oldest first.
     full: VecDeque<Vec<TaskSlot>>,
@@ -69,7 +71,7 @@ pub(super) struct InboxState {
 }
 
 impl Inbox {
-    /// Makes one that is closed.
+    /// Makes a closed inbox.
     pub(super) fn new(in_use: bool) -> Self {
         Self { in_use, tray: Mutex::default() }
     }
@@ -78,7 +80,7 @@ impl Inbox {
         self.in_use
     }
 
-    /// Leaves a task here, or gives it back if the inbox is closed. `enter` is called before the task can be seen.
+    /// Puts a task in, or gives it back if the inbox is closed. `enter` is called before others see it.
     #[inline]
     pub(super) fn try_push(&self, task: Task, enter: impl FnOnce(&Task)) -> Result<(), Task> {
         let mut tray = self.tray.lock();
@@ -91,14 +93,14 @@ impl Inbox {
         Ok(())
     }
 
-    /// Puts in a task that came the long way.
+    /// Puts a task in that came the long way.
     pub(super) fn push(&self, task: Task) {
         self.tray.lock().push(task);
     }
 
-    /// Lets the next task come the short way if there would be nothing to decide. The inbox is closed before.
+    /// Opens the inbox if there is nothing to decide for the next task. It was closed before.
     pub(super) fn open(&self, state: &mut PoolData) {
-        // Only threads that are there count: one that was ordered may not come.
+        // Counts only live threads: perhaps a thread that was ordered will not start.
         let has_its_threads = state.live >= state.settings.grows_to().max(1);
         let need_not_wake = state.idle == 0 || state.searching;
         if state.phase == PoolState::Running && has_its_threads && need_not_wake && self.in_use {
@@ -107,7 +109,7 @@ impl Inbox {
         }
     }
 
-    /// Makes submitters come to the state again. True if there are tasks in the queue, the batch or the inbox.
+    /// Closes the inbox: submitters come the long way. True if a task waits here, in queue or batch.
     pub(super) fn close(&self, state: &PoolData) -> bool {
         if !self.in_use {
             return false;
@@ -117,20 +119,20 @@ impl Inbox {
         tray.len() + state.unclaimed() > 0
     }
 
-    /// How many more tasks a queue of ours takes.
+    /// Returns how many more tasks can wait, if the queue is first in, first out; otherwise 0.
     pub(super) fn room(&self, state: &mut PoolData) -> usize {
         let elsewhere = self.tray.lock().len() + state.batches.remaining();
         state.queue.as_fifo(Ours).map_or(0, |queue| queue.room().saturating_sub(elsewhere))
     }
 
-    /// How many tasks are in the queue, the batch and the inbox. Nothing comes in while this looks, so that it was so at
-    /// the moment in which it looked at the batch.
+    /// Returns how many tasks are in the queue, the batch and the inbox. No task comes in meanwhile, so the
+    /// sum was right at the moment at which the batch was read.
     pub(super) fn waiting(&self, state: &PoolData) -> usize {
         let tray = self.tray.lock();
         tray.len() + state.unclaimed()
     }
 
-    /// Sees to it that there is a batch to claim from, if anything waits that can be claimed.
+    /// Returns a batch to claim from, and makes one if necessary. `None` if no task can be claimed.
     pub(super) fn refill<'a>(&self, state: &'a mut PoolData) -> Option<&'a Arc<Batch>> {
         if !self.in_use {
             return None;
@@ -150,12 +152,12 @@ impl Inbox {
         state.batches.current()
     }
 
-    /// Puts all that waits into the queue, so that it can be seen and changed task by task.
+    /// Puts all waiting tasks into the queue, so that the caller can see and change them one by one.
     pub(super) fn reclaim(&self, state: &mut PoolData) {
         self.hold().reclaim(state);
     }
 
-    /// What is here. While it is held, nothing comes in.
+    /// Locks the inbox, so that no task comes in.
     pub(super) fn hold(&self) -> MutexGuard<'_, InboxState> {
         self.tray.lock()
     }
@@ -191,7 +193,7 @@ impl InboxState {
         self.full.push_back(std::mem::replace(&mut self.slots, next));
     }
 
-    /// Changes the oldest piece for an empty one.
+    /// Gives the oldest piece in exchange for an empty one.
     fn give_piece(&mut self, slots: &mut Vec<TaskSlot>) {
         let Some(oldest) = self.full.pop_front() else { return std::mem::swap(&mut self.slots, slots) };
         let empty = std::mem::replace(slots, oldest);
@@ -200,7 +202,8 @@ impl InboxState {
         }
     }
 
-    /// Puts all that waits into the queue: first what is left of the batch, last what is here.
+    /// Puts all waiting tasks into the queue: the rest of the batch before the queued tasks, the tasks of the
+    /// inbox behind them.
     pub(super) fn reclaim(&mut self, state: &mut PoolData) {
         if let Some(queue) = state.queue.as_fifo(Ours) {
             let here = self.full.drain(..).flatten().chain(self.slots.drain(..));

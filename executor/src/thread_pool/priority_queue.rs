@@ -1,19 +1,20 @@
-//! The queue that gives out the most important task first.
+//! A queue that gives out the most important task first.
 //!
-//! There is a level for each priority, and in it tasks are first in, first out.
+//! The queue has a level for each priority. Tasks of one level are first in, first out.
 //!
 //! # Tasks that rise
 //!
-//! The drain task of a [strand of tasks](crate::WorkQueue::raise) has the priority of the most urgent of
-//! them. So it may rise while it waits, and then its place is another one. To search for it would take time
-//! in proportion to the length of the queue, under the lock of the pool. So a task that may rise lies *apart*,
-//! where it is found by its id, and what stands for it in a level is a *mark*. When it rises, it gets a new
-//! mark, and the old one stays where it is: it stands for nothing and is passed over.
+//! The drain task of a [strand](crate::WorkQueue::raise) has the priority of the most urgent task in the
+//! strand. So its priority can rise while it waits, and then it must move. To search for it would take time
+//! in proportion to the length of the queue, under the lock of the pool. So a task that can rise lies
+//! *apart*, where it is found by its id, and a *mark* stands for it in a level. When the task rises, it gets
+//! a new mark. The old mark stays in its level; it is *outdated*, and `pop` skips it.
 //!
 //! # Invariants
 //!
-//! 1. For each task that lies apart there is one mark with its number, in the level of its priority.
-//! 2. Of the marks that stand for nothing there are never more than of the tasks that lie apart, and some.
+//! 1. Each task that lies apart has one mark with its number, in the level of its priority.
+//! 2. After each [`raise`](WorkQueue::raise) there are at most [`FEW`] more outdated marks than tasks that
+//!    lie apart.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
@@ -23,15 +24,16 @@ use crate::ids::TaskId;
 use crate::panics::{self, contain};
 use crate::task::Task;
 
-/// The most important task first; among equals, the one submitted first.
+/// A queue that gives out the most important task first, and equally important tasks in the order of
+/// submission.
 ///
-/// By default a task's importance is its [priority](Task::priority). A task that is never the most important
-/// one waits for ever. Be careful with [`DiscardOldest`](crate::DiscardOldest): the head of this queue, which
-/// it throws away, is the *most important* task.
+/// By default a task's importance is its [priority](Task::priority). A task that never becomes the most
+/// important one never runs. Be careful with [`DiscardOldest`](crate::DiscardOldest): it drops the head of
+/// this queue, the *most important* task.
 ///
 /// The strand of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe waits here as one task, with the
-/// priority of the most urgent that is in the strand. If a more urgent one comes into the strand, it goes to
-/// the end of those with the new priority.
+/// priority of the most urgent task in the strand. When a more urgent task joins the strand, the strand goes
+/// behind the other tasks of the new priority.
 #[doc(alias = "PriorityBlockingQueue")]
 pub struct PriorityQueue {
     order: Order,
@@ -47,16 +49,16 @@ enum Order {
     By(VecDeque<Task>, Box<Compare>),
 }
 
-/// One for each priority.
+/// The levels, one for each priority.
 #[derive(Default)]
 struct Levels {
-    /// The highest last.
+    /// The highest priority comes last.
     by_priority: BTreeMap<i32, VecDeque<LevelEntry>>,
-    /// Tasks that may rise, each with the number of its mark.
+    /// Tasks that can rise, each with the number of its current mark.
     apart: BTreeMap<TaskId, (u64, Task)>,
-    /// How many marks there ever were.
+    /// How many marks were made so far.
     marks: u64,
-    /// How many of those that are there stand for nothing.
+    /// How many marks in the levels are outdated.
     outdated: usize,
 }
 
@@ -65,7 +67,7 @@ enum LevelEntry {
     Mark(TaskId, u64),
 }
 
-/// So many marks that stand for nothing are not worth a search.
+/// A search is not worth while for this number of outdated marks.
 const FEW: usize = 32;
 
 impl Levels {
@@ -114,7 +116,7 @@ impl Levels {
         }
     }
 
-    /// The task at a place that is no longer in its level.
+    /// Returns the task of an entry that was taken out of its level. `None` for an outdated mark.
     fn taken(&mut self, place: LevelEntry) -> Option<Task> {
         let (id, number) = match place {
             LevelEntry::Task(task) => return Some(task),
@@ -142,7 +144,7 @@ impl Levels {
         self.by_priority.values().rev().flatten().filter_map(|place| self.task_at(place))
     }
 
-    /// Takes out what is unwanted, and the marks that stand for nothing.
+    /// Takes out the unwanted tasks and the outdated marks.
     fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
         let mut removed = Vec::new();
         let mut levels = std::mem::take(&mut self.by_priority);
@@ -163,22 +165,23 @@ impl Levels {
 }
 
 impl PriorityQueue {
-    /// Orders tasks by their [priority](Task::priority), the highest first. Never refuses.
+    /// Makes a queue that orders tasks by [priority](Task::priority), the highest first. It never refuses a
+    /// task.
     pub fn new() -> Self {
         Self { order: Order::Natural(Levels::default()), length: 0, capacity: None }
     }
 
-    /// Orders tasks by a comparator: the *greatest* is run first. Never refuses, except when the comparator
-    /// panics.
+    /// Makes a queue that orders tasks by a comparator: the *greatest* task runs first. It refuses a task
+    /// only if the comparator panics.
     ///
-    /// Putting a task in moves those behind it, so a queue of many thousands is better ordered by priority.
-    /// The strand of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe has a priority, and an id of
-    /// its own and no name.
+    /// To put a task in moves the tasks behind it, so a queue of many thousands is better ordered by
+    /// priority. The task that stands for the strand of a [`SerialExecutor`](crate::SerialExecutor) or of a
+    /// stripe has a priority, an id of its own and no name.
     pub fn by(compare: impl FnMut(&Task, &Task) -> Ordering + Send + 'static) -> Self {
         Self { order: Order::By(VecDeque::new(), Box::new(compare)), length: 0, capacity: None }
     }
 
-    /// Makes it refuse when `capacity` tasks are in it.
+    /// Limits the queue: it refuses a task while `capacity` tasks are in it.
     ///
     /// # Panics
     /// If `capacity` is zero, as for [`FifoQueue::bounded`](crate::FifoQueue::bounded).
@@ -194,7 +197,7 @@ impl Default for PriorityQueue {
     }
 }
 
-/// Changes the priority of a task in a sorted queue, and its place if it does not fit there any more.
+/// Changes the priority of a task in a sorted queue, and moves the task if it no longer fits in its place.
 fn raise_in(sorted: &mut VecDeque<Task>, compare: &mut Compare, id: TaskId, priority: i32) {
     let Some(place) = sorted.iter().position(|task| task.id() == id) else { return };
     let Some(mut task) = sorted.remove(place) else { return };

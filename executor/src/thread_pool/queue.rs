@@ -1,21 +1,22 @@
-//! Where tasks wait: the queues of a pool.
+//! The queues of a pool, in which tasks wait.
 //!
-//! The queue decides three things: in which order tasks are run, how many may wait, and so when the pool grows and when
-//! it is saturated. A pool starts threads beyond its core size only when its queue *refuses* a task; one that never
-//! refuses therefore never lets the pool grow.
+//! The queue decides the order in which tasks are run, and how many may wait. So it decides when the pool
+//! grows and when it is saturated. A pool starts threads beyond its core size only when its queue *refuses* a
+//! task. A queue that never refuses therefore never lets the pool grow.
 //!
 //! | queue | order | refuses |
 //! |---|---|---|
 //! | [`FifoQueue::unbounded`] | as submitted | never |
 //! | [`FifoQueue::bounded`] | as submitted | when full |
-//! | [`HandOffQueue`] | – | unless a worker is waiting: there is no queue, only handing over |
-//! | [`PriorityQueue`](crate::PriorityQueue) | most important first, as submitted among equals | never, or when full |
+//! | [`HandOffQueue`] | – | unless a worker waits for a task |
+//! | [`PriorityQueue`](crate::PriorityQueue) | by priority, then as submitted | never, or when full |
 //! | [`LifoQueue`] | newest first | never, or when full |
-//! | your own | yours | when it likes: implement [`WorkQueue`] |
+//! | your own | as you define it | as you define it: implement [`WorkQueue`] |
 //!
-//! A queue is used under the lock of its pool. So it needs no lock of its own, and what a user's own queue or comparator
-//! does must be short and must not call the pool. A task whose comparison panics is refused; a queue of your own that
-//! panics may drop the task, which is then cancelled. Either way the panic goes to the pool's panic handler.
+//! A pool calls its queue under its own lock. So the queue needs no lock, and a user's own queue or
+//! comparator must be short and must not call the pool. If a comparator panics, the new task is refused. If a
+//! user's own queue panics, it may drop the task, which is then cancelled. Each panic goes to the panic
+//! handler.
 
 use std::collections::VecDeque;
 
@@ -23,53 +24,51 @@ use crate::ids::TaskId;
 use crate::task::Task;
 
 // ANCHOR: work_queue
-/// A queue of tasks, to be given to [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
+/// A queue of tasks for a pool, see [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
 ///
-/// The pool calls it under its own lock, so methods take `&mut self`. They must be short, must not block and must not
-/// call the pool: that would deadlock. One that drops a task cancels it, and its callbacks are called there and then;
-/// they may not call the pool either.
+/// The pool calls its queue under its own lock, so methods take `&mut self`. They must be short, must not
+/// block, and must not call the pool, which would deadlock. A method that drops a task cancels the task and
+/// calls its callbacks at once, so these must not call the pool either.
 #[doc(alias = "BlockingQueue")]
 pub trait WorkQueue: Send {
-    /// Puts a task in, or gives it back if it may not wait here. `waiting` is the number of workers that have nothing to
-    /// do now.
+    /// Puts a task in, or gives it back if the queue refuses it. `waiting` is the number of idle workers.
     ///
     /// # Errors
-    /// The task, unchanged, if it is refused.
+    /// Returns the task, unchanged, if the queue refuses it.
     fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task>;
 
-    /// Takes out the task to be run next, if there is one. Never waits for one.
+    /// Takes out the task that runs next. `None` if the queue is empty: the method must not wait.
     fn pop(&mut self) -> Option<Task>;
 
-    /// How many tasks are in it.
+    /// Returns the number of tasks in the queue.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether the queue has no task.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many it can hold; `None` if there is no bound.
+    /// Returns how many tasks the queue can hold; `None` if it has no bound.
     fn capacity(&self) -> Option<usize>;
 
-    /// Shows every task, in an order close to that in which they would be run.
+    /// Calls `look` with each task, as nearly as possible in the order in which the tasks would run.
     fn for_each(&self, look: &mut dyn FnMut(&Task));
 
-    /// Takes out the tasks that are `unwanted`, and keeps the others in order.
+    /// Takes out the tasks that are `unwanted`, and keeps the others in their order.
     fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
 
-    /// Gives a task that waits here a higher priority, and the place that goes with it. Called for a task that stands
-    /// for [a strand](crate::SerialExecutor) of others, when a more urgent one joins them. A queue that orders by
-    /// priority takes the task out, changes its [priority](Task::prioritized) and puts it in anew. Does nothing unless
-    /// it is overridden.
+    /// Gives a waiting task a higher priority, and the place that goes with it. The pool calls this for the
+    /// drain task of [a strand](crate::SerialExecutor) when a more urgent task joins the strand. A queue that
+    /// orders by priority takes the drain task out, sets its [priority](Task::prioritized) and puts it in
+    /// again. The default does nothing.
     fn raise(&mut self, id: TaskId, priority: i32) {
         let _ = (id, priority);
     }
 
-    /// Gives back memory that a burst of tasks needed. Called when a worker finds nothing to do. Does nothing unless it
-    /// is overridden.
+    /// Gives back the memory of a burst, whenever a worker finds no task. The default does nothing.
     fn shrink(&mut self) {}
 
-    /// This, if it is a [`FifoQueue`]: the pool can give such a queue many tasks at once without changing their order.
+    /// Returns the queue if it is a [`FifoQueue`], into which the pool can put many tasks at once.
     #[doc(hidden)]
     fn as_fifo(&mut self, _: sealed::Ours) -> Option<&mut FifoQueue> {
         None
@@ -77,18 +76,18 @@ pub trait WorkQueue: Send {
 }
 // ANCHOR_END: work_queue
 
-/// Nobody else can name this argument of a method, so nobody else can call or override the method.
+/// Only this crate can name this argument of a method. So no other crate can call or override the method.
 pub(crate) mod sealed {
     #[derive(Clone, Copy)]
     pub struct Ours;
 }
 
-/// First in, first out.
+/// A queue that gives out the oldest task first: first in, first out.
 ///
-/// Unbounded, it absorbs any burst and never lets the pool grow beyond its core size; if tasks keep coming faster than
-/// they are done, it grows until memory is gone. Bounded, it makes overload visible: choose the bound by how long a task
-/// may wait, since the last of `n` waits for `n` others. When the tasks of a burst are done, the pool gives back the
-/// memory for all but some thousands of them.
+/// Without a bound it absorbs any burst, and never lets the pool grow beyond its core size. While tasks
+/// arrive faster than they are done, it grows until the memory is used up. With a bound it makes overload
+/// visible. Choose the bound by how long a task may wait: the last of `n` tasks waits for all others. When
+/// the tasks of a burst are done, the pool gives back the memory for all but some thousands of them.
 #[doc(alias = "LinkedBlockingQueue")]
 #[doc(alias = "ArrayBlockingQueue")]
 pub struct FifoQueue {
@@ -97,25 +96,25 @@ pub struct FifoQueue {
 }
 
 impl FifoQueue {
-    /// One that never refuses.
+    /// Makes a queue without a bound: it never refuses a task.
     pub fn unbounded() -> Self {
         Self { tasks: VecDeque::new(), capacity: None }
     }
 
-    /// One that holds `capacity` tasks at most.
+    /// Makes a queue that holds at most `capacity` tasks.
     ///
     /// # Panics
-    /// If `capacity` is zero: it would refuse every task, also while workers are idle. A [`HandOffQueue`] is meant.
+    /// If `capacity` is zero: such a queue would refuse every task. Use a [`HandOffQueue`].
     pub fn bounded(capacity: usize) -> Self {
         Self { tasks: VecDeque::new(), capacity: Some(checked(capacity)) }
     }
 
-    /// How many tasks it would still accept.
+    /// Returns how many more tasks the queue would accept.
     pub(crate) fn room(&self) -> usize {
         self.capacity.unwrap_or(usize::MAX).saturating_sub(self.tasks.len())
     }
 
-    /// Puts tasks before and behind those that are here. There is to be room for all of them.
+    /// Puts tasks before and behind the present ones. The caller makes sure that there is room.
     pub(crate) fn surround(&mut self, before: Vec<Task>, behind: impl Iterator<Item = Task>) {
         before.into_iter().rev().for_each(|task| self.tasks.push_front(task));
         self.tasks.extend(behind);
@@ -127,22 +126,22 @@ impl FifoQueue {
     }
 }
 
-/// Last in, first out.
+/// A queue that gives out the newest task first: last in, first out.
 ///
-/// Under overload the clients that came last, and may still be waiting for an answer, are served; those that came first
-/// wait longest.
+/// Under overload it serves the clients that came last, and are perhaps still waiting. The first clients wait
+/// longest.
 pub struct LifoQueue {
     tasks: VecDeque<Task>,
     capacity: Option<usize>,
 }
 
 impl LifoQueue {
-    /// One that never refuses.
+    /// Makes a queue without a bound: it never refuses a task.
     pub fn unbounded() -> Self {
         Self { tasks: VecDeque::new(), capacity: None }
     }
 
-    /// One that holds `capacity` tasks at most.
+    /// Makes a queue that holds at most `capacity` tasks.
     ///
     /// # Panics
     /// If `capacity` is zero, as for [`FifoQueue::bounded`].
@@ -151,25 +150,26 @@ impl LifoQueue {
     }
 }
 
-/// No queue: a task is accepted only if a worker waits for one, and otherwise only if a new worker may be started.
+/// A queue in which no task waits: it accepts a task only while a worker waits for one. For any other task
+/// the pool must start a worker, or refuse it.
 ///
-/// For pools that should start threads rather than let tasks wait (the cached pool), and for tasks that must not wait for
-/// each other in a queue because they wait for each other's results.
+/// Use it for pools that should start threads rather than let tasks wait (the cached pool). Use it also for
+/// tasks that wait for each other's results: they must not wait for each other in a queue.
 #[doc(alias = "SynchronousQueue")]
 #[derive(Default)]
 pub struct HandOffQueue {
-    /// Tasks on their way to a worker that was found waiting. Never more than there are such workers.
+    /// Tasks on their way to a waiting worker, at most one for each such worker.
     tasks: VecDeque<Task>,
 }
 
 impl HandOffQueue {
-    /// Makes one.
+    /// Makes a hand-off queue.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
-/// A queue without a place would refuse tasks for ever and leave idle workers idle.
+/// Checks a capacity: a queue without room would refuse every task, even while workers are idle.
 pub(crate) fn checked(capacity: usize) -> usize {
     assert!(capacity > 0, "a queue that holds no task; a HandOffQueue is what hands tasks to idle workers");
     capacity
@@ -179,8 +179,8 @@ pub(crate) fn has_room(length: usize, capacity: Option<usize>) -> bool {
     capacity.is_none_or(|capacity| length < capacity)
 }
 
-/// Gives back the memory of a deque that was large once. Room for some tasks stays, so that a pool in its steady state
-/// asks for no memory.
+/// Gives back the memory of a deque that was once large. Room for some tasks stays, so that a pool in its
+/// steady state allocates no memory.
 pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
     const KEPT: usize = 4096;
     if tasks.capacity() > 2 * KEPT {
@@ -188,7 +188,7 @@ pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
     }
 }
 
-/// Takes what is unwanted out of a deque. In place, so that a removal costs no allocation for those that stay.
+/// Takes the unwanted tasks out of a deque. It works in place, so the tasks that stay need no allocation.
 pub(crate) fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
     let mut removed = Vec::new();
     for _ in 0..tasks.len() {
@@ -202,7 +202,7 @@ pub(crate) fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&
     removed
 }
 
-/// The methods that are the same for every queue that is a deque with a capacity.
+/// Implements the methods that are equal in all queues made of a deque and a capacity.
 macro_rules! deque {
     () => {
         fn len(&self) -> usize {
@@ -297,7 +297,7 @@ impl WorkQueue for HandOffQueue {
     }
 }
 
-/// A queue in a box is a queue, so it can be chosen while the program runs.
+/// A queue in a box is a queue, so a program can choose one at run time.
 impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
     fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
         (**self).push(task, waiting)
@@ -340,7 +340,7 @@ impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
     }
 }
 
-/// How every queue prints: what it is and how full.
+/// Implements `Debug` for queues: the type, the length and the capacity.
 macro_rules! debug_queue {
     ($($queue:ident),*) => {$(
         impl std::fmt::Debug for $queue {

@@ -1,15 +1,15 @@
-//! What happens to a task that the pool has no room for: the saturation policies.
+//! The saturation policies, which decide about a task for which the pool has no room.
 //!
 //! | policy | the task | the submitter |
 //! |---|---|---|
 //! | [`Abort`] | comes back in the error | decides |
 //! | [`CallerRuns`] | is run by the submitter | is slowed down to the pool's pace |
-//! | [`Block`] | waits, with its submitter, for room | is slowed down likewise |
+//! | [`Block`] | waits, with its submitter, for room | is slowed down to the pool's pace |
 //! | [`Discard`] | is dropped, its handle cancelled | does not notice |
-//! | [`DiscardOldest`] | takes the place of the one that would have been next | does not notice |
+//! | [`DiscardOldest`] | takes the place of the task that would have been next | does not notice |
 //! | your own | [`RejectionHandler`] | – |
 //!
-//! The policy also hears of tasks that are submitted after the pool was shut down.
+//! The pool also calls the policy for tasks that are submitted after its shutdown.
 
 use std::fmt;
 
@@ -19,23 +19,23 @@ use crate::task::Task;
 use crate::waiting::error::RejectReason;
 use crate::waiting::wait::Deadline;
 
-/// Decides what becomes of a task that a pool has refused.
+/// Decides about a task that a pool has refused.
 ///
-/// Called once for each refused task, by the thread that submits it, outside all locks; it may block, if its
-/// submitters can bear that.
+/// The submitter calls it once for each refused task, outside all locks. It may block, if the submitters can
+/// bear that.
 #[doc(alias = "RejectedExecutionHandler")]
 // ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
-    /// Runs the task, drops it, passes it on, tries again, or gives it back: then the refusal is the error.
+    /// Runs the task, drops it, passes it on, tries again, or gives it back with the refusal as the error.
     ///
     /// # Errors
-    /// What `execute` returns to the submitter.
+    /// The error that `execute` returns to the submitter.
     fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution>;
 }
 // ANCHOR_END: handler
 
-/// What a pool can do for a handler about a task that it has refused. Each is the method of [`RefusingPool`]
-/// of the same name. A trait, because pools come further down: they have a handler among their settings.
+/// The methods of a pool that a handler can call. Each is the method of [`RefusingPool`] of the same name. It
+/// is a trait because pools stand further down: they have a handler among their settings.
 pub(super) trait Refuser: Send + Sync {
     fn is_shutdown(&self) -> bool;
     fn try_execute(&self, task: Task) -> Result<(), RejectedExecution>;
@@ -44,7 +44,7 @@ pub(super) trait Refuser: Send + Sync {
     fn take_next(&self) -> Option<Task>;
 }
 
-/// The pool, as far as a [`RejectionHandler`] may have a hand in it.
+/// The view of a pool that a [`RejectionHandler`] gets.
 pub struct RefusingPool<'a>(&'a dyn Refuser);
 
 impl<'a> RefusingPool<'a> {
@@ -54,40 +54,40 @@ impl<'a> RefusingPool<'a> {
 }
 
 impl RefusingPool<'_> {
-    /// Whether the pool is shut down, so that it will not accept anything again.
+    /// Whether the pool was shut down, so that it will accept no more tasks.
     pub fn is_shutdown(&self) -> bool {
         self.0.is_shutdown()
     }
 
-    /// Tries once more, without calling the handler again.
+    /// Submits the task once more, without a second call of the handler.
     ///
     /// # Errors
-    /// The task, if there still is no room.
+    /// Returns the task if there is still no room.
     pub fn try_execute(&self, task: Task) -> Result<(), RejectedExecution> {
         self.0.try_execute(task)
     }
 
-    /// Waits until there is room and executes the task then.
+    /// Waits until there is room, and then submits the task.
     ///
     /// # Errors
-    /// [`RejectReason::TimedOut`] if `timeout` is over before; [`RejectReason::Interrupted`] if the
+    /// [`RejectReason::TimedOut`] if there is no room within `timeout`; [`RejectReason::Interrupted`] if the
     /// submitting task is cancelled while it waits; [`RejectReason::Shutdown`] if the pool is shut down
     /// meanwhile; [`RejectReason::Starved`] if there is no `timeout`, and every thread that could make room
     /// waits, too.
     ///
     /// # Blocking
-    /// Blocks. A task of this very pool that waits here keeps a thread that could make room.
+    /// Blocks. A task of the same pool that waits here occupies a thread that could make room.
     pub fn execute_when_room(&self, task: Task, timeout: Option<Duration>) -> Result<(), RejectedExecution> {
         self.0.execute_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
 
-    /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in it goes to the
-    /// pool's panic handler if nobody reads it from a handle.
+    /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in the task goes to
+    /// the pool's panic handler if no client reads it from a handle.
     pub fn run_here(&self, task: Task) {
         self.0.run_here(task);
     }
 
-    /// Takes the task that would have been run next out of the queue.
+    /// Takes the task that would run next out of the queue.
     pub fn take_next(&self) -> Option<Task> {
         self.0.take_next()
     }
@@ -105,7 +105,7 @@ impl<H: RejectionHandler + ?Sized> RejectionHandler for Arc<H> {
     }
 }
 
-/// Gives the task back in the error: the default.
+/// Gives the task back in the error. This is the default policy.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Abort;
 
@@ -115,13 +115,13 @@ impl RejectionHandler for Abort {
     }
 }
 
-/// Has the submitter run the task. While it does, it submits nothing else, so the overload moves to where it
-/// comes from. Once the pool is shut down the task is dropped.
+/// Makes the submitter run the task. Meanwhile it submits no other task, so the overload moves back to its
+/// source. After a shutdown of the pool, the task is dropped.
 ///
-/// While it runs, the task's current token is a child of the submitter's.
+/// While the task runs, its current token is a child of the submitter's token.
 ///
-/// A task that the submitter runs and that submits another one to the same full pool has it run on top of
-/// itself, as a function calls a function: the stack has to bear as many as there are inside each other.
+/// If such a task submits another task to the same full pool, the other task runs on top of it, as one
+/// function calls another. So the stack must have room for all tasks that run inside each other.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 
@@ -136,7 +136,7 @@ impl RejectionHandler for CallerRuns {
 }
 // ANCHOR_END: caller_runs
 
-/// Drops the task; its handle is completed as cancelled.
+/// Drops the task. Its handle is completed as cancelled.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Discard;
 
@@ -147,11 +147,11 @@ impl RejectionHandler for Discard {
     }
 }
 
-/// Drops the task that would have been run next and tries again with the new one. Once the pool is shut down
-/// the new one is dropped.
+/// Drops the task that would run next, and tries again with the new task. After a shutdown of the pool, the
+/// new task is dropped.
 ///
-/// With a [`PriorityQueue`](crate::PriorityQueue) this throws away the **most important** task that waits:
-/// the two do not go together.
+/// With a [`PriorityQueue`](crate::PriorityQueue) this drops the **most important** waiting task. Do not
+/// combine the two.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DiscardOldest;
 
@@ -166,7 +166,7 @@ impl RejectionHandler for DiscardOldest {
             let nothing_to_discard = pool.take_next().is_none();
             refused = match pool.try_execute(refused.task) {
                 Ok(()) => return Ok(()),
-                // Without a queue to make room in, or without a thread, trying again would never end.
+                // Without a task to discard, or without a thread, the loop would never end.
                 Err(again) if nothing_to_discard || matches!(again.reason, RejectReason::NoThread(_)) => {
                     return Err(again);
                 }
@@ -178,29 +178,29 @@ impl RejectionHandler for DiscardOldest {
 }
 // ANCHOR_END: discard_oldest
 
-/// Has the submitter wait until there is room.
+/// Makes the submitter wait until there is room.
 ///
 /// Submitters that wait are told of room in the order in which they came, one at a time. A thread that
 /// submits at that moment may take the free place first. A waiter starves only if new submitters never stop
 /// arriving.
 ///
-/// A task that submits to its own pool keeps a thread that could make room. If all threads of the pool are
-/// kept so, one of the submitters gets its task back, with [`RejectReason::Starved`].
+/// A task that waits here for room in its own pool occupies a thread that could make room. If all threads of
+/// the pool wait so, one of the submitters gets its task back, with [`RejectReason::Starved`].
 ///
-/// `java.util.concurrent` has nothing like it, and the usual substitute, a handler that calls `put` on the
-/// queue, loses tasks that are put into the queue of a pool that has just been shut down.
+/// `java.util.concurrent` has no such policy. Its usual substitute is a handler that calls `put` on the
+/// queue; that loses a task which it puts into the queue of a pool that has just been shut down.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Block {
     timeout: Option<Duration>,
 }
 
 impl Block {
-    /// Waits as long as it takes.
+    /// Makes a policy without a time limit.
     pub fn new() -> Self {
         Self { timeout: None }
     }
 
-    /// Waits for `timeout` at most; then the task comes back in the error.
+    /// Makes a policy that waits for at most `timeout`; then the task comes back in the error.
     pub fn for_at_most(timeout: Duration) -> Self {
         Self { timeout: Some(timeout) }
     }

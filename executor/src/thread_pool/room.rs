@@ -1,35 +1,35 @@
-//! How a submitter waits for room, and how it hears of it.
+//! The submitters that wait for room in a pool, and how they are told of it.
 //!
 //! A submitter of the policy [`Block`](super::Block) waits until the pool accepts its task. Waiting
-//! submitters stand in a wait list, in the order in which they came, each with a ticket and a waker. The
-//! first of them is told whenever there may be room; it tries, and goes on waiting if another submitter was
-//! quicker.
+//! submitters stand in a wait list, in the order in which they came, each with a ticket and a waker. The pool
+//! tells the first of them whenever there may be room. That submitter tries, and goes on waiting if another
+//! one was quicker.
 //!
 //! # One wake-up, however much room there is
 //!
-//! Workers make room with every task they take. To lock the state each time, only to see that no submitter
-//! waits, would put back the lock that claims avoid. So there is a flag, `submitter_waits`:
+//! Workers make room with every task that they take. If they locked the state each time, only to see that no
+//! submitter waits, they would take the very lock that claims avoid. So there is a flag, `submitter_waits`:
 //!
 //! | submitter | worker |
 //! |---|---|
 //! | raises the flag | makes room: takes a task |
 //! | then looks for room | then reads the flag |
-//! | none: sleeps | it is up: lowers it and wakes the first in the wait list |
+//! | no room: sleeps | flag is up: lowers it and wakes the first in the wait list |
 //!
-//! Each side writes and then reads what the other writes, in sequentially consistent order. So at least one
-//! of them sees the other: the submitter finds the room, or the worker finds the flag. Without that order,
-//! both could miss. Then the submitter would sleep beside a queue that has room.
+//! Each side first writes its own variable and then reads the other's, in sequentially consistent order. So
+//! at least one of them sees the write of the other: the submitter finds the room, or the worker finds the
+//! flag. Without that order both could miss it, and the submitter would sleep although the queue has room.
 //!
 //! # Invariants
 //!
-//! 1. While a submitter sleeps in the wait list, the flag is up, or the first in the wait list was told of
-//!    room and has not looked since.
-//! 2. A submitter that leaves the wait list, whatever for, raises the flag for the next one and has it look:
-//!    the room that the one before was told of may still be there.
+//! 1. While a submitter sleeps in the wait list, the flag is up, or the first submitter in the list was told
+//!    of room and has not looked since.
+//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next one:
+//!    perhaps the room of which it was told itself is still there.
 //! 3. No lock is held while a submitter tries or sleeps.
 //!
-//! Here room also means a thread that may be started, an idle worker that a hand-off can give a task to, or
-//! the end of the pool: whatever might change the answer.
+//! In this file, *room* is everything that can change the answer: also a thread that may be started, an idle
+//! worker to which a hand-off queue can give a task, and the end of the pool.
 
 use std::task::Waker;
 
@@ -45,8 +45,8 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 
 impl PoolShared {
-    /// Has `admit` try a task again whenever there may be room, until it is accepted or refused for another
-    /// reason.
+    /// Calls `admit` with a task again whenever there may be room, until the task is accepted or refused for
+    /// another reason.
     pub(super) fn admit_when_room(
         &self,
         task: Task,
@@ -61,13 +61,13 @@ impl PoolShared {
             self.leave_wait_list(ticket);
         }
         result.unwrap_or_else(|why| {
-            let task = task.take().expect("an unfinished wait has put it back");
+            let task = task.take().expect("an unfinished wait has put the task back");
             Err(RejectedExecution { reason: why.into(), task })
         })
     }
 
-    /// Takes a submitter out of the wait list, and has the next one look: there may be room for it, or it was
-    /// this one that had been told of the room.
+    /// Takes a submitter out of the wait list and tells the next one, since perhaps this one was told of room
+    /// that it did not use.
     fn leave_wait_list(&self, ticket: Ticket) {
         let mut state = self.state.lock();
         state.submitters.leave(ticket);
@@ -75,9 +75,9 @@ impl PoolShared {
         self.wake_submitter(&state);
     }
 
-    /// Tells the first submitter in the wait list of room, unless it has been told and not looked yet.
+    /// Tells the first submitter in the wait list of room, unless it was told already and has not looked yet.
     pub(super) fn wake_submitter(&self, state: &PoolData) {
-        // Under the lock, but not user code: only threads wait here, each on its parker.
+        // Wakes under the lock, and calls no user code: only threads wait here, each on its parker.
         if self.submitter_waits.swap(false, Ordering::SeqCst)
             && let Some((_, first)) = state.submitters.first()
         {
@@ -86,7 +86,7 @@ impl PoolShared {
     }
 }
 
-/// A look for room, which takes the task in.
+/// A look for room that submits the task.
 struct Admission<'a, A> {
     pool: &'a PoolShared,
     admit: A,
@@ -99,7 +99,7 @@ impl<A: Fn(Task) -> Result<(), RejectedExecution>> Look for Admission<'_, A> {
     type Found = Result<(), RejectedExecution>;
 
     fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
-        // Giving way is less work than falling asleep and being woken, and often lets more than one task in.
+        // To yield is less work than to fall asleep and be woken, and often more than one task gets in.
         while self.looks != PATIENCE {
             self.looks += 1;
             thread::yield_now();
@@ -109,10 +109,10 @@ impl<A: Fn(Task) -> Result<(), RejectedExecution>> Look for Admission<'_, A> {
             }
         }
         if self.ticket.is_none() {
-            // First the waker and then the look, so that room made in between is not missed.
+            // The waker comes before the look, so that the look or the waker notices any room.
             *self.ticket = Some(self.pool.state.lock().submitters.join(waker.clone()));
         }
-        self.pool.submitter_waits.store(true, Ordering::SeqCst); // before it looks
+        self.pool.submitter_waits.store(true, Ordering::SeqCst); // before the look
         match (self.admit)(self.task.take()?) {
             Ok(()) => Some(Ok(())),
             Err(RejectedExecution { reason: RejectReason::Saturated, task }) => {
@@ -128,7 +128,7 @@ impl<A: Fn(Task) -> Result<(), RejectedExecution>> Look for Admission<'_, A> {
     }
 }
 
-/// What a thread of an executor waits for.
+/// Room in the queue of a pool, as the detector sees it.
 struct Room(QueueId);
 
 impl Source for Room {
@@ -138,8 +138,7 @@ impl Source for Room {
 }
 
 impl PoolData {
-    /// Has all of them look, because of a change that may be good news for more than one, or bad news for
-    /// all.
+    /// Tells all waiting submitters to look, after a change that may let more than one in, or refuses all.
     pub(super) fn wake_all_submitters(&self) {
         self.submitters.iter().for_each(Waker::wake_by_ref);
     }

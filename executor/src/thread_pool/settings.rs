@@ -1,22 +1,22 @@
-//! The settings of a pool: what contradicts what, and how they change while the pool runs.
+//! The settings of a pool: which of them contradict each other, and how they change while the pool runs.
 //!
 //! Some combinations can only be a mistake: a maximum that is never reached, threads that time out at once.
-//! So settings are checked as a whole, by the builder and by each setter, and a change that does not pass
-//! changes nothing.
+//! So the builder and each setter check all settings together. A change that does not pass the check changes
+//! nothing.
 //!
 //! # How a change takes effect
 //!
-//! A setter changes the settings under the lock of the state. The threads that relied on the old ones must
-//! look again:
+//! A setter changes the settings under the lock of the state. The threads that relied on the old settings
+//! must look again:
 //!
-//! | who | relies on | so the setter |
+//! | a thread | relies on | so the setter |
 //! |---|---|---|
 //! | a submitter that uses the inbox | the pool has all its threads | closes the inbox |
-//! | a worker that claims task after task | it is not one too many | reclaims the batch |
-//! | a worker that sleeps | its keep-alive time; it is not one too many | wakes all workers |
+//! | a worker that claims from the batch | there are not too many workers | reclaims the batch |
+//! | a worker that sleeps | its keep-alive time; there are not too many workers | wakes all workers |
 //! | a submitter that waits for room | no thread can be started for its task | wakes all such submitters |
 //!
-//! If the core size has grown, threads are started for the tasks that wait.
+//! If the core size has grown, the setter starts threads for the waiting tasks.
 //!
 //! # Invariants
 //!
@@ -33,31 +33,31 @@ use super::rejection::RejectionHandler;
 use crate::panics::discard;
 use crate::sync::{Arc, Duration};
 
-/// What decides how many threads there are, where they come from, and what happens to a task without one.
+/// The settings that a running pool can change, and two facts about its queue and its growth.
 #[derive(Clone)]
 pub(super) struct PoolSettings {
     pub(super) core: usize,
     pub(super) maximum: usize,
     pub(super) keep_alive: Duration,
     pub(super) core_timeout: bool,
-    /// Threads up to the maximum come before the queue. Never changes.
+    /// The pool starts threads up to the maximum before it queues tasks. Never changes.
     pub(super) threads_first: bool,
-    /// The queue has a bound, so it may refuse. Never changes.
+    /// The queue has a bound, so it can refuse a task. Never changes.
     pub(super) bounded: bool,
     pub(super) factory: Arc<dyn ThreadFactory>,
-    /// What the factory calls its threads.
+    /// The name that the factory gives to its threads.
     pub(super) name: Option<Arc<str>>,
     pub(super) rejection: Arc<dyn RejectionHandler>,
 }
 
 impl PoolSettings {
-    /// The number of threads up to which each task gets a new one.
+    /// Returns the number of threads up to which each task gets a new thread.
     pub(super) fn grows_to(&self) -> usize {
         if self.threads_first { self.maximum } else { self.core }
     }
 
     // ANCHOR: check
-    /// Whether the settings make sense together.
+    /// Checks that the settings do not contradict each other.
     pub(super) fn check(&self) -> Result<(), PoolConfigError> {
         let (core, maximum) = (self.core, self.maximum);
         if maximum == 0 {
@@ -77,12 +77,12 @@ impl PoolSettings {
     // ANCHOR_END: check
 }
 
-/// What a user has given, behind an `Arc`. An `Arc<D>` is taken as it is: what a getter has returned can be
-/// put back any number of times.
+/// Puts a user's value into an `Arc`. An `Arc<D>` stays as it is, so the result of a getter can be put back
+/// any number of times.
 pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
     let mut given = Some(given);
     let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
-    is_shared.unwrap_or_else(|| share(given.take().expect("it was not taken above")))
+    is_shared.unwrap_or_else(|| share(given.take().expect("an `Arc` was not taken above")))
 }
 
 /// Settings that contradict each other. The message names both.
@@ -98,16 +98,15 @@ pub enum PoolConfigError {
         /// The maximum size.
         maximum: usize,
     },
-    /// The maximum size is above the core size, but the queue has no bound, so it never refuses and the pool
-    /// never grows.
+    /// The maximum size is above the core size, but the queue has no bound. So it never refuses a task, and
+    /// the pool never grows.
     MaximumNeverReached {
         /// The core size.
         core: usize,
         /// The maximum size.
         maximum: usize,
     },
-    /// Core threads are to time out, but the keep-alive time is zero, so each would end as soon as it is
-    /// idle.
+    /// Core threads time out, but the keep-alive time is zero. So each would end as soon as it is idle.
     ZeroKeepAlive,
 }
 
@@ -135,19 +134,20 @@ impl fmt::Display for PoolConfigError {
 impl Error for PoolConfigError {}
 
 impl ThreadPoolExecutor {
-    /// Up to how many threads the pool starts whether or not there is room in the queue: its core size.
+    /// Returns the core size: up to this number of threads, the pool starts a thread even if the queue has
+    /// room.
     #[doc(alias = "getCorePoolSize")]
     pub fn core_threads(&self) -> usize {
         self.shared.state.lock().settings.core
     }
 
-    /// Changes the core size. Idle threads above a lower one end after the keep-alive time; for a higher one,
-    /// threads start for the tasks that wait.
+    /// Changes the core size. If it is lower, idle threads above it end after the keep-alive time. If it is
+    /// higher, threads start for the waiting tasks.
     ///
     /// # Errors
-    /// [`PoolConfigError`] if the new size contradicts the other settings; then nothing is changed. If the
-    /// queue has no bound, core and maximum size have to be equal, and [`set_threads`](Self::set_threads)
-    /// changes them together.
+    /// [`PoolConfigError`] if the new size contradicts the other settings. Then the settings stay as they
+    /// are. If the queue has no bound, core and maximum size must be equal;
+    /// [`set_threads`](Self::set_threads) changes them together.
     #[doc(alias = "setCorePoolSize")]
     pub fn set_core_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.core = threads)?;
@@ -155,25 +155,27 @@ impl ThreadPoolExecutor {
         Ok(())
     }
 
-    /// How many threads the pool may have: its maximum size.
+    /// Returns the maximum size: the most threads that the pool may have.
     #[doc(alias = "getMaximumPoolSize")]
     pub fn maximum_threads(&self) -> usize {
         self.shared.state.lock().settings.maximum
     }
 
-    /// Changes the maximum size. Threads above a lower one end as soon as they have finished their task.
+    /// Changes the maximum size. If it is lower, threads above it end as soon as they have finished their
+    /// task.
     ///
     /// # Errors
-    /// [`PoolConfigError`] if the new size contradicts the other settings; then nothing is changed.
+    /// [`PoolConfigError`] if the new size contradicts the other settings. Then the settings stay as they
+    /// are.
     #[doc(alias = "setMaximumPoolSize")]
     pub fn set_maximum_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.maximum = threads)
     }
 
-    /// Changes core and maximum size to the same number, as
-    /// [`ThreadPoolBuilder::threads`](super::ThreadPoolBuilder::threads) sets them. This is how a
-    /// [`fixed`](Self::fixed) pool is resized. Threads above a lower number end as soon as they have finished
-    /// their task; for a higher one, threads start for the tasks that wait.
+    /// Changes core and maximum size to the same number, like
+    /// [`ThreadPoolBuilder::threads`](super::ThreadPoolBuilder::threads). Use it to resize a
+    /// [`fixed`](Self::fixed) pool. If the number is lower, threads above it end as soon as they have
+    /// finished their task. If it is higher, threads start for the waiting tasks.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -185,7 +187,7 @@ impl ThreadPoolExecutor {
     /// ```
     ///
     /// # Errors
-    /// [`PoolConfigError::ZeroThreads`] if it is zero.
+    /// [`PoolConfigError::ZeroThreads`] if `threads` is zero.
     pub fn set_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| (settings.core, settings.maximum) = (threads, threads))?;
         self.start_threads_for_what_waits();
@@ -193,20 +195,21 @@ impl ThreadPoolExecutor {
     }
 
     fn start_threads_for_what_waits(&self) {
-        let at_most = self.queued().min(self.core_threads()); // a thread that does not come is not ordered again
+        let at_most = self.queued().min(self.core_threads()); // a failed start is not repeated
         let started = (0..at_most).take_while(|_| self.shared.prestart());
         started.for_each(drop);
     }
 
-    /// How long a thread above core size may be idle before it ends.
+    /// Returns how long a thread above core size may be idle before it ends.
     pub fn keep_alive(&self) -> Duration {
         self.shared.state.lock().settings.keep_alive
     }
 
-    /// Changes how long a thread above core size may be idle, for threads that are idle already, too.
+    /// Changes how long a thread above core size may be idle. The change also applies to threads that are
+    /// idle now.
     ///
     /// # Errors
-    /// [`PoolConfigError::ZeroKeepAlive`] if it is zero and core threads may time out.
+    /// [`PoolConfigError::ZeroKeepAlive`] if `time` is zero and core threads time out.
     pub fn set_keep_alive(&self, time: Duration) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.keep_alive = time)
     }
@@ -224,31 +227,31 @@ impl ThreadPoolExecutor {
         self.change(|settings| settings.core_timeout = allowed)
     }
 
-    /// Who starts the threads.
+    /// Returns the factory that starts the threads.
     pub fn thread_factory(&self) -> Arc<dyn ThreadFactory> {
         Arc::clone(&self.shared.state.lock().settings.factory)
     }
 
-    /// Changes who starts the threads, from now on. What [`thread_factory`](Self::thread_factory) returned
-    /// can be put back.
+    /// Replaces the factory that starts the threads from now on. A factory that
+    /// [`thread_factory`](Self::thread_factory) has returned can be put back.
     pub fn set_thread_factory(&self, factory: impl ThreadFactory + 'static) {
         let factory = in_arc::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory));
         let name = factory.name().map(Arc::from);
         let mut state = self.shared.state.lock();
         state.settings.name = name;
         let before = std::mem::replace(&mut state.settings.factory, factory);
-        state.backoff.reset(); // the failures were those of the factory before
+        state.backoff.reset(); // the old factory has failed, not the new one
         drop(state);
         discard(before);
     }
 
-    /// What happens to a task for which there is no room.
+    /// Returns the handler that decides about a task for which there is no room.
     pub fn rejection_handler(&self) -> Arc<dyn RejectionHandler> {
         Arc::clone(&self.shared.state.lock().settings.rejection)
     }
 
-    /// Changes what happens to a task for which there is no room. What
-    /// [`rejection_handler`](Self::rejection_handler) returned can be put back:
+    /// Replaces the handler that decides about a task for which there is no room. A handler that
+    /// [`rejection_handler`](Self::rejection_handler) has returned can be put back:
     ///
     /// ```
     /// use executor::{CallerRuns, FifoQueue, ThreadPoolExecutor};
@@ -266,16 +269,16 @@ impl ThreadPoolExecutor {
         discard(before);
     }
 
-    /// Makes a change if what comes of it makes sense.
+    /// Changes the settings, unless the new ones contradict each other.
     fn change(&self, change: impl FnOnce(&mut PoolSettings)) -> Result<(), PoolConfigError> {
         let mut state = self.shared.state.lock();
-        self.shared.inbox.close(&state); // a submitter may have to start a thread now
-        self.shared.inbox.reclaim(&mut state); // and a worker that claims task after task may be one too many
+        self.shared.inbox.close(&state); // perhaps a submitter must start a thread now
+        self.shared.inbox.reclaim(&mut state); // and perhaps a worker with a batch is one too many
         let mut changed = state.settings.clone();
         change(&mut changed);
         changed.check()?;
         state.settings = changed;
-        // Sleeping workers may be one too many now, or have to sleep for another time; submitters may have
+        // Perhaps sleeping workers are too many now, or must sleep for another time; perhaps submitters have
         // room.
         self.shared.work.notify_all();
         state.wake_all_submitters();

@@ -1,13 +1,14 @@
-//! What a pool and its workers share, and the border at which panics of user code stop.
+//! The part of a pool that its workers share, and the calls that catch panics of user code.
 //!
-//! [`PoolShared`] is what is left of a pool when its workers outlive it. It has the state, which changes
-//! under its lock, and what changes without that lock or never. The files below add a subject each.
+//! [`PoolShared`] lives until the pool is dropped and its last worker has left. It has the state, which
+//! changes under its lock, and fields that change without that lock or never. Each file below adds methods on
+//! one subject.
 //!
 //! # Panics
 //!
-//! Hooks and queues are users' code. A panic in a hook is caught where it is called, a panic of a queue by
-//! [`ask`](super::state::ask) under the lock. Neither is reported under the lock, since a panic handler is
-//! user code, too: what `ask` has kept is reported by [`PoolShared::report_kept`] afterwards.
+//! Hooks and queues can be user code. The pool catches a panic in a hook where it calls the hook, and a panic
+//! of a queue in [`ask`](super::state::ask), under the lock. It reports no panic under the lock, since a
+//! panic handler is user code, too. [`PoolShared::report_kept`] later reports the panics that `ask` has kept.
 
 use super::hooks::{Hooks, TaskInfo};
 use super::inbox::Inbox;
@@ -30,9 +31,9 @@ pub(super) struct PoolShared {
     pub(super) state: Mutex<PoolData>,
     /// Tasks that were accepted and are not in the state's queue yet.
     pub(super) inbox: Inbox,
-    /// There is something for a worker to see to: a task, a changed size, the pool's end.
+    /// Wakes workers: there is a task, a changed size or the pool's end.
     pub(super) work: Condvar,
-    /// A worker that was being started has begun, or will not come.
+    /// Wakes submitters: a worker that was ordered has begun, or will not start.
     pub(super) started: Condvar,
     pub(super) terminated: Latch,
 
@@ -41,17 +42,17 @@ pub(super) struct PoolShared {
     /// A submitter wants to hear of room. See `room`.
     pub(super) submitter_waits: AtomicBool,
 
-    /// Above the tokens of all the tasks that run here.
+    /// The parent of the tokens of all tasks that run in this pool.
     pub(super) root: CancelToken,
     /// Stops the pool when its owner's token is cancelled. See `stopper`.
     pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
-    /// What its workers do about waits that never end. See `starving`.
+    /// What the pool does about waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
-    /// For the tasks in the queue, which tell this when they are cancelled.
+    /// Names the pool to the tasks in its queue: a canceller tells the pool of a task that it has cancelled.
     pub(super) registration: QueueRegistration,
-    /// For the threads that are started.
+    /// Refers to this struct itself, for the threads that the pool starts.
     pub(super) me: Weak<PoolShared>,
 }
 
@@ -90,15 +91,15 @@ impl PoolShared {
         }
     }
 
-    /// Calls user code; a panic in it is reported and goes no further.
+    /// Calls user code, and catches and reports a panic in it.
     pub(super) fn contain_and_report(&self, call: impl FnOnce()) {
         if let Err(panic) = contain(call) {
             panic.set_origin(None, self.panic_handler.clone());
         }
     }
 
-    /// Runs a task with the hooks around it. `ended` counts it before its outcome is published: a thread that
-    /// has joined a task finds it counted.
+    /// Runs a task with the hooks around it. `ended` is called before the outcome is published. So a thread
+    /// that has joined the task finds the task counted.
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();
@@ -117,7 +118,7 @@ impl PoolShared {
         });
     }
 
-    /// Reports panics of the queue. Not under a lock.
+    /// Reports the panics of the queue. The caller must not hold a lock.
     pub(super) fn report_kept(&self) {
         for panic in panics::take_kept() {
             panic.set_origin(None, self.panic_handler.clone());

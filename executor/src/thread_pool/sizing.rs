@@ -1,20 +1,20 @@
-//! How many threads should a pool have?
+//! The number of threads that a pool should have.
 //!
-//! Enough to keep the cores busy, and no more. A task that only computes needs a core for as long as it runs:
-//! as many threads as cores is right. A task that waits half of its time leaves its core idle meanwhile:
-//! twice as many threads. In general, with `N` cores of which a share `U` (from 0 to 1) is to be used, and
-//! tasks that wait `W` for each `C` they compute:
+//! A pool should have enough threads to keep the cores busy, and no more. A task that only computes needs a
+//! core as long as it runs, so as many threads as cores are right. A task that waits half of its time leaves
+//! its core idle meanwhile, so twice as many threads are right. In general, let `N` be the number of cores,
+//! `U` the share of them that the pool should use (from 0 to 1), and let tasks wait `W` for each `C` that
+//! they compute:
 //!
 //! ```text
 //!   threads = N · U · (1 + W / C)
 //! ```
 //!
-//! (*Java Concurrency in Practice*, section 8.2.) `W / C` is the number that nobody knows offhand, so
-//! [`WaitCompute`] measures it on a running pool: the difference between how long tasks take and how long
-//! they occupy a core.
+//! (*Java Concurrency in Practice*, section 8.2.) `W / C` is hard to guess, so [`WaitCompute`] measures it on
+//! a running pool. A task waits for the part of its time in which it does not occupy a core.
 //!
-//! Cores are not always what is scarce. If each task needs a connection from a pool of 10, more than 10
-//! threads are of no use; the smallest of these bounds counts.
+//! Cores are not always the scarce resource. If each task needs a connection from a pool of 10, more than 10
+//! threads are of no use. The smallest of these bounds counts.
 
 use std::fmt;
 
@@ -25,15 +25,15 @@ use super::{Hooks, TaskInfo};
 use crate::sync::{Duration, Instant, Mutex, thread, thread_local};
 use crate::task::outcome::Outcome;
 
-/// The formula: cores, the share of them to be used (0 to 1) and the ratio of waiting to computing (0 or
-/// more) give the number of threads, at least one.
+/// Returns the number of threads by the formula, at least one. `utilisation` is the share of the cores that
+/// the pool should use (0 to 1), `wait_compute` the ratio of waiting to computing (0 or more).
 ///
 /// ```
 /// use executor::recommended_threads;
 ///
 /// assert_eq!(recommended_threads(8, 1.0, 0.0), 8); // tasks that only compute
 /// assert_eq!(recommended_threads(8, 1.0, 9.0), 80); // tasks that wait for 90 % of their time
-/// assert_eq!(recommended_threads(8, 0.5, 1.0), 8); // half of the machine, tasks that wait half of their time
+/// assert_eq!(recommended_threads(8, 0.5, 1.0), 8); // half of the cores, tasks that wait half of their time
 /// ```
 // ANCHOR: formula
 pub fn recommended_threads(cores: usize, utilisation: f64, wait_compute: f64) -> usize {
@@ -52,12 +52,12 @@ thread_local! {
     static BEGAN: Notes<(Instant, ThreadTime)> = Notes::new();
 }
 
-/// Measures how long a pool's tasks wait for each second they compute.
+/// Measures how long a pool's tasks wait for each second that they compute.
 ///
-/// To be given to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. What counts as
-/// computing is the processor time of the task's own thread; everything else is waiting. So measure while the
-/// machine has cores to spare: with more busy threads than cores, the time in which a thread waits for a core
-/// counts as waiting, too, and the advice would be to add even more.
+/// Pass it to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. The processor time
+/// of the task's own thread counts as computing; the rest of the task's time counts as waiting. So measure
+/// while the machine has free cores. With more busy threads than cores, the time in which a thread waits for
+/// a core counts as waiting, too, and the result would be even more threads.
 #[derive(Default)]
 pub struct WaitCompute {
     sums: Mutex<SizingSums>,
@@ -70,20 +70,21 @@ struct SizingSums {
 }
 
 impl WaitCompute {
-    /// Nothing measured yet.
+    /// Makes hooks that have measured nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// W / C of all tasks so far; none while they have not computed for a measurable time.
+    /// Returns W / C of all tasks so far; `None` while they have not computed for a measurable time.
     pub fn ratio(&self) -> Option<f64> {
         let SizingSums { elapsed, computing } = *self.sums.lock();
         let waiting = elapsed.saturating_sub(computing);
         (!computing.is_zero()).then(|| waiting.as_secs_f64() / computing.as_secs_f64())
     }
 
-    /// How many threads the formula gives for what was measured and the cores of this machine, to use the
-    /// share `utilisation` (0 to 1) of them.
+    /// Returns the number of threads by the formula, from the measured ratio and the cores of this machine.
+    /// `utilisation` is the share of the cores that the pool should use (0 to 1). `None` if nothing was
+    /// measured.
     pub fn recommended_threads(&self, utilisation: f64) -> Option<usize> {
         let cores = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         self.ratio().map(|ratio| recommended_threads(cores, utilisation, ratio))
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(measured.ratio(), Some(3.0));
         let cores = thread::available_parallelism().unwrap().get();
         assert_eq!(measured.recommended_threads(0.5), Some(recommended_threads(cores, 0.5, 3.0)));
-        // The two clocks are not one: a task that only computes may seem to compute for longer than it takes.
+        // These are two clocks: a task that only computes can seem to compute for longer than it takes.
         *measured.sums.lock() =
             SizingSums { elapsed: Duration::from_secs(1), computing: Duration::from_secs(2) };
         assert_eq!(measured.ratio(), Some(0.0));

@@ -1,23 +1,23 @@
-//! Threads that wait for each other's tasks, as far as it is the pool's business.
+//! The pool's part in finding and resolving waits of tasks for tasks.
 //!
-//! A worker whose task waits for another task is of no use to the pool until that one has ended. If that one
-//! is in this pool's queue and all workers wait so, none of them ever is. The module `wait_graph` finds out;
-//! it asks each pool that it comes to, and has it do what its [`OnStarvation`] says.
+//! A worker whose task waits for another task runs no other task until then. If all workers of a pool wait
+//! for tasks in the pool's own queue, no worker can ever go on. The module `wait_graph` detects that. It asks
+//! each pool on its way, and makes the pool do what its [`OnStarvation`] says.
 //!
-//! | asked | by whom | the pool |
+//! | asked | by | the pool |
 //! |---|---|---|
-//! | whether only waiting workers are left | a thread that is about to sleep | notes that the answer was relied on, and closes the inbox |
+//! | whether all workers wait | a thread about to sleep | notes that it relies on this; closes the inbox |
 //! | for another worker | a thread that would starve | starts one if there are fewer than the maximum |
-//! | for a spare one | the same | starts one beyond the maximum, if allowed |
-//! | to run a task | the same, or a task that calls `help` | runs it on the calling thread, with hooks and counts, below the pool's root token |
+//! | for a spare worker | a thread that would starve | starts one beyond the maximum, if allowed |
+//! | to run a task | a starving thread, or `help` | runs it there, with hooks and counts, below its root |
 //!
 //! # Invariants
 //!
-//! 1. While an answer is relied on, the inbox is closed, and a task that comes has the threads that wait look
-//!    again. A worker that leaves and one that does not come have them do so whatever the answer was. If none
-//!    has asked, none is told.
-//! 2. There are `spares` more workers than the maximum at most. When a spare one is dismissed, a worker
-//!    leaves as one that is one too many.
+//! 1. While waiting threads rely on an answer, the inbox is closed, and each new task makes them look again.
+//!    If threads have asked, each worker that leaves or does not start makes them look again, whatever the
+//!    answer was.
+//! 2. The pool has at most `spares` more workers than the maximum. When a spare worker is dismissed, some
+//!    worker leaves because there are too many.
 
 use super::ThreadPoolExecutor;
 use super::ending::is_worker;
@@ -33,16 +33,16 @@ use crate::wait_graph::{self, run_on_top};
 use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
-/// How many tasks may lie on top of the first by calls of `help`. A stack of 2 MiB has room for a few
+/// The most tasks that may lie on top of the first by calls of `help`. A stack of 2 MiB has room for a few
 /// hundred.
 const MOST_ON_TOP: usize = 100;
 
 impl ThreadPoolExecutor {
     /// Runs the next task of the queue on the calling thread, which must be a worker of this pool. False if
-    /// there is none.
+    /// no task waits.
     ///
-    /// A task that waits for other tasks of its own pool keeps a thread that could run them. With this it can
-    /// use its thread meanwhile, whatever the pool's [`OnStarvation`] is:
+    /// A task that waits for other tasks of its own pool occupies a thread that could run them. With `help`
+    /// it uses its thread meanwhile, whatever the pool's [`OnStarvation`] is:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -60,40 +60,40 @@ impl ThreadPoolExecutor {
     ///     right + left.join().expect("it neither panics nor is cancelled")
     /// }
     ///
-    /// let pool = Arc::new(ThreadPoolExecutor::builder().queue(LifoQueue::unbounded()).build()?); // one thread
+    /// let pool = Arc::new(ThreadPoolExecutor::builder().queue(LifoQueue::unbounded()).build()?); // 1 thread
     /// let own = Arc::clone(&pool);
     /// assert_eq!(pool.submit(move || sum(&own, 0..1000))?.join()?, 499_500);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Ask before each call whether what you wait for has ended, and join when the answer is false: what is
-    /// left then runs on other threads, or waits for one.
+    /// Before each call, ask whether the task that you wait for has ended. Join when `help` returns false:
+    /// the remaining tasks then run on other threads, or wait for one.
     ///
-    /// Which task is the next is decided by the queue. A [`LifoQueue`](crate::LifoQueue) gives the one that
-    /// was submitted last, often a part of the caller. A [`FifoQueue`](crate::FifoQueue) gives the oldest. If
-    /// tasks submit tasks, most of them come to lie on top of each other then. At most 100 do; beyond that,
-    /// this returns false.
+    /// The queue decides which task is the next. A [`LifoQueue`](crate::LifoQueue) gives the task that was
+    /// submitted last, often a part of the caller. A [`FifoQueue`](crate::FifoQueue) gives the oldest task;
+    /// with it, most tasks of a task that submits tasks come to lie on top of each other, on one stack. At
+    /// most 100 do; beyond that, `help` returns false.
     ///
     /// # What may go wrong
-    /// The task may be a stranger's, and it runs on top of the calling task:
+    /// Perhaps the task belongs to another submitter, and it runs on top of the calling task:
     ///
-    /// * It must not need what the caller holds. If it locks a mutex that the caller has locked, the thread
-    ///   waits for itself.
-    /// * If it waits for the caller, neither of them can go on. That wait is reported as starvation.
-    /// * The caller goes on when it has ended, however long it takes, even if what the caller waits for is
-    ///   done long before.
+    /// * The task must not need a lock that the caller holds. If it locks a mutex that the caller has locked,
+    ///   the thread waits for itself.
+    /// * If the task waits for the caller, neither of them can go on. That wait is reported as starvation.
+    /// * The caller goes on when the task has ended, however long that takes, even if the caller's own wait
+    ///   could have ended long before.
     ///
     /// # Elsewhere
-    /// On any other thread this does nothing and returns false: a thread that waits outside keeps none of the
-    /// pool's, and the pool's end could not wait for a task that runs there.
+    /// On any other thread `help` does nothing and returns false. Such a thread occupies no thread of the
+    /// pool, and the pool's end could not wait for a task that runs there.
     ///
     /// # Blocking
-    /// Returns when the task has ended. The task is counted as `helped` in [`PoolStats`](super::PoolStats),
-    /// with the pool's hooks around it, and a panic in it goes where it goes on any worker.
+    /// Returns when the task has ended. The task is counted as `helped` in [`PoolStats`](super::PoolStats).
+    /// The pool's hooks are called around it, and a panic in it is reported as on any worker.
     ///
     /// # Cancellation
-    /// No cancellation point. The task does not hang below the caller's token, but below the pool's, as on
-    /// any worker.
+    /// No cancellation point. The parent of the task's token is the pool's root token, as on any worker, and
+    /// not the caller's token.
     #[doc(alias = "helpQuiesce")]
     pub fn help(&self) -> bool {
         if !is_worker(&self.shared) {
@@ -150,7 +150,7 @@ impl PoolOwner for PoolShared {
         let mut state = self.state.lock();
         state.spares -= 1;
         self.inbox.close(&state);
-        self.inbox.reclaim(&mut state); // a worker that claims task after task may be one too many now
+        self.inbox.reclaim(&mut state); // perhaps a worker with a batch is one too many now
         self.work.notify_all();
     }
 
@@ -178,8 +178,8 @@ impl PoolOwner for PoolShared {
 }
 
 impl PoolData {
-    /// A factory that fails, or starts nothing, is not asked again at once: the thread that waits would ask
-    /// it for ever.
+    /// Whether another worker can be started now. After a failure the factory is not called again at once,
+    /// since otherwise the waiting thread would call it again and again.
     fn may_grow(&self) -> bool {
         let below_maximum = self.phase == PoolState::Running && self.workers() < self.settings.maximum;
         below_maximum && self.backoff.is_over()
@@ -187,7 +187,7 @@ impl PoolData {
 }
 
 impl PoolShared {
-    /// A task was accepted. If threads that wait have relied on there being none, they look again.
+    /// Releases the lock after a task was accepted. Waiting threads that relied on an empty queue look again.
     pub(super) fn tell_of_task(&self, mut state: MutexGuard<'_, PoolData>) {
         let relied_on = std::mem::take(&mut state.relied_on);
         drop(state);
@@ -197,8 +197,8 @@ impl PoolShared {
         }
     }
 
-    /// A worker has left or does not come, and threads that wait may have counted on it. If they `asked`,
-    /// they look again.
+    /// Makes waiting threads look again if they have `asked`: they counted on a worker that has left or does
+    /// not start.
     pub(super) fn tell_of_worker(&self, asked: bool) {
         if asked {
             self.tell_those_who_wait();

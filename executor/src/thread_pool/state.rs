@@ -1,27 +1,26 @@
-//! The state of a pool: everything that changes together, behind one lock.
+//! The state of a pool behind one lock: all fields that change together.
 //!
 //! ```text
-//!  Running ──shutdown()──▶ ShuttingDown ──queue empty, last worker gone──▶ Tidying ──terminated()──▶ Terminated
-//!     │                        │ shutdown_now()                             ▲
-//!     └────shutdown_now()──────┴─────▶ Stopping ─────last worker gone───────┘
+//! Running ──shutdown()──▶ ShuttingDown ──no task, no worker left──▶ Tidying ──terminated()──▶ Terminated
+//!    │                        │ shutdown_now()                        ▲
+//!    └────shutdown_now()──────┴─────▶ Stopping ────no worker left─────┘
 //! ```
 //!
-//! [`PoolState`] is the phase that the pool is in. `ending` moves it, and nothing else does.
+//! [`PoolState`] is the phase of the pool. Only `ending` changes it.
 //!
-//! Whether a task may come in depends on the phase, on the number of threads and on the queue, all at one moment; so do
-//! the decisions to start, to wake and to end a worker. So all of it is in one struct, [`PoolData`], and a decision is made
-//! and carried out under one lock. The files below keep to one subject each, and say in their pages which fields are
-//! theirs.
+//! Whether a pool accepts a task depends on the phase, on the number of threads and on the queue, all at one
+//! moment. The same holds for starting, waking and ending a worker. So all these fields are in one struct,
+//! [`PoolData`], and each decision is made and carried out under one lock. Each file below has one subject.
 //!
-//! The queue may be a user's own and may panic, so it is never called except through [`ask`].
+//! The queue may be a user's own and may panic, so the pool calls it only through [`ask`].
 //!
 //! # Invariants
 //!
 //! 1. The phase only moves to a later one.
-//! 2. `live + starting` is the number of threads of the pool. Each is counted in one of the two from the moment in which it
-//!    is ordered until it has left or is known not to come.
-//! 3. `idle` workers are `live`, too. While `searching`, one live worker will look at what waits before it sleeps.
-//! 4. What is taken out of here to be dropped is dropped when the lock is free.
+//! 2. `live + starting` is the number of threads of the pool. Each thread is counted in one of the two from
+//!    its order until it has left, or until the pool knows that it will not start.
+//! 3. `idle` workers are `live`, too. While `searching` is true, one live worker will look before it sleeps.
+//! 4. A task, a queue or a setting that is taken out of the state is dropped after the lock was released.
 
 use std::collections::VecDeque;
 
@@ -49,32 +48,32 @@ pub(super) struct PoolData {
 
     /// Threads that have begun and may still take a task.
     pub(super) live: usize,
-    /// Threads that were ordered and have not begun. See `growth`.
+    /// Threads that were ordered and have not begun yet. See `growth`.
     pub(super) starting: usize,
-    /// The most threads there ever were.
+    /// The largest number of threads so far.
     pub(super) peak: usize,
-    /// Live workers that sleep or are about to be woken.
+    /// Live workers that sleep, or were notified and have not gone on yet.
     pub(super) idle: usize,
-    /// A worker was woken and has not looked at the queue yet, or is about to look again before it sleeps.
+    /// A worker was notified and has not looked for a task yet, or will look again before it sleeps.
     pub(super) searching: bool,
 
-    /// Tasks that wait for the thread that was ordered for them. They are taken before those in the queue.
+    /// Tasks that wait for the thread that was ordered for them. Workers take them before tasks in the queue.
     pub(super) first_tasks: VecDeque<Task>,
-    /// Submitters inside the thread factory. Each of them sees to its own task if the thread does not come.
+    /// Submitters inside the thread factory. Each takes its own task back if the factory fails.
     pub(super) in_factory: usize,
     pub(super) backoff: Backoff,
-    /// Threads that drop tasks for which no worker comes.
+    /// Threads that are dropping tasks for which no worker starts.
     pub(super) dropping: usize,
 
-    /// Threads that wait have seen that only waiting workers are left. See `starving`.
+    /// Waiting threads rely on the answer that all workers wait, too. See `starving`.
     pub(super) relied_on: bool,
-    /// Threads that wait have asked about the workers since they were last told of a change.
+    /// Waiting threads have asked about the workers since they were last told of a change.
     pub(super) asked: bool,
-    /// How many workers there may be beyond the maximum.
+    /// How many workers the pool may have beyond the maximum.
     pub(super) spares: usize,
-    /// Waits that were ended because they never would have.
+    /// Waits that the pool has ended because they could never end otherwise.
     pub(super) starved: u64,
-    /// Tasks that were run by a worker on top of one that waited.
+    /// Tasks that a worker ran on top of a task that waited.
     pub(super) helped: u64,
 
     /// Submitters that wait for room. See `room`.
@@ -112,7 +111,7 @@ impl PoolData {
         self.live + self.starting
     }
 
-    /// How many workers there may be.
+    /// Returns how many workers the pool may have.
     pub(super) fn most_workers(&self) -> usize {
         self.settings.maximum.saturating_add(self.spares)
     }
@@ -122,32 +121,32 @@ impl PoolData {
         self.settings.core_timeout || self.workers() > self.settings.core
     }
 
-    /// Tasks that are in the queue, or in the batch that was made of it and not claimed yet.
+    /// Returns how many tasks are in the queue, or unclaimed in the batch.
     pub(super) fn unclaimed(&self) -> usize {
         ask(|| self.queue.len()).unwrap_or(0) + self.batches.remaining()
     }
 
-    /// The same number at the moment at which the batch was frozen.
+    /// Returns [`unclaimed`](Self::unclaimed) as it was when the batch was frozen.
     pub(super) fn unclaimed_when(&self, frozen: &Frozen) -> usize {
         ask(|| self.queue.len()).unwrap_or(0) + self.batches.remaining_when(frozen)
     }
 
-    /// Whether a task is in the queue, as far as the queue tells.
+    /// Whether the queue shows a task with this id.
     pub(super) fn queue_has(&self, id: TaskId) -> bool {
         let mut found = false;
         ask(|| self.queue.for_each(&mut |task| found |= task.id() == id));
         found
     }
 
-    /// Takes a task that waits for its thread, unless another worker has taken it.
+    /// Takes a task out that waits for its own thread, unless another worker has taken it.
     pub(super) fn take_first_task(&mut self, id: TaskId) -> Option<Task> {
         let index = self.first_tasks.iter().position(|task| task.id() == id)?;
         self.first_tasks.remove(index)
     }
 }
 
-/// Calls the queue, which may be a user's own. If it panics, there is no answer, and the caller reports the panic by
-/// `PoolShared::report_kept` when the lock is free.
+/// Calls the queue, which may be a user's own. `None` if the queue panics; the caller then reports the panic
+/// by `PoolShared::report_kept` after it has released the lock.
 pub(super) fn ask<R>(call: impl FnOnce() -> R) -> Option<R> {
     contain(call).map_err(panics::keep).ok()
 }

@@ -1,16 +1,16 @@
-//! What can be seen of a pool from outside: its numbers, and its tasks one by one.
+//! The view of a pool from outside: its numbers, and its tasks one by one.
 //!
-//! A number that was true a moment before its neighbour is of little use: tasks would be missing, or be there
-//! twice. So all numbers of one look are those of one moment. That takes three steps, since a task on its way
-//! is first in the inbox, then in the queue or the batch, and then in a worker slot:
+//! Numbers of different moments are of little use together: tasks would be missing, or counted twice. So all
+//! numbers of one call belong to one moment. That takes three steps, since a task is first in the inbox, then
+//! in the queue or the batch, and then in a worker slot:
 //!
-//! 1. Lock the state and hold the inbox: nothing comes in.
-//! 2. Freeze the batch: no task is claimed, so none begins. Wait until the worker slots have noted all claims
-//!    before.
-//! 3. Add up, and resume the batch. Tasks may end meanwhile, each in one step; the sum is what was true at
-//!    some moment in between.
+//! 1. Lock the state and hold the inbox: no task comes in.
+//! 2. Freeze the batch: no task is claimed, so no task begins. Wait until the workers have noted their
+//!    earlier claims.
+//! 3. Add up the numbers, and resume the batch. Meanwhile tasks may end, each in one step. The sum was true
+//!    at some moment in between.
 //!
-//! A snapshot reclaims the batch instead of freezing it: it shows the tasks in the order of the queue.
+//! A snapshot reclaims the batch first, so that it shows the tasks in the order of the queue.
 
 use std::fmt;
 
@@ -21,53 +21,53 @@ use super::state::{PoolData, ask};
 use crate::executor::PoolState;
 use crate::task::{Task, TaskLabel};
 
-/// A look at a pool: all numbers are of the same moment.
+/// The numbers of a pool, all of the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolStats {
-    /// Where the pool stands.
+    /// The phase of the pool.
     pub state: PoolState,
-    /// Up to how many threads it starts whether or not there is room in the queue.
+    /// The core size: up to this number of threads, the pool starts a thread even if the queue has room.
     pub core_threads: usize,
-    /// How many threads it has at most.
+    /// The maximum size: the most threads that the pool may have.
     pub maximum_threads: usize,
-    /// How many threads it has, including those that are just being started.
+    /// The number of threads, the starting ones included.
     pub threads: usize,
-    /// The most threads it ever had at once.
+    /// The largest number of threads so far.
     pub peak_threads: usize,
     /// Tasks that run now, or for which a thread is starting.
     pub active: usize,
     /// Tasks that wait for a thread.
     pub queued: usize,
     /// Tasks that a thread has taken and that have ended, in whichever way. A task that was cancelled while
-    /// it waited is not among them; one that was cancelled in the moment between being taken and being begun
-    /// is.
+    /// it waited does not count; a task that was cancelled after a thread took it, but before it began, does.
     pub completed: u64,
-    /// Those of them that panicked.
+    /// Completed tasks that panicked.
     pub panicked: u64,
-    /// Waits of its threads that were ended because they never would have: see
+    /// Waits of its threads that were ended because they could never end otherwise: see
     /// [`OnStarvation`](crate::OnStarvation).
     pub starved: u64,
-    /// Tasks among the completed that a thread ran on top of one that waited.
+    /// Completed tasks that a thread ran on top of a task that waited.
     pub helped: u64,
-    /// How many threads there may be beyond the maximum now, so that tasks that wait for each other can go
-    /// on.
+    /// How many threads beyond the maximum the pool may have now, so that tasks that wait for each other can
+    /// go on.
     pub spare_threads: usize,
 }
 
 impl PoolStats {
-    /// All tasks accepted so far and not cancelled while they waited: waiting, running and ended.
+    /// Returns the number of accepted tasks: waiting, running and ended. Tasks that were cancelled while they
+    /// waited do not count.
     #[doc(alias = "getTaskCount")]
     pub fn task_count(&self) -> u64 {
         self.queued as u64 + self.active as u64 + self.completed
     }
 
-    /// How many of the waiting tasks have no thread that is free for them.
+    /// Returns how many waiting tasks have no idle thread.
     ///
-    /// A task that was just submitted waits for a moment even in a pool of idle threads, until one of them
-    /// has woken. So `queued` says whether tasks wait, and this says whether threads are short. A server that
-    /// lets idle connections keep their threads asks this.
+    /// A new task waits for a moment even in a pool of idle threads, until one of them has woken up. So
+    /// `queued` says whether tasks wait, and the backlog says whether there are too few threads. A server
+    /// that lets idle connections occupy threads should look at the backlog.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -107,18 +107,18 @@ impl fmt::Display for PoolStats {
     }
 }
 
-/// A closer look: which tasks run and which wait. Prints as a list; tasks without a name appear by id. The
-/// strand of a [`SerialExecutor`](crate::SerialExecutor), or of a stripe, appears as the task that it runs,
-/// or would run first.
+/// The tasks of a pool: which of them run and which wait. It prints as a list; a task without a name appears
+/// by its id. The strand of a [`SerialExecutor`](crate::SerialExecutor), or of a stripe, appears as the task
+/// that it runs, or would run first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolSnapshot {
-    /// The numbers.
+    /// The numbers of the pool, of the same moment.
     pub stats: PoolStats,
     /// The tasks that run, and those for which a thread is starting.
     pub running: Vec<String>,
-    /// The tasks that wait, in the order in which they would be run as far as the queue tells.
+    /// The tasks that wait, in the order in which they would run, as far as the queue shows it.
     pub queued: Vec<String>,
 }
 
@@ -136,20 +136,20 @@ impl fmt::Display for PoolSnapshot {
 }
 
 impl ThreadPoolExecutor {
-    /// What the pool is doing, in numbers: one consistent look.
+    /// Returns the numbers of the pool, all of one moment.
     pub fn stats(&self) -> PoolStats {
         self.shared.stats()
     }
 
-    /// What the pool is doing, task by task. Takes time in proportion to the length of the queue.
+    /// Returns the tasks of the pool one by one. This takes time in proportion to the length of the queue.
     pub fn snapshot(&self) -> PoolSnapshot {
         self.shared.snapshot()
     }
 
-    /// How many tasks wait for a thread. Tasks that were cancelled while they waited do not count.
+    /// Returns how many tasks wait for a thread. Tasks that were cancelled while they waited do not count.
     #[doc(alias = "getQueue")]
     pub fn queued(&self) -> usize {
-        self.stats().queued // what waits and what of it is cancelled are numbers of one moment, too
+        self.stats().queued // the waiting and the cancelled ones are numbers of one moment, too
     }
 }
 
@@ -164,8 +164,8 @@ impl PoolShared {
         now
     }
 
-    /// The numbers of one moment: while both are locked and the batch is frozen, no task is accepted and none
-    /// begins.
+    /// Returns the numbers of one moment: while the state and the inbox are locked and the batch is frozen,
+    /// no task is accepted and none begins.
     fn stats_of(&self, state: &PoolData, held: &InboxState) -> PoolStats {
         let frozen = state.batches.freeze();
         state.worker_slots.wait_for_claims(&frozen);
@@ -211,7 +211,7 @@ impl PoolShared {
         running.extend(state.first_tasks.iter().map(Task::label));
         drop(held);
         drop(state);
-        running.sort_by_key(TaskLabel::id); // tasks of one submitter in the order in which it made them
+        running.sort_by_key(TaskLabel::id); // so tasks of one submitter appear in the order of their making
         let running = running.iter().map(ToString::to_string).collect();
         self.report_kept();
         PoolSnapshot { stats: now, running, queued }

@@ -1,20 +1,20 @@
-//! Stopping a pool that one does not own: by a handle, or by a token that the pool hangs on.
+//! Two ways to stop a pool without owning it: a handle, and a token to which the pool belongs.
 //!
-//! Whoever owns a pool ends it. But a signal handler, a hook or one of the pool's own tasks may have to, too,
-//! and an `Arc` of the pool in such a place keeps it alive for ever: the pool owns the hook, and the hook the
-//! pool. A [`Stopper`] refers to the pool without owning it.
+//! Usually the owner of a pool ends it. Sometimes a signal handler, a hook or one of the pool's own tasks
+//! must do so. An `Arc` of the pool in a hook would never let the pool go: the pool would own the hook, and
+//! the hook the pool. A [`Stopper`] refers to the pool without owning it.
 //!
-//! A service that consists of several pools is ended at one place if all of them hang on one token
-//! ([`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token)). The pool's root, which is
-//! above the tokens of all its tasks, is a child of that token, so a cancel reaches the running tasks first,
-//! as it reaches every token below; a callback at the token then does what `shutdown_now` does, and drops
-//! what that hands back.
+//! One token can end a service of several pools, if each was built with it
+//! ([`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token)). The pool's root token, the
+//! parent of the tokens of all its tasks, is a child of that token. So a cancel first reaches the running
+//! tasks, like every token below. Then a callback of the token calls `shutdown_now`, and drops the tasks that
+//! this returns.
 //!
 //! # Invariants
 //!
 //! 1. Neither a stopper nor the callback owns the pool.
-//! 2. The callback is taken back when the pool is over, so a token that lives on remembers no pool that does
-//!    not.
+//! 2. The callback is unregistered when the pool is terminated. So a token that lives on keeps nothing of the
+//!    pool.
 
 use std::fmt;
 
@@ -28,7 +28,8 @@ use crate::task::Task;
 
 /// Stops a [`ThreadPoolExecutor`] without owning it: for hooks, signal handlers and the pool's own tasks.
 ///
-/// It does not keep the pool alive, and a pool that is gone counts as terminated. Clones stop the same pool.
+/// It does not keep the pool alive. A pool that was dropped and whose threads have left counts as terminated.
+/// Clones stop the same pool.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -48,38 +49,42 @@ pub struct Stopper {
 }
 
 impl ThreadPoolExecutor {
-    /// A handle that can stop the pool and does not keep it alive.
+    /// Returns a handle that can stop the pool and does not keep it alive.
     pub fn stopper(&self) -> Stopper {
         Stopper { pool: self.shared.me.clone() }
     }
 }
 
 impl Stopper {
-    /// As [`ExecutorService::shutdown`](crate::ExecutorService::shutdown). Does nothing if the pool is gone.
+    /// Shuts the pool down: see [`ExecutorService::shutdown`](crate::ExecutorService::shutdown). Does nothing
+    /// if the pool was dropped and has ended.
     pub fn shutdown(&self) {
         if let Some(pool) = self.pool.upgrade() {
             pool.shutdown();
         }
     }
 
-    /// As [`ExecutorService::shutdown_now`](crate::ExecutorService::shutdown_now). Empty if the pool is gone.
+    /// Stops the pool and returns the tasks that have not begun: see
+    /// [`ExecutorService::shutdown_now`](crate::ExecutorService::shutdown_now). Returns no task if the pool
+    /// was dropped and has ended.
     #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
     pub fn shutdown_now(&self) -> Vec<Task> {
         self.pool.upgrade().map(|pool| pool.shutdown_now()).unwrap_or_default()
     }
 
-    /// Whether the pool was shut down, in whichever way, or is gone.
+    /// Whether the pool was shut down, in whichever way, or has ended.
     pub fn is_shutdown(&self) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.is_shutdown())
     }
 
-    /// Whether the pool was shut down and its last task and thread are gone.
+    /// Whether the pool was shut down and its last task and its last thread have ended.
     pub fn is_terminated(&self) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.is_terminated())
     }
 
-    /// As [`ExecutorService::await_termination`](crate::ExecutorService::await_termination): waits for
-    /// `timeout` at most, is a cancellation point, and does not keep the pool from ending meanwhile.
+    /// Waits at most `timeout` for the pool's end: see
+    /// [`ExecutorService::await_termination`](crate::ExecutorService::await_termination). It is a
+    /// cancellation point, and the pool can end meanwhile.
     pub fn await_termination(&self, timeout: Duration) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.await_termination(timeout))
     }
@@ -93,7 +98,7 @@ impl fmt::Debug for Stopper {
 }
 
 impl PoolShared {
-    /// Has the pool stopped when `token`, the parent of its root, is cancelled.
+    /// Registers a callback that stops the pool when `token`, the parent of its root token, is cancelled.
     pub(super) fn hang_on(&self, token: &CancelToken) {
         let pool = self.me.clone();
         let registration = token.on_cancel(move || {

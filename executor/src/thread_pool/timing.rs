@@ -1,10 +1,9 @@
-//! A pool that times its tasks, built on the hooks alone.
+//! Hooks that measure how long the tasks of a pool take.
 //!
-//! Everything that a pool can be made to do around its tasks goes through [`Hooks`]; [`Timing`] shows what
-//! that takes. The moment at which a task began has to be kept from `before_execute` to `after_execute`. Both
-//! run on the same thread, so a thread-local does it, without a lock. But a thread-local belongs to a type,
-//! and there may be two of that type in hooks that are made of several, or a task may run inside another on
-//! the same thread. So what is kept says whose it is ([`Notes`]).
+//! [`Timing`] is an example of [`Hooks`]. It must keep the time at which a task began from `before_execute`
+//! to `after_execute`. Both run on the same thread, so a thread-local keeps it, without a lock. But all hooks
+//! of one type share a thread-local: a pool can have two of them, combined into one, and a task can run
+//! inside another one on the same thread. So each note names its hooks and its task ([`Notes`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -34,9 +33,9 @@ thread_local! {
     static BEGAN: Notes<Instant> = Notes::new();
 }
 
-/// What hooks have noted on a thread when a task began, each with the address of the hooks and the task. A
-/// few words for each task that the thread is in the middle of, and for each whose end the hooks were not
-/// told of.
+/// The notes that hooks have made on a thread when a task began, each with the address of the hooks and the
+/// task. They take a few words for each task that has begun on this thread and not ended, and for each task
+/// of whose end the hooks were not told.
 pub(crate) struct Notes<T>(RefCell<Vec<(usize, TaskId, T)>>);
 
 impl<T> Notes<T> {
@@ -58,8 +57,8 @@ impl<T> Notes<T> {
 
 /// Counts a pool's tasks and adds up the time they take, from the beginning of the body to its end.
 ///
-/// To be given to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc` if the numbers
-/// are to be read while the pool lives.
+/// Pass it to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc` if you want to read
+/// the numbers while the pool lives.
 #[doc(alias = "TimingThreadPool")]
 #[derive(Default)]
 pub struct Timing {
@@ -76,12 +75,13 @@ struct TimingSums {
 }
 
 impl Timing {
-    /// Only counts and adds up.
+    /// Makes hooks that only count and add up.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Calls `log` when the pool is over: print it, it has a `Display`.
+    /// Makes hooks that call `log` at the end of the pool. The argument can be printed: it implements
+    /// `Display`.
     ///
     /// ```
     /// # use executor::{ThreadPoolExecutor, Timing};
@@ -93,17 +93,17 @@ impl Timing {
         Self { log: Some(Box::new(log)), ..Self::default() }
     }
 
-    /// How many tasks have ended.
+    /// Returns how many tasks have ended.
     pub fn tasks(&self) -> u64 {
         self.sums.lock().tasks
     }
 
-    /// How long they took together.
+    /// Returns how long the ended tasks took together.
     pub fn total(&self) -> Duration {
         self.sums.lock().total
     }
 
-    /// How long one took on average; none before the first has ended.
+    /// Returns how long a task took on average; `None` before the first task has ended.
     pub fn mean(&self) -> Option<Duration> {
         let TimingSums { tasks, total } = *self.sums.lock();
         (tasks > 0).then(|| total.div_f64(tasks as f64))

@@ -1,4 +1,4 @@
-//! A pool without its knobs.
+//! A pool whose settings cannot be changed.
 
 use std::fmt;
 
@@ -7,35 +7,35 @@ use crate::executor::forward_service;
 use crate::ids::TaskId;
 use crate::task::Task;
 
-/// A [`ThreadPoolExecutor`] whose settings can be read off but not changed.
+/// A [`ThreadPoolExecutor`] whose settings cannot be changed.
 ///
-/// For handing a pool out: code that relies on its tasks running one at a time
+/// Use it to share a pool. Code that relies on its tasks running one at a time
 /// ([`ThreadPoolExecutor::single`]) needs a pool to which no thread can be added.
 #[doc(alias = "unconfigurableExecutorService")]
 pub struct UnconfigurablePool(ThreadPoolExecutor);
 
 impl UnconfigurablePool {
-    /// Hides the settings of a pool, for good.
+    /// Wraps a pool, and so hides its setters for good.
     pub fn new(pool: ThreadPoolExecutor) -> Self {
         Self(pool)
     }
 
-    /// As [`ThreadPoolExecutor::stats`].
+    /// Returns the numbers of the pool: see [`ThreadPoolExecutor::stats`].
     pub fn stats(&self) -> PoolStats {
         self.0.stats()
     }
 
-    /// As [`ThreadPoolExecutor::snapshot`].
+    /// Returns the tasks of the pool: see [`ThreadPoolExecutor::snapshot`].
     pub fn snapshot(&self) -> PoolSnapshot {
         self.0.snapshot()
     }
 
-    /// As [`ThreadPoolExecutor::queued`].
+    /// Returns how many tasks wait: see [`ThreadPoolExecutor::queued`].
     pub fn queued(&self) -> usize {
         self.0.queued()
     }
 
-    /// As [`ThreadPoolExecutor::remove`].
+    /// Takes a waiting task out of the queue: see [`ThreadPoolExecutor::remove`].
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -58,12 +58,12 @@ impl UnconfigurablePool {
         self.0.remove(id)
     }
 
-    /// As [`ThreadPoolExecutor::purge`].
+    /// Clears out the remains of cancelled tasks: see [`ThreadPoolExecutor::purge`].
     pub fn purge(&self) {
         self.0.purge();
     }
 
-    /// As [`ThreadPoolExecutor::stopper`].
+    /// Returns a handle that can stop the pool: see [`ThreadPoolExecutor::stopper`].
     pub fn stopper(&self) -> Stopper {
         self.0.stopper()
     }

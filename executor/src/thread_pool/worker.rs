@@ -1,39 +1,40 @@
-//! What a worker thread does: take a task, run it, take the next, until the pool has no more use for it.
+//! A worker thread: it takes tasks and runs them, sleeps while there is no task, and leaves in the end.
 //!
 //! # The life of a worker
 //!
 //! ```text
-//!  starting ──begin──▶ looks ──finds a task or a batch──▶ runs a task ──▶ claims the next … ──the batch is used up──▶ looks
+//!  starting ──begin──▶ looks ──finds a task or a batch──▶ runs a task ──▶ claims the next … ──none──▶ looks
 //!                      │ ▲ ▲
 //!              nothing ▼ │ └──────────────┐
 //!                     gives way ──▶ sleeps ──keep-alive over, or too many, or the end──▶ leaves
 //! ```
 //!
-//! While there are tasks in the batch, a worker claims one after the other and needs no lock. Otherwise it looks at the
-//! state, under the lock: for a task that waits for its thread, for a new batch, for a task in the queue.
+//! While there are tasks in the batch, a worker claims one after the other without a lock. Otherwise it looks
+//! for a task under the lock of the state: for a first task, for a new batch, for a task in the queue.
 //!
 //! # How workers are woken
 //!
-//! A wake-up costs a system call, so there are as few as possible. A submitter wakes a sleeping worker only if none is
-//! `searching`, that is, on its way to look. A worker that has found a task wakes the next one if there are more tasks and
-//! more sleepers. So a burst of submissions costs its submitter one wake-up, and the workers wake each other. A worker
-//! with nothing to do gives way to other threads a few times before it sleeps, and is the one that searches meanwhile.
+//! A wake-up costs a system call, so there are as few as possible. A submitter wakes a sleeping worker only
+//! if no worker is `searching`, that is, on its way to look for a task. A worker that has found a task wakes
+//! the next worker if there are more tasks. So a burst of submissions costs its submitter one wake-up, and
+//! the workers wake each other. Before a worker sleeps, it yields to other threads a few times. Meanwhile it
+//! counts as searching.
 //!
 //! # How a worker leaves
 //!
 //! | because | it leaves |
 //! |---|---|
-//! | the pool is stopping | at once; what waits is handed back by `shutdown_now` |
-//! | there are more workers than the maximum | after its task; if it was idle or has just begun, only if there is nothing to take |
-//! | it was idle for the keep-alive time | only if there is nothing to take and the inbox is closed |
-//! | the pool is shutting down | when there is nothing to take |
-//! | it unwinds, which would be a bug of this crate | at once; another is started if it was the last and tasks wait |
+//! | the pool is stopping | at once; `shutdown_now` returns the waiting tasks |
+//! | there are too many workers | after its task; an idle or new one, only if there is no task to take |
+//! | it was idle for the keep-alive time | only if there is no task to take and the inbox is closed |
+//! | the pool is shutting down | when there is no task to take |
+//! | it unwinds (a bug of this crate) | at once; if it was the last and tasks wait, another is started |
 //!
 //! # Invariants
 //!
-//! 1. A worker holds no task but the one that it runs.
-//! 2. Others count on an idle worker: a submitter leaves a task in the inbox, or gives it to a hand-off queue, because this
-//!    worker sleeps or searches. Others count on a new one: a task waits for it. So neither leaves without a look.
+//! 1. A worker holds only the task that it runs.
+//! 2. An idle or new worker looks for a task before it leaves, since submitters count on it: they have put a
+//!    task into the inbox or a hand-off queue because it sleeps or searches, or have ordered it for a task.
 //! 3. A worker counts itself out under the lock under which it has decided to leave.
 //! 4. A worker sleeps only after a look that found nothing, with the inbox closed, under one lock.
 
@@ -51,11 +52,11 @@ use crate::task::outcome::Outcome;
 use crate::wait_graph::work_for;
 use crate::waiting::worker_context::{PoolWorker, RoleGuard};
 
-/// For so many tasks, the memory is kept when they are done: a pool in its steady state asks for none.
+/// The memory for this number of tasks is kept, so a pool in its steady state allocates none.
 const KEPT: usize = 4096;
 
 // ANCHOR: worker
-/// The body of a worker thread. `first_task` is the task that it was ordered for.
+/// Runs a worker thread, as its body. `first_task` is the task for which the worker was ordered.
 pub(super) fn run(shared: &Arc<PoolShared>, first_task: Option<TaskId>) {
     let mut worker = LiveWorker::begin(shared, first_task);
     let _role = enter_role(Role::Worker(shared.address()));
@@ -70,12 +71,12 @@ pub(super) fn run(shared: &Arc<PoolShared>, first_task: Option<TaskId>) {
 }
 // ANCHOR_END: worker
 
-/// What a worker does next.
+/// The next step of a worker.
 enum Next {
     Start(Task),
-    /// Claim a task from this run, if the other workers leave one.
+    /// Claim a task from this batch, if the other workers leave one.
     Claim(Arc<Batch>),
-    /// Drop the cancelled tasks that it has found, and report panics of the queue. Both are user code.
+    /// Drop the cancelled tasks that were found, and report panics of the queue. Both call user code.
     TidyUp,
     LookAgain,
     GiveWay,
@@ -83,33 +84,33 @@ enum Next {
     Leave,
 }
 
-/// A search for a task: what the worker knows from one look to the next.
+/// What a worker that searches for a task keeps from one look to the next.
 struct Search {
-    /// The task for which the worker was started, until it has looked for that one.
+    /// The task for which the worker was started, until the first look.
     own_task: Option<TaskId>,
-    /// A submitter may count on this worker, so it must look before it leaves.
+    /// Perhaps a submitter counts on this worker, so it must look before it leaves.
     is_counted_on: bool,
     idle_since: Option<Instant>,
     is_idle_for_too_long: bool,
     has_tidied_up: bool,
     times_it_gave_way: u32,
-    /// Cancelled tasks that were in the queue.
+    /// Cancelled tasks that the worker has found in the queue.
     cancelled: Vec<Task>,
 }
 
-/// A worker that counts as live, from `begin` until `leave`.
+/// A worker that is counted as live, from `begin` until `leave`.
 struct LiveWorker<'a> {
     shared: &'a PoolShared,
     /// The number of its worker slot.
     number: usize,
     worker_slot: Arc<WorkerSlot>,
-    /// The batch it claims from, until that is used up.
+    /// The batch from which it claims, until the batch is used up.
     batch: Option<Arc<Batch>>,
     /// It has not looked for a task yet.
     fresh: bool,
     first_task: Option<TaskId>,
     left: bool,
-    /// While it counts as live, others may wait for it.
+    /// Tells the detector that this thread works for the pool, while it is counted as live.
     role: Option<RoleGuard>,
 }
 
@@ -142,7 +143,7 @@ impl<'a> LiveWorker<'a> {
     // ANCHOR_END: run_task
 
     // ANCHOR: next_task
-    /// Waits for the next task. `None` means that the worker has left.
+    /// Waits for the next task. `None` if the worker has left.
     #[inline]
     fn next_task(&mut self) -> Option<Task> {
         if let Some(batch) = &self.batch {
@@ -173,15 +174,15 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Looks for a task until there is one, and sleeps meanwhile. Each look decides under the lock what to do next.
+    /// Looks for a task until there is one, and sleeps in between. Each look decides the next step.
     fn look_for_task(&mut self) -> Option<Task> {
-        let mut search = self.begin_search(); // declared first, so dropped last: when the lock is free
+        let mut search = self.begin_search(); // declared first, so dropped last: after the lock is released
         let mut state = self.shared.state.lock();
         loop {
             match self.decide(&mut state, &mut search) {
                 Next::Start(task) => {
                     self.worker_slot.begin(task.label());
-                    self.shared.wake_worker(&mut state, 0); // the next one, if there is more to do
+                    self.shared.wake_worker(&mut state, 0); // the next worker, if there is another task
                     return Some(task);
                 }
                 Next::Claim(batch) => {
@@ -210,8 +211,8 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Decides what the worker does next. Its own task comes before the oldest one: the submitter of that one may take it
-    /// back because its thread does not come.
+    /// Decides the next step. The worker's own first task comes before the oldest first task: the submitter
+    /// of the oldest can take that back if its own thread does not start.
     fn decide(&self, state: &mut PoolData, search: &mut Search) -> Next {
         let is_surplus = state.workers() > state.most_workers() && state.live > 1;
         if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
@@ -223,13 +224,13 @@ impl<'a> LiveWorker<'a> {
         }
         if !search.cancelled.is_empty() || panics::any_kept() && !search.has_tidied_up {
             search.has_tidied_up = true; // or a queue that always panics would keep this thread busy
-            return Next::TidyUp; // and look again: a queue that has panicked may give its task now
+            return Next::TidyUp; // and look again: perhaps a queue that has panicked gives a task now
         }
         search.has_tidied_up = false;
         if state.phase != PoolState::Running || search.is_idle_for_too_long || is_surplus {
             if self.shared.inbox.close(state) {
                 search.is_idle_for_too_long = false;
-                return Next::LookAgain; // a task has come since the worker looked, and may have counted on it
+                return Next::LookAgain; // a task has come since the last look, perhaps for this worker
             }
             return Next::Leave;
         }
@@ -242,9 +243,9 @@ impl<'a> LiveWorker<'a> {
     }
     // ANCHOR_END: next_task
 
-    /// What there is for this worker. One that others count on takes what waits in the queue before the first tasks of
-    /// other workers: what a hand-off queue has was given to the idle, and a first task has a thread of its own to come,
-    /// or else a submitter that takes it back.
+    /// Finds a task or a batch for this worker. A worker that submitters count on takes tasks of the queue
+    /// before first tasks: a hand-off queue accepted them for idle workers, while a first task gets a thread
+    /// of its own, or its submitter takes it back.
     fn find(&self, state: &mut PoolData, search: &mut Search) -> Option<Next> {
         if !search.is_counted_on
             && let Some(task) = state.first_tasks.pop_front()
@@ -270,16 +271,16 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Whether it is of use to give way and look again before it sleeps. Not if another worker is already searching, and
-    /// not for a hand-off queue, which accepts a task only while a worker sleeps.
+    /// Whether the worker should yield and look again before it sleeps. False if another worker is searching
+    /// already, and for a hand-off queue, which accepts a task only while a worker sleeps.
     fn may_linger(&self, state: &PoolData) -> bool {
         !state.searching && self.shared.inbox.in_use()
     }
 
-    /// Gives way to the others for a moment and comes back, as the one that searches, so that nobody need be woken.
+    /// Yields to other threads for a moment, as the searching worker, so that submitters need not wake one.
     fn linger(&self, mut state: MutexGuard<'a, PoolData>) -> MutexGuard<'a, PoolData> {
         if self.shared.inbox.close(&state) {
-            return state; // a task has come since the worker looked
+            return state; // a task has come since the last look
         }
         state.searching = true;
         self.shared.inbox.open(&mut state);
@@ -291,14 +292,15 @@ impl<'a> LiveWorker<'a> {
     }
 
     // ANCHOR: sleep
-    /// Sleeps until there is something to see to, or until the worker has been idle for too long.
+    /// Sleeps until a thread wakes this worker, or until it has been idle for too long: then the second value
+    /// is true.
     fn sleep(
         &self,
         mut state: MutexGuard<'a, PoolData>,
         idle_since: Instant,
     ) -> (MutexGuard<'a, PoolData>, bool) {
         if self.shared.inbox.close(&state) {
-            return (state, false); // a task has come since the worker looked
+            return (state, false); // a task has come since the last look
         }
         self.shrink(&mut state);
         let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
@@ -311,7 +313,7 @@ impl<'a> LiveWorker<'a> {
         };
         state.idle -= 1;
         state.searching = false;
-        // Whether it may end is a question of now, not of when it fell asleep.
+        // Asked again, since the settings and the number of workers may have changed during the sleep.
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }
@@ -324,11 +326,11 @@ impl<'a> LiveWorker<'a> {
         self.shared.inbox.shrink(KEPT);
     }
 
-    /// Takes this worker out of the count, under the same lock under which it was decided that it goes: a task that is
+    /// Takes this worker out of the count, under the same lock as the decision that it leaves: a task that is
     /// queued a moment later must not count on it.
     ///
-    /// A worker that is one too many may leave although there is work. There is no wake-up to pass on then: it was busy,
-    /// so nobody has woken it.
+    /// A surplus worker may leave although there are tasks. It passes on no wake-up: it was busy, so no
+    /// thread has woken it.
     fn leave(&mut self, mut state: MutexGuard<'a, PoolData>) -> Option<Task> {
         let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);
@@ -336,24 +338,24 @@ impl<'a> LiveWorker<'a> {
         None
     }
 
-    /// True if threads that wait are to be told.
+    /// Counts this worker out. True if the caller must tell the waiting threads.
     fn count_out(&mut self, state: &mut MutexGuard<'_, PoolData>) -> bool {
         self.left = true;
         self.role = None;
         self.shared.inbox.close(state);
         state.live -= 1;
-        self.worker_slot.abandon(); // if it unwinds; otherwise there is nothing to give up
+        self.worker_slot.abandon(); // for a worker that unwinds; any other has completed its task
         state.worker_slots.vacate(self.number);
-        // A queue of ours had room while this worker slept. A user's own may refuse a task all the same; then the place of
-        // this worker is the room that its submitter waits for.
+        // Perhaps a user's own queue has refused a task while this worker slept. Then a new worker in the
+        // place of this one is the room for which the submitter of the task waits.
         self.shared.wake_submitter(state);
         std::mem::take(&mut state.asked)
     }
 }
 
 impl Drop for LiveWorker<'_> {
-    /// For the case that this thread unwinds, which would be a bug of this crate: the count is right even then, and the
-    /// tasks that counted on this worker get another.
+    /// Counts the worker out if its thread unwinds, which would be a bug of this crate. The tasks that
+    /// counted on this worker get another.
     fn drop(&mut self) {
         if !self.left {
             let mut state = self.shared.state.lock();
@@ -365,21 +367,21 @@ impl Drop for LiveWorker<'_> {
 }
 
 impl PoolShared {
-    /// Wakes a sleeping worker if there is more to take than the caller takes itself, unless one is on its way or still
-    /// looks.
+    /// Wakes a sleeping worker if there are more tasks than the caller takes itself, unless a worker is
+    /// searching already.
     pub(super) fn wake_worker(&self, state: &mut PoolData, taken_here: usize) {
         if state.idle == 0 || state.searching {
             return;
         }
-        self.inbox.close(state); // from now on nobody searches, unless it is the one that is woken here
+        self.inbox.close(state); // no worker searches from now on, except for a worker that is woken here
         if self.to_be_taken(state) > taken_here {
             state.searching = true;
             self.work.notify_one();
         }
     }
 
-    /// How many tasks there are for a worker to take, also such as were cancelled. With a user's own queue that is at
-    /// most one, since such a queue is only asked whether it is empty.
+    /// Returns how many tasks a worker can take, cancelled ones included. A queue other than a
+    /// [`FifoQueue`](crate::FifoQueue) adds one at most, since it is only asked whether it is empty.
     pub(super) fn to_be_taken(&self, state: &PoolData) -> usize {
         let waiting = if self.inbox.in_use() {
             self.inbox.waiting(state)
@@ -396,14 +398,14 @@ mod tests {
     use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
     use std::time::Duration;
 
-    /// No call of the library can make a worker unwind, so the test does it by hand.
+    /// No call of the library makes a worker unwind, so the test does it by hand.
     #[test]
     fn a_worker_that_unwinds_is_counted_out_and_replaced_if_tasks_wait() {
         let pool = ThreadPoolExecutor::fixed(1);
         let shared = Arc::clone(&pool.shared);
         shared.state.lock().starting += 1;
         let mut worker = LiveWorker::begin(&shared, None);
-        let handle = pool.submit(|| 7).unwrap(); // it waits for the only worker
+        let handle = pool.submit(|| 7).unwrap(); // the task waits for the only worker
         let task = worker.next_task().unwrap();
         let next = pool.submit(|| 8).unwrap();
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -446,7 +448,7 @@ mod tests {
         let shared = Arc::clone(&pool.shared);
         shared.state.lock().starting += 1;
         let mut worker = LiveWorker::begin(&shared, None);
-        let handle = pool.submit(|| 7).unwrap(); // it comes the long way, and opens the inbox for the next
+        let handle = pool.submit(|| 7).unwrap(); // the task comes the long way and opens the inbox
         let task = worker.next_task().unwrap();
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _worker = worker;
