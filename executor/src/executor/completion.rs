@@ -1,8 +1,9 @@
-//! Results in the order in which they come.
+//! A completion service: gives out the handles of tasks in the order in which the tasks end.
 //!
-//! A page has ten images to fetch. Joining the ten handles in order means that a slow first image holds up
-//! nine that are there. [`ExecutorCompletionService`] keeps the handles and gives out each when its task has
-//! ended, so the thread that uses the results always has something to do while there is something done.
+//! A page has ten images to fetch. A thread that joins the ten handles in order waits for a slow first image,
+//! although perhaps the other nine have arrived. [`ExecutorCompletionService`] keeps the handles and gives
+//! out each one when its task has ended. So the thread that uses the results never waits while there is a
+//! result to use.
 //!
 //! ```
 //! use executor::{ExecutorCompletionService, ThreadPoolExecutor, prelude::*};
@@ -24,12 +25,13 @@
 //!
 //! `submit` → *outstanding* → the task ends → `take`. Every task that
 //! [`submit`](ExecutorCompletionService::submit) has accepted comes out once: with its value, as panicked, or
-//! as cancelled, be it by its [`Canceller`], because the pool was stopped, or because it was dropped unrun. A
-//! refused one comes back from `submit` and is not outstanding. So the service knows when nothing more will
-//! come, and [`take`] says so with `None` instead of blocking for ever, as a queue would that cannot know.
+//! as cancelled. It is cancelled by its [`Canceller`], when the pool is stopped, or when it is dropped unrun.
+//! A refused task comes back from `submit` and is not outstanding. So the service knows when no more tasks
+//! will come out, and [`take`] then returns `None`. A plain queue cannot know that, and would block without
+//! end.
 //!
-//! Tasks that [`shutdown_now`](crate::ExecutorService::shutdown_now) has handed back are outstanding for as
-//! long as the caller keeps them: they can still be run.
+//! A task that [`shutdown_now`](crate::ExecutorService::shutdown_now) has handed back stays outstanding for
+//! as long as the caller keeps it, because the caller can still run it.
 //!
 //! [`take`]: ExecutorCompletionService::take
 
@@ -66,12 +68,12 @@ use crate::waiting::wait::{Deadline, cut_short};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It has no threads of its own; the executor is one's own, and several services can share it: make them of
-/// `&pool` or of clones of an `Arc`, one for each group of tasks that belong together. Any number of threads
-/// may submit and take.
+/// The service has no threads; the executor that the caller gives it runs the tasks. Several services can
+/// share one executor: make them of `&pool` or of clones of an `Arc`, one for each group of tasks that belong
+/// together. Any number of threads may submit and take.
 ///
-/// Dropping the service is dropping the handles it has: the tasks go on unobserved. A caller that may want
-/// them stopped keeps the cancellers.
+/// Dropping the service drops the handles that it has; the tasks still run. A caller that perhaps wants to
+/// stop them keeps the cancellers.
 #[doc(alias = "CompletionService")]
 pub struct ExecutorCompletionService<E, T> {
     executor: E,
@@ -84,16 +86,16 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
         Self { executor, completions: CompletionQueue::new() }
     }
 
-    /// Submits a closure (or a [`FutureTask`]). Its handle comes out of [`take`](Self::take) when it has
-    /// ended; what comes back here can call it off.
+    /// Submits a closure (or a [`FutureTask`]). Its handle comes out of [`take`](Self::take) when the task
+    /// has ended. The returned [`Canceller`] can cancel the task before.
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor refuses it. The handle is in it, and will not come out of the
-    /// service.
+    /// [`RejectedSubmission`] if the executor refuses the task. The error holds the handle, which then does
+    /// not come out of the service.
     ///
     /// # Cancellation
-    /// As [`ExecutorExt::submit`](crate::ExecutorExt::submit): the task does not hang below the token that is
-    /// current here.
+    /// As for [`ExecutorExt::submit`](crate::ExecutorExt::submit): the task's token is no child of the
+    /// caller's current token.
     pub fn submit(&self, task: impl Into<FutureTask<T>>) -> Result<Canceller, RejectedSubmission<T>> {
         submit_to(&self.completions, &self.executor, task.into(), |_| ())
             .map(PendingCompletion::into_canceller)
@@ -102,7 +104,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// Submits a closure that gives up when it is cancelled: see [`FutureTask::cancellable`].
     ///
     /// # Errors
-    /// As [`submit`](Self::submit).
+    /// As for [`submit`](Self::submit).
     pub fn submit_cancellable(
         &self,
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
@@ -110,14 +112,14 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
         self.submit(FutureTask::cancellable(f))
     }
 
-    /// Waits for the next task to end and gives out its handle, which is finished. `None` if nothing is
-    /// outstanding: all that was submitted has been taken.
+    /// Waits for the next task to end and gives out its handle, which is finished. Returns `None` if no task
+    /// is outstanding: all that were submitted have been taken.
     ///
-    /// With many takers, each handle goes to one of them, and each of them gets `None` in the end. With tasks
-    /// still being submitted by others, `None` says that there was a moment without any.
+    /// With several takers, each handle goes to one of them, and in the end each taker gets `None`. While
+    /// other threads still submit, `None` means only that no task was outstanding at that moment.
     ///
     /// # Errors
-    /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait, and
+    /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait.
     /// [`CutShort::Starved`] if every thread that could run the tasks waits, too. No handle is lost.
     ///
     /// # Blocking
@@ -135,12 +137,12 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
         self.completions.try_next()
     }
 
-    /// Waits for the next task to end, for `timeout` at most, and gives out its handle. `None` if nothing is
-    /// outstanding.
+    /// Waits for the next task to end, for `timeout` at most, and gives out its handle. Returns `None` if no
+    /// task is outstanding.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if no task has ended by then, [`WaitError::Interrupted`] if the calling task
-    /// was cancelled. No handle is lost.
+    /// [`WaitError::TimedOut`] if no task has ended within `timeout`, [`WaitError::Interrupted`] if the
+    /// calling task was cancelled. No handle is lost.
     ///
     /// # Blocking
     /// Blocks while tasks are outstanding and none has ended, for `timeout` at most.
@@ -150,12 +152,12 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
         self.completions.next(Deadline::after(timeout))
     }
 
-    /// How many tasks were submitted and not taken, whether they have ended or not.
+    /// Returns how many tasks were submitted and not taken, whether they have ended or not.
     pub fn outstanding(&self) -> usize {
         self.completions.len()
     }
 
-    /// The executor it submits to.
+    /// Returns the executor to which the service submits.
     pub fn executor(&self) -> &E {
         &self.executor
     }

@@ -1,11 +1,12 @@
-//! Many tasks at once: wait for all of them, or for the first that succeeds.
+//! Runs many tasks at once and waits for all of them, or for the first that succeeds.
 //!
-//! Both are a submission of each task and one wait. What needs care is everything else: a refusal in the
-//! middle, a deadline, a caller that is itself cancelled, an executor that runs the task inside `execute`.
-//! One rule covers them:
+//! Both calls submit each task and wait once. The special cases need care: a refusal in the middle, a
+//! deadline, a caller that is itself cancelled, an executor that runs the task inside `execute`. One rule
+//! covers them:
 //!
-//! > When the call returns, it has left nothing undecided. Each task has ended, or was cancelled, or comes back in the error
-//! > without having been run. (The body of a cancelled one that pays no attention to its token goes on, for nobody.)
+//! > When the call returns, the fate of each task is decided: the task has ended, or was cancelled, or comes
+//! > back in the error without having been run. (The body of a cancelled task that ignores its token goes on;
+//! > its result is dropped.)
 //!
 //! # What ends the call
 //!
@@ -18,28 +19,30 @@
 //! | every thread that could run the tasks waits, too | `Starved`; the unfinished are cancelled | the same |
 //! | a task was refused | `Rejected`, after those accepted before it have ended | the same, if none of them has succeeded |
 //!
-//! What is ready beats all others: a result that is there when the call gives up is not thrown away.
+//! A finished result comes before all other reasons: a result that is there when the call gives up is not
+//! thrown away.
 //!
 //! # Refused half-way
 //!
-//! Java cancels what it has started and throws; what was done is lost, and so are the tasks it had not come
-//! to. Here those that were accepted are waited for, as if the others had not been asked for, and the refused
-//! ones come back to be tried again. So a batch that is too large for a bounded pool makes progress, and
-//! nothing is done by halves.
+//! Java cancels the tasks that it has started and throws. The finished results are lost, and so are the tasks
+//! that it had not submitted. Here the call waits for the accepted tasks, as if they were the whole batch,
+//! and hands the refused task and those behind it back to be tried again. So a batch that is too large for a
+//! bounded pool makes progress, and no task is left half done.
 //!
 //! # What a call may take longer than its deadline
 //!
-//! Tasks are cancelled on the calling thread, and so are their users' callbacks run there: what
+//! The calling thread cancels the tasks, and runs the users' callbacks that belong to a cancel: what
 //! [`on_cancel`](crate::CancelToken::on_cancel) has registered, an [`on_done`](crate::TaskHandle::on_done),
-//! the `Drop` of what a task has captured. The call returns after them. It could hand them to another thread
-//! only if it had one: those of the executor may all be held up by the very tasks that the callbacks are to
-//! release. What it can do is to keep no other thread waiting: all tasks are decided, and all threads that
-//! wait for them or under their tokens are let go, before the first callback runs.
+//! the `Drop` of what a task has captured. The call returns after these callbacks. No other thread is sure to
+//! be free for them: perhaps all threads of the executor are held up by the very tasks that the callbacks
+//! must release. But the call keeps no other thread waiting. Before the first callback runs, all tasks are
+//! decided, and all threads that wait for the tasks or under their tokens are woken.
 //!
 //! # Left out
 //!
-//! A deadline does not cut off a submission that blocks, as it can with the pool's [`Block`](crate::Block)
-//! policy or in an executor that runs its tasks inline. It is looked at before each submission.
+//! A deadline does not cut off a submission that blocks. A submission can block with the pool's
+//! [`Block`](crate::Block) policy, or in an executor that runs its tasks inline. The call checks the deadline
+//! before each submission.
 
 use std::error::Error;
 use std::fmt;
@@ -56,20 +59,19 @@ use crate::waiting::wait::Deadline;
 
 // ----- all -----
 
-/// Handles of tasks that are not to outlive the call. Dropping it cancels them, which does nothing to the
-/// finished.
+/// Handles of tasks that must be decided before the call returns. Dropping it cancels the unfinished tasks.
 struct InvokeAllTasks<T: Send + 'static>(Vec<TaskHandle<T>>);
 
 impl<T: Send + 'static> InvokeAllTasks<T> {
-    /// The last ones first: a worker that a cancelled task sets free is not to begin one that is cancelled
-    /// next. All of them are decided, and all threads that wait for them are let go, before the first
-    /// callback of a user runs.
+    /// Cancels the tasks, the last one first: otherwise a worker that a cancelled task sets free would begin
+    /// a task that is cancelled next. All tasks are decided, and all threads that wait for them are woken,
+    /// before the first callback of a user runs.
     fn cancel(&self) {
         let begun: Vec<_> = self.0.iter().rev().filter_map(TaskHandle::begin_cancel).collect();
         begun.into_iter().for_each(CancelBegun::end);
     }
 
-    /// Cancels the unfinished ones, so all are finished.
+    /// Cancels the unfinished tasks, and returns all handles, which are then finished.
     fn into_finished(mut self) -> Vec<TaskHandle<T>> {
         self.cancel();
         std::mem::take(&mut self.0)
@@ -90,7 +92,8 @@ pub(super) fn all<T: Send + 'static>(
     let mut batch = InvokeAllTasks(Vec::with_capacity(tasks.len()));
     let (mut stopped, not_submitted) = submit_each(executor, tasks, deadline, &mut batch);
     if !matches!(stopped, Some(InvokeFailure::Interrupted | InvokeFailure::Starved(_))) {
-        // In task order: one wake-up for each that is still unfinished when those before it have ended.
+        // Waits in task order: one wake-up for each task that is still unfinished when the tasks before it
+        // have ended.
         match batch.0.iter().try_for_each(|handle| handle.wait_for_end(deadline)) {
             Ok(()) | Err(WaitError::TimedOut) => {}
             Err(WaitError::Interrupted) => stopped = Some(InvokeFailure::Interrupted),
@@ -104,8 +107,8 @@ pub(super) fn all<T: Send + 'static>(
     }
 }
 
-/// Submits one task after the other. If it has to stop, the second result is what it has not submitted; what
-/// the deadline overtakes is cancelled instead.
+/// Submits one task after the other. If it must stop, the second result holds the tasks that it has not
+/// submitted. After the deadline it drops each remaining task instead, which cancels the task's handle.
 fn submit_each<T: Send + 'static>(
     executor: &(impl Executor + ?Sized),
     tasks: Vec<FutureTask<T>>,
@@ -136,7 +139,8 @@ fn submit_each<T: Send + 'static>(
 
 // ----- any -----
 
-/// Submits a task whose handle is to come out of `completions`. `note` is told of it before the executor is.
+/// Submits a task whose handle will come out of `completions`. Calls `note` before it gives the task to the
+/// executor.
 pub(crate) fn submit_to<T: Send + 'static>(
     completions: &CompletionQueue<T>,
     executor: &(impl Executor + ?Sized),
@@ -149,17 +153,17 @@ pub(crate) fn submit_to<T: Send + 'static>(
         Ok(()) => Ok(expected),
         Err(RejectedExecution { reason, task }) => match completions.withdraw(expected) {
             Ok(handle) => Err(RejectedSubmission { reason, task, handle }),
-            // It comes out after all: the executor has run what it says it has refused, or the task was
-            // cancelled just now.
+            // The handle comes out after all: the executor has run a task that it says it has refused, or the
+            // task was cancelled just now.
             Err(expected) => Ok(expected),
         },
     }
 }
 
-/// Tasks that compete for the first success. Dropping it cancels those that have not ended.
+/// Tasks that compete for the first success. Dropping the race cancels the tasks that have not ended.
 struct Race<T: Send + 'static, E: Send + 'static> {
     running: CompletionQueue<Result<T, E>>,
-    /// To cancel them by.
+    /// Each submitted task, to cancel it by.
     submitted: Vec<PendingCompletion<Result<T, E>>>,
     losers: Vec<Loser<T, E>>,
     not_submitted: Vec<FutureTask<Result<T, E>>>,
@@ -167,8 +171,8 @@ struct Race<T: Send + 'static, E: Send + 'static> {
 
 enum Loser<T: Send + 'static, E: Send + 'static> {
     Failed(E),
-    /// Panicked or cancelled. The panic stays unread unless it is given out: if another task succeeds, it
-    /// goes to the panic handler, like that of every task whose handle was dropped.
+    /// The task panicked or was cancelled. If another task succeeds, the caller never reads the panic, and
+    /// the panic goes to the panic handler, as for every task whose handle was dropped.
     Ended(TaskHandle<Result<T, E>>),
 }
 
@@ -198,7 +202,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         let mut tasks = tasks.into_iter();
         let mut refused = None;
         while let Some(task) = tasks.next() {
-            // Over an inline executor one may have won already, and over any other if there are many.
+            // Perhaps a task has won already: an inline executor runs it at once, and other executors have
+            // time for it while many tasks are submitted.
             while let Some(handle) = self.running.try_next() {
                 if let Some(value) = self.judge(handle) {
                     return Ok(value);
@@ -209,7 +214,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
             } else if deadline.has_passed() {
                 (InvokeFailure::TimedOut, task)
             } else {
-                // Noted before, for the case that the executor panics: then this is dropped and cancels it.
+                // The task is noted before it is submitted: if the executor panics, the drop of this race
+                // cancels the task.
                 let submitted = &mut self.submitted;
                 match submit_to(&self.running, executor, task, |task| submitted.push(task.clone())) {
                     Ok(_) => continue,
@@ -248,7 +254,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// The value of a task that has ended, if it has succeeded.
+    /// Returns the value of a task that has ended, if it has succeeded; otherwise notes it as a loser.
     fn judge(&mut self, handle: TaskHandle<Result<T, E>>) -> Option<T> {
         if handle.state() != TaskState::Completed {
             self.losers.push(Loser::Ended(handle));
@@ -264,7 +270,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// Ends all that run. One of them may have succeeded just before.
+    /// Cancels all unfinished tasks. Returns the value of a task that has succeeded just before, if there is
+    /// one.
     fn late_winner(&mut self) -> Option<T> {
         self.cancel();
         let mut winner = None;
@@ -276,14 +283,14 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         winner
     }
 
-    /// As [`InvokeAllTasks::cancel`].
+    /// Cancels the unfinished tasks in the order of [`InvokeAllTasks::cancel`].
     fn cancel(&self) {
         let begun: Vec<_> = self.submitted.iter().rev().filter_map(PendingCompletion::begin_cancel).collect();
         begun.into_iter().for_each(CancelBegun::end);
     }
 
-    /// The next handle when all outcomes are decided. It may be on its way still, brought by the thread that
-    /// has decided; that thread runs no user's code in between, so this is no wait to speak of.
+    /// Returns the next handle when all outcomes are decided. Perhaps the thread that has decided an outcome
+    /// has not delivered the handle yet. That thread runs no user's code in between, so this wait is short.
     fn next_decided(&self) -> Option<TaskHandle<Result<T, E>>> {
         masked(|| self.running.next(Deadline::NEVER)).ok().flatten()
     }
@@ -320,36 +327,36 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 
 /// [`invoke_all`](super::ExecutorExt::invoke_all) could not submit all tasks or wait for them.
 ///
-/// The outcome of each task is decided. A body that was running when its task was cancelled, and pays no
-/// attention to its token, goes on all the same, after the call; what it returns is dropped.
+/// The outcome of each task is decided. A body that was running when its task was cancelled, and that ignores
+/// its token, goes on after the call; its result is dropped.
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAllError<T> {
-    /// Why.
+    /// Why the call failed.
     pub reason: InvokeFailure,
-    /// Those that were accepted, in the order of the tasks. All are finished: after a refusal by themselves,
-    /// after an interruption (or at the deadline) the late ones by being cancelled.
+    /// The handles of the accepted tasks, in the order of the tasks. All are finished. After a refusal the
+    /// call has waited until they ended; after an interruption, or at the deadline, it has cancelled the
+    /// unfinished ones.
     pub handles: Vec<TaskHandle<T>>,
-    /// Those that were not accepted, in the order of the tasks and whole, to be tried again. If the reason is
-    /// a refusal, the first of them is the one that was refused.
+    /// The tasks that were not accepted, whole and in their order, to be tried again. If the reason is a
+    /// refusal, the first of them is the refused task.
     pub not_submitted: Vec<FutureTask<T>>,
 }
 
 /// No task of [`invoke_any`](super::ExecutorExt::invoke_any) or
 /// [`invoke_any_timeout`](super::ExecutorExt::invoke_any_timeout) has succeeded.
 ///
-/// The outcome of each task is decided: it has failed, or was cancelled because the call gave up. A body that
-/// was running then, and pays no attention to its token, goes on all the same, after the call; what it
-/// returns is dropped.
+/// The outcome of each task is decided: the task has failed, or was cancelled because the call gave up. A
+/// body that was running then, and that ignores its token, goes on after the call; its result is dropped.
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAnyError<T, E> {
-    /// Why.
+    /// Why the call failed.
     pub reason: InvokeFailure,
-    /// How those ended that were accepted: first those that failed, in the order in which they did, then
-    /// those that were cancelled because the call gave up.
+    /// How the accepted tasks ended: first the tasks that failed, in the order in which they failed, then the
+    /// tasks that were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
-    /// Those that were not accepted, in the order of the tasks and whole.
+    /// The tasks that were not accepted, whole and in their order.
     pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
@@ -360,11 +367,11 @@ pub struct InvokeAnyError<T, E> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InvokeFailure {
-    /// There was no task. Only `invoke_any` fails so.
+    /// There was no task. Only `invoke_any` and `invoke_any_timeout` fail so.
     Empty,
-    /// Each task has failed. Only `invoke_any` fails so.
+    /// Each task has failed. Only `invoke_any` and `invoke_any_timeout` fail so.
     AllFailed,
-    /// The executor refused a task. If it was one of `invoke_any`, all those that were accepted have failed.
+    /// The executor refused a task. In `invoke_any`, all accepted tasks have failed, too.
     Rejected(RejectReason),
     /// The time was up. Only `invoke_any_timeout` fails so.
     TimedOut,
@@ -460,5 +467,5 @@ impl<T, E: fmt::Display> fmt::Display for InvokeAnyError<T, E> {
     }
 }
 
-// Not `E: Error`: a boxed error is none, nor is a text.
+// The bound is not `E: Error`, because `Box<dyn Error>` and `String` do not implement `Error`.
 impl<T, E: fmt::Debug + fmt::Display> Error for InvokeAnyError<T, E> {}

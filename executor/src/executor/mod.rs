@@ -1,8 +1,8 @@
-//! Executors: what decouples submitting a task from how, where and when it runs.
+//! Executors: they separate the submission of a task from how, where and when it runs.
 //!
-//! The code that has work to do should not have to decide on threads. It hands a [`Task`] to an [`Executor`]; which
-//! thread runs it, in which order, how many at once, and what happens when there are too many, is the executor's
-//! *execution policy*, chosen in one place and changed there.
+//! Code that has work to do should not decide about threads. It hands a [`Task`] to an [`Executor`]. The
+//! executor's *execution policy* says which thread runs a task, in which order, how many tasks run at once,
+//! and what happens when there are too many. A program chooses and changes the policy in one place.
 //!
 //! ```
 //! use executor::{DirectExecutor, Executor, ThreadPerTaskExecutor, prelude::*};
@@ -19,11 +19,11 @@
 //!
 //! # Three traits
 //!
-//! * [`Executor`] has the one method that an executor must have. It is object-safe: programs keep a `&dyn Executor` or
-//!   an `Arc<dyn ExecutorService>` and can be given another one.
-//! * [`ExecutorExt`] has what is the same for all of them: closures instead of tasks, results. It is implemented for
-//!   every executor, so wrappers and trait objects have it too.
-//! * [`ExecutorService`] adds an end: an executor with threads of its own has to be shut down.
+//! * [`Executor`] has the one method that each executor must implement. It is object-safe: a program that
+//!   keeps an `Arc<dyn ExecutorService>` works with any service.
+//! * [`ExecutorExt`] has the methods that work alike on all of them: closures instead of tasks, results.
+//!   Every executor has it, wrappers and trait objects included.
+//! * [`ExecutorService`] adds an end: an executor with threads of its own must be shut down.
 //!
 //! # What every executor promises
 //!
@@ -63,30 +63,30 @@ use crate::waiting::wait::Deadline;
 // ANCHOR: executor
 /// Runs tasks.
 pub trait Executor: Send + Sync {
-    /// Accepts a task, to run it now or later, here or on another thread; or refuses it.
+    /// Accepts a task, to run it now or later, on this thread or another one; or refuses it.
     ///
-    /// The method to implement; callers usually want [`ExecutorExt::execute`] or [`ExecutorExt::submit`].
+    /// Authors of executors implement this; callers usually want the methods of [`ExecutorExt`].
     ///
     /// # Errors
-    /// [`RejectedExecution`] says why and holds the task, which has not been run.
+    /// [`RejectedExecution`], which says why and holds the task. The task has not been run.
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution>;
 }
 // ANCHOR_END: executor
 
-/// What can be done with every [`Executor`].
+/// Methods of every [`Executor`].
 pub trait ExecutorExt: Executor {
-    /// Has a closure (or a [`Task`]) run, with no result to come back.
+    /// Has the executor run a closure (or a [`Task`]). No result comes back.
     ///
     /// # Errors
     /// [`RejectedExecution`] if the executor refuses it.
     ///
     /// # Cancellation
-    /// As [`submit`](Self::submit).
+    /// As for [`submit`](Self::submit).
     fn execute(&self, task: impl Into<Task>) -> Result<(), RejectedExecution> {
         self.execute_task(task.into())
     }
 
-    /// Has a closure (or a [`FutureTask`]) run and returns the handle of its result.
+    /// Has the executor run a closure (or a [`FutureTask`]) and returns the handle of its result.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -101,11 +101,12 @@ pub trait ExecutorExt: Executor {
     /// [`RejectedSubmission`] if the executor refuses it.
     ///
     /// # Cancellation
-    /// The task is one of its own. It does not hang below the token that is [current](CancelToken::current) here:
-    /// neither a cancel of the calling task nor its deadline reaches it. Cancel its handle, spawn it in a
-    /// [`scope`](Self::scope), or take the token along and [attach](CancelToken::attach) it. The exception is an
-    /// executor that runs tasks on the submitting thread, as [`DirectExecutor`](crate::DirectExecutor) and the policy
-    /// [`CallerRuns`](crate::CallerRuns) do: there the task hangs below that token.
+    /// The new task is independent of the calling task. Its token is no child of the caller's
+    /// [current](CancelToken::current) token, so neither a cancel of the calling task nor its deadline
+    /// reaches the new one. To cancel the new task, too, cancel its handle, spawn it in a
+    /// [`scope`](Self::scope), or take the token along and [attach](CancelToken::attach) it. An executor that
+    /// runs the task on the submitting thread, as [`DirectExecutor`](crate::DirectExecutor) and the policy
+    /// [`CallerRuns`](crate::CallerRuns) do, is the exception: there its token is a child of that token.
     fn submit<T: Send + 'static>(
         &self,
         task: impl Into<FutureTask<T>>,
@@ -117,7 +118,7 @@ pub trait ExecutorExt: Executor {
         }
     }
 
-    /// Has a closure run that gives up when it is cancelled: see [`FutureTask::cancellable`].
+    /// Has the executor run a closure that gives up when it is cancelled: see [`FutureTask::cancellable`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -134,7 +135,7 @@ pub trait ExecutorExt: Executor {
     /// [`RejectedSubmission`] if the executor refuses it.
     ///
     /// # Cancellation
-    /// As [`submit`](Self::submit).
+    /// As for [`submit`](Self::submit).
     fn submit_cancellable<T: Send + 'static>(
         &self,
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
@@ -142,10 +143,10 @@ pub trait ExecutorExt: Executor {
         self.submit(FutureTask::cancellable(f))
     }
 
-    /// Has all tasks run and waits until the last of them has ended. The handles come in the order of the tasks, and
-    /// all are finished, so joining them does not block.
+    /// Has all tasks run and waits until the last of them has ended. The handles come in the order of the
+    /// tasks. All are finished, so joining them does not block.
     ///
-    /// That a task fails is no failure of the call: its handle tells.
+    /// If a task fails, the call still succeeds: the task's handle holds the failure.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -157,24 +158,26 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Closures of different types are boxed to be put into one list, or are made into [`FutureTask`]s.
+    /// To put closures of different types into one list, box them or make [`FutureTask`]s of them.
     ///
     /// # Errors
-    /// [`InvokeAllError`]. [`Rejected`](InvokeFailure::Rejected): the executor has refused a task. Those before it
-    /// were still waited for; it and those after it come back. [`Interrupted`](InvokeFailure::Interrupted): the
-    /// calling task was cancelled. [`Starved`](InvokeFailure::Starved): every thread that could run the rest waits, too.
-    /// In both cases, whatever of the batch had not ended is cancelled.
+    /// [`InvokeAllError`]. [`Rejected`](InvokeFailure::Rejected): the executor has refused a task. The call
+    /// has still waited for the tasks before it; the refused task and those behind it come back.
+    /// [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
+    /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. In these
+    /// last two cases, all tasks of the batch that had not ended are cancelled.
     ///
     /// # Panics
-    /// If the iterator does (nothing has been submitted then) or the executor (what was submitted is cancelled).
+    /// If the iterator panics (then no task has been submitted), or if the executor panics (then the
+    /// submitted tasks are cancelled).
     ///
     /// # Blocking
-    /// Blocks until the last task has ended, or is cancelled or dropped. Called by a task of the same pool it keeps one of
-    /// the threads that could run the batch, as [`TaskHandle::join`] does.
+    /// Blocks until the last task has ended, or is cancelled or dropped. A caller that is itself a task of
+    /// the pool keeps one of the threads that could run the batch, as in [`TaskHandle::join`].
     ///
     /// # Cancellation
-    /// A cancellation point. A caller that is cancelled already submits nothing; one whose tasks have all ended when the
-    /// request comes gets their handles.
+    /// A cancellation point. A caller that is cancelled already submits no task. A caller whose tasks have
+    /// all ended when the cancel comes gets their handles.
     #[doc(alias = "invokeAll")]
     fn invoke_all<T: Send + 'static>(
         &self,
@@ -183,9 +186,9 @@ pub trait ExecutorExt: Executor {
         invoke::all(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
     }
 
-    /// The same with an end: what has not ended after `timeout` is cancelled, whether it runs or waits or was not even
-    /// submitted. So all handles are finished here, too; those of the late tasks say
-    /// [`Cancelled`](crate::JoinError::Cancelled).
+    /// Has all tasks run, and cancels those that have not ended after `timeout`, whether they run, wait or
+    /// were not submitted. So all handles are finished, as with [`invoke_all`](Self::invoke_all); those of
+    /// the late tasks say [`Cancelled`](crate::JoinError::Cancelled).
     ///
     /// ```
     /// use std::time::Duration;
@@ -199,23 +202,23 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A cancelled task that pays no attention to its token goes on running, and keeps its thread, after the call.
+    /// A cancelled task that ignores its token goes on running, and keeps its thread, after the call.
     ///
     /// # Errors
-    /// As [`invoke_all`](Self::invoke_all). That the time is up is not one.
+    /// As for [`invoke_all`](Self::invoke_all). A time-out is no error.
     ///
     /// # Panics
-    /// As [`invoke_all`](Self::invoke_all).
+    /// As for [`invoke_all`](Self::invoke_all).
     ///
     /// # Blocking
-    /// Waits for `timeout` at most, provided that submitting does not block: an executor that runs its tasks inline
-    /// comes back only when the task has ended. When the time is up, it cancels what has not ended, all at once, and then
-    /// runs the callbacks of the tasks that it has cancelled, one after the other, on this thread: those of
-    /// [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of what tasks that had not begun have captured. It
-    /// returns when they have, so keep them short.
+    /// Waits for `timeout` at most, provided that submitting does not block: an executor that runs its tasks
+    /// inline comes back only when the task has ended. When the time is up, the call cancels all unfinished
+    /// tasks at once. Then it runs their callbacks one after the other on this thread: those of
+    /// [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of what unbegun tasks have captured. It
+    /// returns after the last callback, so keep them short.
     ///
     /// # Cancellation
-    /// As [`invoke_all`](Self::invoke_all).
+    /// As for [`invoke_all`](Self::invoke_all).
     #[doc(alias = "invokeAll")]
     fn invoke_all_timeout<T: Send + 'static>(
         &self,
@@ -226,12 +229,12 @@ pub trait ExecutorExt: Executor {
         invoke::all(self, tasks.into_iter().map(Into::into).collect(), deadline)
     }
 
-    /// Has tasks run until one of them has succeeded, and returns its value. Success is `Ok`: a task that returns `Err`
-    /// or panics leaves it to the others. When one has won, those that run are cancelled and those that wait never
-    /// begin.
+    /// Has tasks run until one of them has succeeded, and returns its value. A task succeeds if it returns
+    /// `Ok`; after an `Err` or a panic the other tasks can still win. When one has won, the running tasks are
+    /// cancelled and the waiting ones never begin.
     ///
-    /// For one answer that can be had in several ways: mirrors of a server, two algorithms of which one is faster, it
-    /// depends.
+    /// For one answer that several tasks can find: from mirrors of a server, or by two algorithms, either of
+    /// which is sometimes faster.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -242,27 +245,28 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Between two submissions it looks whether one has won already. So an executor that runs its tasks inline runs
-    /// only those up to the first success.
+    /// Between two submissions the call looks whether a task has won already. So an executor that runs its
+    /// tasks inline runs only the tasks up to the first success.
     ///
-    /// A loser's panic goes to the [panic handler](crate::panics), because the caller does not hear of it.
+    /// If another task wins, a loser's panic goes to the [panic handler](crate::panics), because the caller
+    /// does not get it.
     ///
     /// # Errors
-    /// [`InvokeAnyError`], whose `reason` tells why: there were no tasks, all have failed, a task was refused and those
-    /// accepted before it have failed, the calling task was cancelled, or every thread that could run the rest waits, too.
-    /// In the last two cases, tasks that have not ended are cancelled.
+    /// [`InvokeAnyError`], whose `reason` tells why: there were no tasks, all have failed, a task was refused
+    /// and all accepted before it have failed, the calling task was cancelled, or every thread that could run
+    /// the other tasks waits, too. In the last two cases, tasks that have not ended are cancelled.
     ///
     /// # Panics
-    /// As [`invoke_all`](Self::invoke_all).
+    /// As for [`invoke_all`](Self::invoke_all).
     ///
     /// # Blocking
-    /// Blocks until one has succeeded or all have failed. It does not wait for the bodies of those that it cancels: one
-    /// that pays no attention to its token goes on running after the call. But it runs the callbacks of the losers that
-    /// it cancels, on this thread. Called by a task of the same pool it keeps one of the threads that could run the
-    /// others, as [`TaskHandle::join`] does.
+    /// Blocks until a task has succeeded or all have failed. The call does not wait for the bodies of the
+    /// losers that it cancels: a body that ignores its token goes on running after the call. But the call
+    /// runs the losers' callbacks on this thread. A caller that is itself a task of the pool keeps one of the
+    /// threads that could run the tasks, as in [`TaskHandle::join`].
     ///
     /// # Cancellation
-    /// A cancellation point. If the calling task is cancelled, so are those that it waits for.
+    /// A cancellation point. If the calling task is cancelled, so are the tasks for which it waits.
     #[doc(alias = "invokeAny")]
     fn invoke_any<T: Send + 'static, E: Send + 'static>(
         &self,
@@ -271,7 +275,7 @@ pub trait ExecutorExt: Executor {
         invoke::any(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
     }
 
-    /// The same with an end: if none has succeeded after `timeout`, all are cancelled.
+    /// Has tasks run until one of them has succeeded, and cancels all if none has after `timeout`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -287,17 +291,18 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// As [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all have failed before, it
-    /// says so at once. After a time-out, too, a body that pays no attention to its token goes on running.
+    /// As for [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all tasks have
+    /// failed before, the call returns at once. After a time-out, too, a body that ignores its token goes on
+    /// running.
     ///
     /// # Panics
-    /// As [`invoke_all`](Self::invoke_all).
+    /// As for [`invoke_all`](Self::invoke_all).
     ///
     /// # Blocking
-    /// As [`invoke_all_timeout`](Self::invoke_all_timeout).
+    /// As for [`invoke_all_timeout`](Self::invoke_all_timeout).
     ///
     /// # Cancellation
-    /// As [`invoke_any`](Self::invoke_any).
+    /// As for [`invoke_any`](Self::invoke_any).
     #[doc(alias = "invokeAny")]
     fn invoke_any_timeout<T: Send + 'static, E: Send + 'static>(
         &self,
@@ -308,10 +313,11 @@ pub trait ExecutorExt: Executor {
         invoke::any(self, tasks.into_iter().map(Into::into).collect(), deadline)
     }
 
-    /// Runs `f`, in which tasks can be spawned that *borrow*, and returns when all of them have ended.
+    /// Runs `f`, which can spawn tasks that *borrow*, and returns when all of them have ended.
     ///
-    /// A task that is submitted may outlive the function that submits it, so it has to own what it needs. A task of a scope
-    /// cannot, so it may borrow: the parts of a slice, a read-only index, a variable for the result.
+    /// A submitted task can outlive the function that submits it, so it must own its data. A task of a scope
+    /// cannot outlive the scope, so it can borrow: the parts of a slice, a read-only index, a variable for
+    /// the result.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -327,23 +333,24 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Each task is run, or dropped if the executor discards it; either has happened when this returns. None is ever handed
-    /// out by [`shutdown_now`](ExecutorService::shutdown_now): a pool that is shut down drops it.
+    /// When this returns, each task has been run, or was dropped, as by an executor that discards it.
+    /// [`shutdown_now`](ExecutorService::shutdown_now) never hands out a task of a scope: it drops the task.
     ///
     /// # Errors
     /// [`ScopeError`] if tasks were dropped.
     ///
     /// # Panics
-    /// If `f` does; then what has not begun is dropped. If a task does: with the payload of the first one. The panics of
-    /// others go to the [panic handler](crate::panics).
+    /// If `f` panics; then the tasks that have not begun are dropped. If a task panics: with the payload of
+    /// the first panic. The later panics go to the [panic handler](crate::panics).
     ///
     /// # Blocking
-    /// Blocks until the last task has ended. On a worker, or in the middle of a task, it first runs tasks itself that have
-    /// not begun. So it needs no other thread, and does not starve on a pool of one.
+    /// Blocks until the last task has ended. On a worker, or in the middle of a task, the call runs the tasks
+    /// itself that have not begun. So it needs no other thread, and does not starve on a pool of one.
     ///
     /// # Cancellation
-    /// A cancel of the calling task reaches those of the scope: what has not begun is dropped, the tokens of what runs are
-    /// cancelled. It returns when that has ended all the same.
+    /// A cancel of the calling task reaches the tasks of the scope: those that have not begun are dropped,
+    /// and the tokens of those that run are cancelled. The call still returns only when the running tasks
+    /// have ended.
     fn scope<'env, T>(
         &self,
         f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
@@ -356,7 +363,7 @@ impl<E: Executor + ?Sized> ExecutorExt for E {}
 
 /// An [`Executor`] that can be shut down.
 ///
-/// It goes from *running* to *shutting down* to *terminated*, and never back:
+/// A service goes from *running* to *shutting down* to *terminated*, and never back:
 ///
 /// ```text
 ///   running ──shutdown──▶ shutting down ──last task done, last thread gone──▶ terminated
@@ -380,55 +387,60 @@ impl<E: Executor + ?Sized> ExecutorExt for E {}
 /// # Ok::<(), executor::RejectedExecution>(())
 /// ```
 pub trait ExecutorService: Executor {
-    /// Accepts no more tasks; those accepted are still run. Does not wait. Calling it again does nothing.
+    /// Accepts no more tasks; the accepted tasks are still run. Does not wait. A second call does nothing.
     fn shutdown(&self);
 
-    /// Accepts no more tasks, cancels the tokens of those that run, and hands back those that were not begun, in the
-    /// order in which they would have been. Does not wait: a task that never looks at its token runs to its end.
+    /// Accepts no more tasks, cancels the tokens of the running ones, and hands back those that have not
+    /// begun, in the order in which they would have begun. Does not wait: a task that never looks at its
+    /// token runs to its end.
     ///
-    /// The handles of what is handed back stay pending while the tasks are kept: run them, give them to another
-    /// executor, or drop them, which completes the handles as cancelled.
+    /// The handles of the returned tasks stay pending while the caller keeps the tasks. Run them, give them
+    /// to another executor, or drop them, which completes the handles as cancelled.
     ///
-    /// Callbacks registered with the tasks' tokens run on the calling thread.
+    /// The calling thread runs the callbacks that are registered with the tasks' tokens.
     #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
     fn shutdown_now(&self) -> Vec<Task>;
 
-    /// Whether it has been shut down, in whichever way.
+    /// Returns whether the executor has been shut down, by [`shutdown`](Self::shutdown) or otherwise.
     fn is_shutdown(&self) -> bool;
 
-    /// Whether it has been shut down and the last task and thread are gone.
+    /// Returns whether the executor has been shut down and its last task and thread are gone.
     ///
-    /// A task that is cancelled before it was begun leaves the executor at once. Its closure is dropped by the thread that
-    /// cancels it, after a time limit by the thread of the process's timer. That may be under way for a moment longer.
+    /// A task that is cancelled before it has begun leaves the executor at once. The thread that cancels the
+    /// task drops its closure; after a time limit that is the thread of the process's timer. Perhaps that
+    /// drop is still under way for a moment when this returns true.
     fn is_terminated(&self) -> bool;
 
-    /// Waits until it is terminated, for `timeout` at most, and says whether it is.
+    /// Waits until the executor is terminated, for `timeout` at most, and returns whether it is.
     ///
     /// # Blocking
-    /// A task of this very executor that waits here waits in vain: the executor cannot end before its task has.
+    /// A task of this executor that waits here waits in vain: the executor cannot end before the task has
+    /// ended.
     ///
     /// # Cancellation
     /// Returns early, with the answer of that moment, if the calling task is cancelled.
     fn await_termination(&self, timeout: Duration) -> bool;
 
-    /// Shuts down and waits until everything accepted has been run.
+    /// Shuts down and waits until all accepted tasks have been run.
     ///
     /// # Blocking
-    /// Blocks until the executor is terminated. Called by a task of this very executor it cannot wait for itself, so it
-    /// only shuts down and returns.
+    /// Blocks until the executor is terminated. A task of this executor cannot wait for its own end: called
+    /// by one, this only shuts down and returns.
     ///
-    /// An executor over another one waits for its own tasks. If a task of the executor below closes it, that task keeps
-    /// its thread meanwhile. When the tasks that it waits for need this very thread, as over a pool of one, the call
-    /// never returns, and that is not found as [starvation](crate::Starvation): let such a task call
-    /// [`shutdown`](Self::shutdown), and close from elsewhere.
+    /// An executor over another one waits for its own tasks. If a task of the executor below closes the upper
+    /// one, that task keeps its thread meanwhile. When the awaited tasks need this same thread, as over a
+    /// pool of one, the call never returns, and the library does not report it as
+    /// [starvation](crate::Starvation). Such a task must call [`shutdown`](Self::shutdown), and another
+    /// thread closes.
     ///
     /// # Cancellation
-    /// If the calling task is cancelled, the orderly end turns into [`shutdown_now`](Self::shutdown_now): what was not
-    /// begun is dropped, what runs is cancelled, and the call still waits for that to end.
+    /// If the calling task is cancelled, the orderly end turns into [`shutdown_now`](Self::shutdown_now):
+    /// tasks that have not begun are dropped, running tasks are cancelled, and the call still waits for these
+    /// to end.
     fn close(&self);
 }
 
-/// Makes an executor of what holds one, or points to one: every call is passed on.
+/// Implements the traits for a type that holds an executor or points to one: it passes every call on.
 ///
 /// ```text
 /// forward_service!(UnconfigurablePool => self.0);
@@ -494,12 +506,13 @@ forward_service!(<E: ?Sized> &E => **self);
 forward_service!(<E: ?Sized> Box<E> => **self);
 forward_service!(<E: ?Sized> Arc<E> => **self);
 
-/// A task was refused. It comes back and has not been run.
+/// Error of [`execute`](ExecutorExt::execute): the executor refused the task, which comes back and has not
+/// been run.
 #[doc(alias = "RejectedExecutionException")]
 #[derive(Debug)]
 #[must_use = "dropping it drops the task"]
 pub struct RejectedExecution {
-    /// Why.
+    /// Why the executor refused the task.
     pub reason: RejectReason,
     /// The task, to be run elsewhere or later.
     pub task: Task,
@@ -513,8 +526,8 @@ impl fmt::Display for RejectedExecution {
 
 impl Error for RejectedExecution {}
 
-/// A submitted task was refused. It comes back with its handle: running the task later completes the handle, dropping it
-/// cancels it.
+/// Error of [`submit`](ExecutorExt::submit): the executor refused the task, which comes back with its handle.
+/// Running the task later completes the handle; dropping the task cancels the handle.
 ///
 /// ```
 /// use executor::{RejectReason, ThreadPoolExecutor, prelude::*};
@@ -530,7 +543,7 @@ impl Error for RejectedExecution {}
 #[doc(alias = "RejectedExecutionException")]
 #[must_use = "dropping it drops the task and its handle"]
 pub struct RejectedSubmission<T> {
-    /// Why.
+    /// Why the executor refused the task.
     pub reason: RejectReason,
     /// The task, to be run elsewhere or later.
     pub task: Task,

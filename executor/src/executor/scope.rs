@@ -1,9 +1,9 @@
-//! Tasks that borrow from the stack, on any executor.
+//! Scopes: tasks that borrow from the stack, on any executor.
 //!
-//! The executor is given tasks that own what they have: *tickets*. The closure that borrows lies with the
-//! scope, and whoever comes first takes it: a thread of the executor with its ticket, or the scope itself,
-//! which runs it or drops it. A ticket that comes too late does nothing. So an executor may do with tickets
-//! whatever it does with tasks, even keep them for ever, and the scope ends all the same.
+//! The scope keeps each closure that borrows. It gives the executor a task that owns all its data, a *ticket*
+//! for the closure. The closure goes to the party that takes it first: a thread of the executor that has the
+//! ticket, or the scope itself, which runs or drops the closure. A ticket that comes too late does nothing.
+//! So an executor can treat tickets like all other tasks: even if it never drops a ticket, the scope ends.
 //!
 //! ```text
 //!              ┌──ticket run────────────────────▶ runs ─────────────┐
@@ -13,10 +13,11 @@
 //!
 //! # Invariants
 //!
-//! 1. `scope` returns when nothing that was spawned runs or is there. See `job` for how that is made sure of.
-//! 2. A scope that waits on a worker, or in the middle of a task, runs what has not begun, also what is
-//!    spawned while it waits. So it waits only for what runs on other threads, and its own executor need not
-//!    have another one.
+//! 1. `scope` returns only when each spawned closure has run to its end or was dropped. `task/borrowed.rs`
+//!    says what ensures that.
+//! 2. A scope that waits on a worker, or in the middle of a task, runs the closures that have not begun, also
+//!    those spawned while it waits. So it waits only for closures that run on other threads, and its executor
+//!    needs no second thread.
 
 use std::error::Error;
 use std::fmt;
@@ -35,7 +36,7 @@ use crate::waiting::starvation::WaitsFor;
 use crate::waiting::wait::{Deadline, Look, wait_for};
 use crate::waiting::worker_context::concerns_this_thread;
 
-/// Where tasks can be spawned that borrow: see [`ExecutorExt::scope`](super::ExecutorExt::scope).
+/// Spawns tasks that can borrow: see [`ExecutorExt::scope`](super::ExecutorExt::scope).
 pub struct Scope<'scope, 'env: 'scope> {
     submit: Submit<'scope>,
     loans: ScopedJobs<'scope>,
@@ -70,16 +71,17 @@ pub(super) fn scope<'env, T>(
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Has a closure run by the executor. It may borrow whatever outlives the scope, and spawn more.
+    /// Has the executor run a closure. The closure may borrow all that outlives the scope, and may spawn
+    /// others.
     ///
-    /// A result goes to where the closure puts it: a variable that it borrows, an element of a slice of its
-    /// own. A panic in it is passed on by [`scope`](super::ExecutorExt::scope).
+    /// The closure stores its result itself: in a variable that it borrows, or in an element of a slice that
+    /// no other closure uses. [`scope`](super::ExecutorExt::scope) passes a panic in the closure on.
     ///
     /// # Errors
-    /// Why the executor refuses it. The closure is dropped.
+    /// The reason for which the executor refuses the task. The closure is dropped.
     ///
     /// # Blocking
-    /// As the executor does when it is given a task.
+    /// Blocks if the executor blocks when it is given a task.
     pub fn spawn(&'scope self, f: impl FnOnce() + Send + 'scope) -> Result<(), RejectReason> {
         let unrun = Unrun(Some(&self.report));
         let closure = move || {
@@ -91,7 +93,7 @@ impl<'scope> Scope<'scope, '_> {
         let (ticket, claim) = self.loans.lend(closure);
         match (self.submit)(Task::of_scope(ticket)) {
             Err(RejectedExecution { reason, task: _ticket }) if claim.revoke() => {
-                self.report.lock().dropped -= 1; // the caller knows of it
+                self.report.lock().dropped -= 1; // the error tells the caller
                 Err(reason)
             }
             _ => Ok(()), // if it was refused, the scope has run it meanwhile
@@ -110,7 +112,7 @@ impl<'scope> Scope<'scope, '_> {
         }
     }
 
-    /// Calls off what was spawned: drops what has not begun, and cancels the token of what runs.
+    /// Cancels the scope: drops the closures that have not begun, and cancels the token of those that run.
     pub fn cancel(&self) {
         while let Some(unbegun) = self.loans.take_back() {
             drop(unbegun);
@@ -118,19 +120,20 @@ impl<'scope> Scope<'scope, '_> {
         self.token.cancel();
     }
 
-    /// The token above those of the tasks, a child of the one that was current around the scope.
+    /// Returns the scope's token: the parent of its tasks' tokens, and a child of the token that was current
+    /// around the scope.
     pub fn token(&self) -> &CancelToken {
         &self.token
     }
 
-    /// Runs what has not begun, or waits for what has.
+    /// Runs the closures that have not begun, or waits for those that have.
     fn settle(&self, Unwinding(unwinding): Unwinding) {
         if self.token.is_cancelled() {
-            self.cancel(); // also what is masked ends then, and runs nothing more
+            self.cancel(); // a masked caller, too, then ends its scope and runs no more closures
         }
         let helps = concerns_this_thread() && !unwinding;
         while helps && let Some(unbegun) = self.loans.take_back() {
-            unbegun.run(); // or drops it, if the scope was cancelled
+            unbegun.run(); // or drops it: the closure looks at the scope's token first
         }
         if let Err(WaitError::Interrupted) =
             wait_for(Deadline::NEVER, Settled { loans: &self.loans, queue: None, helps })
@@ -141,7 +144,7 @@ impl<'scope> Scope<'scope, '_> {
     }
 }
 
-/// Counts a closure that was dropped.
+/// Counts a closure that was dropped unrun, when this is dropped.
 struct Unrun<'a>(Option<&'a Mutex<Report>>);
 
 impl Unrun<'_> {
@@ -158,7 +161,8 @@ impl Drop for Unrun<'_> {
     }
 }
 
-/// Waits until all that was lent was run or dropped. What has not begun is in this queue, if that is known.
+/// Waits until each lent closure has run or was dropped. `queue` is the queue of those that have not begun,
+/// if it is known.
 pub(crate) fn wait_for_loans(loans: &ScopedJobs<'_>, queue: Option<QueueId>) -> Result<(), WaitError> {
     wait_for(Deadline::NEVER, Settled { loans, queue, helps: false })
 }
@@ -166,7 +170,7 @@ pub(crate) fn wait_for_loans(loans: &ScopedJobs<'_>, queue: Option<QueueId>) -> 
 struct Settled<'a, 'scope> {
     loans: &'a ScopedJobs<'scope>,
     queue: Option<QueueId>,
-    /// The wait ends, too, when there is something that has not begun.
+    /// The wait ends, too, when there is a closure that has not begun.
     helps: bool,
 }
 
@@ -183,7 +187,7 @@ impl Look for Settled<'_, '_> {
     }
 }
 
-/// What was lent, as a thing that is waited for.
+/// The lent closures of a scope, as what a thread waits for.
 struct Lending {
     record: Arc<ScopeRecord>,
     queue: Option<QueueId>,
@@ -203,7 +207,7 @@ impl Source for Lending {
         WaitsFor::Borrowers
     }
 
-    /// What has begun has to end before the frame goes from which it borrows.
+    /// A closure that has begun must end before the stack frame is left from which it borrows.
     fn can_be_given_up(&self) -> bool {
         self.queue.is_some() && self.record.threads().is_empty()
     }
@@ -216,11 +220,11 @@ impl fmt::Debug for Scope<'_, '_> {
 }
 
 /// Some tasks of a scope were dropped unrun: the executor was shut down, or has discarded them, or the scope
-/// or the task around it was cancelled. Those that had begun have ended.
+/// or the task around it was cancelled. The tasks that had begun have ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopeError {
-    /// How many.
+    /// How many tasks were dropped.
     pub dropped: usize,
 }
 

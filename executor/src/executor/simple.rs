@@ -1,9 +1,9 @@
-//! Three executors that fit on a page, each with a policy that is easy to state and easy to find fault with.
+//! Three executors that fit on a page. The policy of each is easy to state, and so are its faults.
 //!
-//! * [`DirectExecutor`]: the submitting thread runs the task. No concurrency at all; plugged into a server written for
-//!   a pool it gives the single-threaded server back.
-//! * [`ThreadPerTaskExecutor`]: a new thread for each task. As responsive as it gets, and without any limit.
-//! * [`MinimalPool`]: a queue and a few threads. What most people write first; its faults are the reasons for
+//! * [`DirectExecutor`]: the submitting thread runs the task, without any concurrency. A server written for a
+//!   pool becomes a single-threaded server with it.
+//! * [`ThreadPerTaskExecutor`]: a new thread for each task, and no limit to their number.
+//! * [`MinimalPool`]: a queue and a few threads, the usual first attempt. Its faults are the reasons for
 //!   [`ThreadPoolExecutor`](crate::ThreadPoolExecutor).
 
 use std::collections::VecDeque;
@@ -15,13 +15,13 @@ use crate::waiting::error::RejectReason;
 
 /// Runs each task at once, on the thread that submits it.
 ///
-/// For tests, and for callers that want the work done before they go on. A panic in the task is caught as on any other
-/// executor. While it runs, the task's current token is a child of the submitter's.
+/// For tests, and for callers that want the work done before they go on. A panic in the task is caught as on
+/// any other executor. The task's token is a child of the submitter's current token.
 ///
 /// # Blocking
-/// `execute` returns when the task has ended. A task that submits another one has it run on top of itself, as a function
-/// calls a function: the stack has to bear as many as there are inside each other. A [strand](crate::SerialExecutor)
-/// over this executor runs such tasks one after the other instead.
+/// `execute` returns when the task has ended. If a task submits another one, that runs on top of it, as a
+/// function calls a function: the stack must hold all nested tasks. A [strand](crate::SerialExecutor) over
+/// this executor runs such tasks one after the other instead.
 ///
 /// ```
 /// use executor::{DirectExecutor, prelude::*};
@@ -43,17 +43,17 @@ impl Executor for DirectExecutor {
 }
 // ANCHOR_END: direct
 
-/// Runs each task on a new thread of its own, which is named after the task's [id](Task::id): `task#17`.
+/// Runs each task on a new thread, which is named after the task's [id](Task::id): `task#17`.
 ///
-/// For few, long tasks. A thread costs time to start (some ten microseconds) and memory while it lives, and the system
-/// allows only so many; at that limit `execute` fails and gives the task back, and the program goes on.
+/// For few, long tasks. A thread costs time to start (some ten microseconds) and memory while it lives, and
+/// the system limits their number. At that limit `execute` gives the task back with an error.
 ///
-/// Nobody waits for these threads: when `main` returns, they are gone in the middle of whatever they do.
+/// No other thread waits for these threads: when `main` returns, they end in the middle of their tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadPerTaskExecutor;
 
 impl ThreadPerTaskExecutor {
-    /// Makes one. It has no state.
+    /// Makes an executor, which has no state.
     pub fn new() -> Self {
         Self
     }
@@ -63,7 +63,7 @@ impl ThreadPerTaskExecutor {
 impl Executor for ThreadPerTaskExecutor {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         let name = format!("task{}", task.id());
-        // A closure given to `spawn` is lost if `spawn` fails, so the task waits beside it.
+        // If `spawn` fails, its closure is lost. So the task is kept in a slot outside the closure.
         let slot = Arc::new(Mutex::new(Some(task)));
         let body = {
             let slot = Arc::clone(&slot);
@@ -83,17 +83,17 @@ impl Executor for ThreadPerTaskExecutor {
 }
 // ANCHOR_END: thread_per_task
 
-/// The pool that everybody writes first: a queue and `n` threads. Kept as a stepping stone; do not use it.
+/// The usual first attempt at a pool: a queue and `n` threads. A stepping stone for students; do not use it.
 ///
-/// It works until something goes wrong, and then:
+/// It works until something goes wrong:
 ///
-/// 1. **No lifecycle.** Nobody can end it or wait for it. Its threads sleep for as long as the process lives, and when
-///    `main` returns, what is in the queue is lost.
-/// 2. **No bound.** If tasks come faster than they are done, the queue grows until memory is gone.
-/// 3. **A panicking task kills a worker**, and nobody notices: the others carry on, until the last one is gone. From
-///    then on the pool accepts tasks and runs none.
+/// 1. **No life cycle.** No caller can end the pool or wait for it. Its threads sleep for as long as the
+///    process lives, and when `main` returns, the jobs in the queue are lost.
+/// 2. **No bound.** If jobs come faster than the workers run them, the queue grows until memory is gone.
+/// 3. **A job that panics kills its worker**, and the submitters do not notice. Without its last worker, the
+///    pool still accepts jobs and runs none.
 ///
-/// It is not an [`Executor`] on purpose: nobody should plug it in. Each fault is shown by a test below.
+/// It does not implement [`Executor`], so that no program uses it by mistake. A test below shows each fault.
 #[derive(Debug)]
 pub struct MinimalPool(Arc<(Mutex<VecDeque<Job>>, Condvar)>);
 
@@ -110,7 +110,7 @@ impl MinimalPool {
     /// Starts `threads` threads.
     ///
     /// # Panics
-    /// If the system has no more threads to give, having leaked those started so far.
+    /// If the system has no more threads to give. The threads started before are leaked.
     pub fn new(threads: usize) -> Self {
         let pool = Self(Arc::new((Mutex::new(VecDeque::new()), Condvar::new())));
         for _ in 0..threads {
@@ -173,7 +173,7 @@ mod tests {
         pool.execute(|| panic!("the only worker dies of this"));
         let (done, job_done) = mpsc::channel();
         pool.execute(move || done.send(()).unwrap());
-        // The job is in the queue for ever. Had it been run, this would be `Ok`.
+        // No worker ever takes the job out of the queue. If one had run it, this would be `Ok`.
         assert_eq!(job_done.recv_timeout(SHORT), Err(mpsc::RecvTimeoutError::Timeout));
     }
     // ANCHOR_END: minimal_pool_panic

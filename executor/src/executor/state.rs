@@ -1,26 +1,26 @@
-//! The states of a pool's life.
+//! The states of a pool's life cycle.
 
 use std::fmt;
 
-/// Where a pool stands. It only ever moves to a later one.
+/// The state of a pool. A pool only moves to a later state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PoolState {
     /// Accepts tasks and runs them.
     Running,
-    /// Accepts no more; runs what it has.
+    /// Accepts no more tasks; runs those that it has.
     ShuttingDown,
-    /// Accepts no more, begins no more; waits for what runs.
+    /// Accepts and begins no more tasks; waits for those that run.
     Stopping,
-    /// Has no threads and no tasks any more; the `terminated` hook is being called.
+    /// Has no threads and no tasks any more; calls the `terminated` hook.
     Tidying,
-    /// Is over.
+    /// Has ended.
     Terminated,
 }
 
 impl PoolState {
-    /// Whether it is between running and terminated.
+    /// Returns whether the pool has been shut down and has not terminated yet.
     pub fn is_terminating(self) -> bool {
         self > Self::Running && self < Self::Terminated
     }
