@@ -1,16 +1,16 @@
-//! Work that borrows from the stack of the thread that waits for it.
+//! Closures that borrow from the stack of the thread that waits for them.
 //!
-//! A task that an executor keeps for as long as it likes can own data, and cannot borrow any. Half of a sort
-//! borrows half of a slice. That is sound as long as the frame with the slice does not go away before the
-//! half has been run, or dropped. Here are the two ways to make sure of it:
+//! An executor can keep a task for any time, so a task must own its data and cannot borrow. But half of a
+//! sort borrows half of a slice. Such a loan is sound as long as the stack frame with the slice stays until
+//! that half has been run or dropped. This module ensures that in two ways:
 //!
-//! * [`lend`] is for one closure, of a function that waits for it: the second half of a
-//!   [`join`](crate::fork_join::join). Neither it nor its result is ever put on the heap.
-//! * [`ScopedJobs`] is for any number of closures, of a [`scope`](crate::ExecutorExt::scope) that waits for
+//! * [`lend`] is for one closure, for which the calling function waits: the second half of a
+//!   [`join`](crate::fork_join::join). Neither the closure nor its result is ever on the heap.
+//! * [`ScopedJobs`] is for any number of closures of a [`scope`](crate::ExecutorExt::scope), which waits for
 //!   all of them.
 //!
-//! In both, a closure is taken by exactly one: it is behind a [`JobRef`] or a [`ScopedJob`], which is run or
-//! dropped by value.
+//! In both, exactly one thread takes a closure: it is behind a [`JobRef`] or a [`ScopedJob`], which that
+//! thread runs or drops by value.
 //!
 //! ```text
 //!             ┌── run ───▶ result written ──┐
@@ -20,15 +20,15 @@
 //!
 //! # Unsafe code
 //!
-//! A frame's lifetime is erased, which safe Rust cannot express. The invariants:
+//! This module erases the lifetime of a stack frame, which safe Rust cannot express. The invariants:
 //!
-//! 1. A frame with something in it that was lent leaves only when that was dropped, or has run to its end.
-//!    [`lend`] and [`ScopedJobs::keep`] see to it with a guard, so it holds if they unwind, too. A `JobRef`
-//!    or a `ScopedJob` that is leaked keeps its lender waiting without end, and nothing else.
-//! 2. A closure and its result are accessed by the owner of the `JobRef` until `done` is set, with Release,
-//!    and by the lender after it has seen that, with Acquire. The thread that sets it touches nothing of the
-//!    frame afterwards.
-//! 3. The closure and its result are `Send`, because both may cross over to another thread.
+//! 1. A stack frame from which a closure borrows is left only when the closure was dropped or has run to its
+//!    end. A guard in [`lend`] and in [`ScopedJobs::keep`] ensures this, so it holds during unwinding, too. A
+//!    leaked `JobRef` or `ScopedJob` keeps its lender waiting without end, and does no other harm.
+//! 2. Only the owner of the `JobRef` accesses a closure and its result, until it sets `done` with Release.
+//!    The lender accesses them after it has seen `done` with Acquire. The thread that sets `done` does not
+//!    touch the frame afterwards.
+//! 3. The closure and its result are `Send`, because both can move to another thread.
 #![allow(unsafe_code, reason = "the lifetime of what is borrowed is erased")]
 
 use std::collections::VecDeque;
@@ -44,10 +44,11 @@ use crate::sync::{Arc, Mutex, UnsafeCell};
 
 // ----- one closure -----
 
-/// Lends `f` while `during` runs, and gives the results of both; of `f` nothing, if it was dropped unrun.
+/// Lends `f` while `during` runs, and returns the results of both. If `f` was dropped unrun, its result is
+/// `None`.
 ///
-/// `publish` is given `f`, to be run or dropped on whichever thread. After `during`, also if that panics,
-/// `settle` is called until `f` is done. It takes `f` back, or waits. It is told whether this thread unwinds.
+/// `publish` gets a reference to `f`, which any thread may run or drop. After `during`, also if that panics,
+/// `settle` is called until `f` is done: it takes `f` back, or waits. It is told whether this thread unwinds.
 pub(crate) fn lend<F, R, S, A>(
     f: F,
     publish: impl FnOnce(JobRef) -> S,
@@ -60,7 +61,7 @@ where
 {
     let frame = StackJob { body: UnsafeCell::new(StackJobBody::Closure(f)), done: AtomicBool::new(false) };
     let published = {
-        let no_way_back = AbortOnUnwind; // it may have been published by then
+        let no_way_back = AbortOnUnwind; // perhaps another thread has the reference by then
         let published = publish(JobRef::of(&frame));
         mem::forget(no_way_back);
         published
@@ -75,8 +76,8 @@ where
     }
 }
 
-/// What publishes a job is this crate's own and does not panic. If it does, it is not known whether the frame
-/// may go.
+/// Aborts the process if `publish` unwinds: then it is unknown whether the frame may be left. `publish` is
+/// code of this crate and does not panic.
 struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -85,11 +86,11 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// Whether a thread unwinds while it settles what it has lent. Then it must not run users' code.
+/// Whether a lender unwinds while it settles its loans. Then it must not run users' code.
 #[derive(Clone, Copy)]
 pub(crate) struct Unwinding(pub(crate) bool);
 
-/// Keeps a frame until what was lent of it is done.
+/// Guard: the lender's stack frame stays until the lent closure has run or was dropped.
 struct UntilDone<'a, S, W: Fn(&S, Unwinding)> {
     done: &'a AtomicBool,
     published: S,
@@ -116,7 +117,7 @@ enum StackJobBody<F, R> {
     Gone,
 }
 
-/// A closure in a lender's frame, without its type. Running or dropping it is what its lender waits for.
+/// A closure in a lender's frame, without its type. The lender waits until this is run or dropped.
 pub(crate) struct JobRef {
     frame: NonNull<()>,
     /// Consumes the closure: runs it, or drops it.
@@ -134,8 +135,8 @@ impl JobRef {
     /// Runs the closure. A panic in it is its result.
     pub(crate) fn run(self) {
         let this = mem::ManuallyDrop::new(self);
-        // SAFETY: `frame` is of the types that `end` was made for. It is there until `end` has set `done`
-        // (invariant 1), and this is the only call for it: `self` is consumed.
+        // SAFETY: `frame` is of the types that `end` was made for. The frame stays until `end` has set `done`
+        // (invariant 1). This is the only call for it: `self` is consumed.
         unsafe { (this.end)(this.frame, true) };
     }
 }
@@ -148,11 +149,11 @@ impl Drop for JobRef {
 }
 
 /// # Safety
-/// `frame` is a `StackJob<F, R>`, is there until its `done` is set, and this is called once for it.
+/// `frame` must be a `StackJob<F, R>` that stays until its `done` is set. This must be called once for it.
 unsafe fn end<F: FnOnce() -> R + Send, R: Send>(frame: NonNull<()>, run: bool) {
     let frame: *const StackJob<F, R> = frame.cast().as_ptr();
-    // SAFETY: the caller promises that the frame is there. Until `done` is set, its body is this thread's
-    // alone.
+    // SAFETY: the caller promises that the frame exists. Until `done` is set, only this thread accesses its
+    // body.
     unsafe {
         let body = (*frame).body.with_mut(|body| mem::replace(&mut *body, StackJobBody::Gone));
         let StackJobBody::Closure(f) = body else { unreachable!("it is taken once") };
@@ -168,14 +169,14 @@ unsafe fn end<F: FnOnce() -> R + Send, R: Send>(frame: NonNull<()>, run: bool) {
 
 // ----- any number of closures -----
 
-/// Closures that borrow for `'scope`, and are lent for as long as [`keep`](Self::keep) runs.
+/// Closures that borrow for `'scope`. They are lent only while [`keep`](Self::keep) runs.
 pub(crate) struct ScopedJobs<'scope> {
     record: Arc<ScopeRecord>,
-    /// Invariant in `'scope`: it must be neither shortened nor prolonged.
+    /// Invariant in `'scope`: the compiler must neither shorten nor prolong it.
     scope: PhantomData<&'scope mut &'scope ()>,
 }
 
-/// What there is to know of the loans of a scope.
+/// The state of a scope's loans, without the lifetime.
 #[derive(Default)]
 pub(crate) struct ScopeRecord {
     state: Mutex<ScopeRecordState>,
@@ -184,29 +185,30 @@ pub(crate) struct ScopeRecord {
 #[derive(Default)]
 struct ScopeRecordState {
     is_open: bool,
-    /// How many closures are there, or run.
+    /// How many closures have not begun, or run.
     lent: usize,
-    /// Those that may not have begun, in the order in which they were lent.
+    /// The closures that perhaps have not begun, in the order in which they were lent.
     unbegun: VecDeque<Arc<ScopedJobSlot>>,
-    /// Where those are that have begun, a thread for each.
+    /// The thread of each closure that has begun.
     running: Vec<ThreadKey>,
     lender: Option<Waker>,
 }
 
-/// Where a closure is until a thread takes it.
+/// The place of a closure until a thread takes it.
 struct ScopedJobSlot {
     closure: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     record: Arc<ScopeRecord>,
 }
 
-/// A closure that was lent, or what is left when another thread has taken it. Dropping it drops the closure.
+/// A reference to a lent closure, which perhaps another thread has taken already. Dropping it drops the
+/// closure.
 pub(crate) struct ScopedJob(Arc<ScopedJobSlot>);
 
-/// What its lender can take a closure back with.
+/// The lender's right to take a closure back.
 pub(crate) struct Claim(Arc<ScopedJobSlot>);
 
 impl Claim {
-    /// Drops the closure. False if another thread has taken it.
+    /// Drops the closure. Returns false if another thread has taken it.
     pub(crate) fn revoke(self) -> bool {
         ScopedJobSlot::end(&self.0, false)
     }
@@ -217,8 +219,8 @@ impl<'scope> ScopedJobs<'scope> {
         Self { record: Arc::default(), scope: PhantomData }
     }
 
-    /// Runs `during`, and returns when all that was lent meanwhile was run or dropped; also if it unwinds.
-    /// `settle` is called until that is so. It takes closures back, or waits.
+    /// Runs `during`, and returns or unwinds when each closure lent meanwhile was run or dropped. Until then
+    /// it calls `settle`, which takes closures back, or waits.
     pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(Unwinding)) -> A {
         let mut until_done = UntilSettled { record: &self.record, settle, unwinding: Unwinding(true) };
         self.record.state.lock().is_open = true;
@@ -228,22 +230,22 @@ impl<'scope> ScopedJobs<'scope> {
         result
     }
 
-    /// Lends a closure, which contains its own panics. With the claim it can be taken back.
+    /// Lends a closure, which contains its own panics. With the claim the lender can take it back.
     ///
     /// # Panics
     /// Outside [`keep`](Self::keep).
     pub(crate) fn lend(&self, f: impl FnOnce() + Send + 'scope) -> (ScopedJob, Claim) {
         let f: Box<dyn FnOnce() + Send + 'scope> = Box::new(f);
-        // SAFETY: `keep` returns only when the closure was dropped or has run (invariant 1), and `'scope` is
-        // alive until then, since a `ScopedJobs<'scope>` is an argument of it. Whether it runs is asked
-        // below, before the closure can get away.
+        // SAFETY: `keep` returns only when the closure was dropped or has run (invariant 1). `'scope` is
+        // alive until then, since a `ScopedJobs<'scope>` is an argument of `keep`. The assertion below checks
+        // that `keep` runs, before any other thread can reach the closure.
         let f: Box<dyn FnOnce() + Send> = unsafe { mem::transmute(f) };
         let slot = Arc::new(ScopedJobSlot { closure: Mutex::new(Some(f)), record: Arc::clone(&self.record) });
         let mut state = self.record.state.lock();
         assert!(state.is_open, "the scope is over");
         state.lent += 1;
         state.unbegun.push_back(Arc::clone(&slot));
-        let lender = state.lender.take(); // it may want to run this one
+        let lender = state.lender.take(); // perhaps it runs this closure itself
         drop(state);
         if let Some(lender) = lender {
             lender.wake();
@@ -251,7 +253,7 @@ impl<'scope> ScopedJobs<'scope> {
         (ScopedJob(Arc::clone(&slot)), Claim(slot))
     }
 
-    /// Takes the closure back that was lent first and has not begun.
+    /// Takes back the first lent closure that has not begun.
     pub(crate) fn take_back(&self) -> Option<ScopedJob> {
         let slot = self.record.state.lock().unbegun.pop_front();
         slot.map(ScopedJob)
@@ -265,7 +267,8 @@ impl<'scope> ScopedJobs<'scope> {
         &self.record
     }
 
-    /// Whether none is there and none runs. If not, the waker is called when that is so.
+    /// Returns whether all lent closures have run or were dropped. If not, the waker is called when that is
+    /// so.
     pub(crate) fn are_settled(&self, waker: &Waker) -> bool {
         let mut state = self.record.state.lock();
         if state.lent > 0 {
@@ -276,7 +279,7 @@ impl<'scope> ScopedJobs<'scope> {
 }
 
 impl ScopeRecord {
-    /// The closure of this slot was taken by the calling thread.
+    /// Notes that the calling thread has taken the closure of this slot.
     fn begin(&self, slot: &Arc<ScopedJobSlot>) -> RunningScopedJob<'_> {
         let thread = this_thread();
         let mut state = self.state.lock();
@@ -289,13 +292,13 @@ impl ScopeRecord {
         RunningScopedJob(self, thread)
     }
 
-    /// The threads on which closures run.
+    /// Returns the threads on which closures run.
     pub(crate) fn threads(&self) -> Vec<ThreadKey> {
         self.state.lock().running.clone()
     }
 }
 
-/// Keeps a scope until all that was lent in it is done.
+/// Guard: the scope stays until each lent closure has run or was dropped.
 struct UntilSettled<'a, W: Fn(Unwinding)> {
     record: &'a ScopeRecord,
     settle: W,
@@ -316,7 +319,7 @@ impl<W: Fn(Unwinding)> Drop for UntilSettled<'_, W> {
     }
 }
 
-/// A closure that was taken counts as lent until this is dropped, after the closure.
+/// A closure that a thread has taken. It counts as lent until this is dropped, after the closure itself.
 struct RunningScopedJob<'a>(&'a ScopeRecord, ThreadKey);
 
 impl Drop for RunningScopedJob<'_> {
@@ -348,7 +351,7 @@ impl ScopedJobSlot {
 }
 
 impl ScopedJob {
-    /// Runs the closure. False if another thread has taken it.
+    /// Runs the closure. Returns false if another thread has taken it.
     pub(crate) fn run(self) -> bool {
         ScopedJobSlot::end(&self.0, true)
     }

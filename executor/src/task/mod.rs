@@ -1,25 +1,25 @@
-//! A unit of work: a closure to be run once, by some thread, later.
+//! A unit of work: a closure that some thread runs once, later.
 //!
-//! [`Task`] is what executors pass around and queues hold. Most closures capture a few words, and putting each of them
-//! into a box of its own would be the largest single cost of handing one over: memory allocated on one thread and freed
-//! on another. So a closure of up to three words lives inside the task; only a larger one is boxed. What few tasks
-//! have (a name, a priority, a [`TaskObserver`]) sits in one optional box.
+//! Executors pass [`Task`]s around, and queues hold them. Most closures capture only a few words. To box each
+//! of them would be the largest single cost of a submission: memory allocated on one thread and freed on
+//! another. So a closure of up to three words lives inside the task; only a larger one is boxed. The parts
+//! that few tasks have (a name, a priority, a [`TaskObserver`]) are in one optional box.
 //!
-//! A task is run by [`Task::run`], by value, so at most once. Nothing that happens in it gets out except as the
-//! [`Outcome`]: a panic is caught, and the thread's current [`CancelToken`](crate::CancelToken) is the task's own while
-//! it runs.
+//! [`Task::run`] takes a task by value, so it runs at most once. A panic in it is caught and becomes the
+//! [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the thread's current one.
 //!
-//! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with it. If such a task is dropped
-//! without having been run, its handle is completed as cancelled, so nobody waits for what will not come.
+//! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with the handle. If such a
+//! task is dropped unrun, its handle is completed as cancelled, so no joiner waits in vain.
 //!
 //! # Unsafe code
 //!
-//! [`Closure`] erases the type of a closure that is stored in place, which safe Rust cannot express. Its invariants:
+//! [`Closure`] erases the type of a closure stored in place, which safe Rust cannot express. Its invariants:
 //!
-//! 1. `data` holds a valid value of the type `F` that `vtable` was made for, from `new` until `call` or `drop`.
+//! 1. `data` holds a valid value of `F`, the type of which `vtable` was made, from `new` until `call` or
+//!    `drop`.
 //! 2. `call` and `drop` each consume the `Closure`, so each value is taken out once.
-//! 3. `F` is `Send`, so the value may be used up on another thread. `&Closure` gives no access to it, so sharing is
-//!    harmless whatever `F` is.
+//! 3. `F` is `Send`, so another thread may consume the value. `&Closure` gives no access to the value, so a
+//!    shared `Closure` is harmless whatever `F` is.
 #![allow(unsafe_code, reason = "a closure stored in place has its type erased")]
 
 #[deny(unsafe_code)]
@@ -46,7 +46,7 @@ use crate::sync::Arc;
 use crate::task::borrowed::ScopedJob;
 use crate::task::observer::{Accompanied, TaskObserver};
 
-/// A closure to be run once, with an id and, if wanted, a name.
+/// A closure that is run once, with an id and, if wanted, a name.
 ///
 /// Executors take closures directly; make a `Task` to give one a name.
 ///
@@ -64,7 +64,7 @@ pub struct Task {
     id: TaskId,
 }
 
-/// What few tasks have.
+/// The parts that few tasks have.
 #[derive(Default)]
 struct Rare {
     name: Option<Arc<str>>, // shared with labels
@@ -77,10 +77,11 @@ enum TaskBody {
     Other(Other),
 }
 
-/// Apart from [`TaskBody`], which so needs no word that tells its variants apart: it is one if there is no closure.
+/// A body other than a closure. It is nested, so that [`TaskBody`] needs no tag word: a null `vtable` marks
+/// it.
 enum Other {
     WithHandle(CompleteOnDrop),
-    /// Of a scope, whose thread may run it first.
+    /// A closure of a scope. Perhaps the scope takes it first.
     ScopedJob(ScopedJob),
 }
 
@@ -121,28 +122,28 @@ impl Task {
         Self { body: TaskBody::Closure(Closure::new(f)), rare: None, id: TaskId::next() }
     }
 
-    /// The same with an id that was given: of one of several tasks that are one to their user.
+    /// Makes a task with a given id: all runs of a series have the series' id.
     pub(crate) fn of(id: TaskId, f: impl FnOnce() + Send + 'static) -> Self {
         Self { body: TaskBody::Closure(Closure::new(f)), rare: None, id }
     }
 
-    /// Makes the task of a cell that a handle shares.
+    /// Makes the task of a cell that it shares with a handle.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
         Self { body: TaskBody::Other(Other::WithHandle(CompleteOnDrop(Some(cell)))), rare: None, id }
     }
 
-    /// Makes the task of a closure that a scope has lent.
+    /// Makes the task for a closure that a scope has lent.
     pub(crate) fn of_scope(lent: ScopedJob) -> Self {
         Self { body: TaskBody::Other(Other::ScopedJob(lent)), rare: None, id: TaskId::next() }
     }
 
-    /// Gives the task a name, for readers of what a pool is doing.
+    /// Gives the task a name, which reports and snapshots show.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.rare().name = Some(name.into().into());
         self
     }
 
-    /// The name, if it has one.
+    /// Returns the task's name, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.rare.as_ref()?.name.as_deref()
     }
@@ -150,14 +151,13 @@ impl Task {
     /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): the higher, the sooner.
     ///
     /// A task that waits in a strand of a [`SerialExecutor`](crate::SerialExecutor) or a
-    /// [`StripedExecutor`](crate::StripedExecutor) gives its strand this priority. Its own place in the strand stays the
-    /// same.
+    /// [`StripedExecutor`](crate::StripedExecutor) gives its strand this priority, and keeps its place there.
     pub fn prioritized(mut self, priority: i32) -> Self {
         self.set_priority(priority);
         self
     }
 
-    /// Not for a task that is in a queue: that has its place by the old priority.
+    /// Sets the priority. The task must not be in a queue, where it has its place by the old priority.
     pub(crate) fn set_priority(&mut self, priority: i32) {
         if priority != self.priority() {
             self.rare().priority = priority;
@@ -168,54 +168,54 @@ impl Task {
         self.rare.get_or_insert_default()
     }
 
-    /// The priority; 0 unless it was given another.
+    /// Returns the priority; 0 unless another one was set.
     pub fn priority(&self) -> i32 {
         self.rare.as_ref().map_or(0, |rare| rare.priority)
     }
 
-    /// What to call it where names are shown.
+    /// Returns the label by which reports name the task.
     #[inline]
     pub(crate) fn label(&self) -> TaskLabel {
         TaskLabel { id: self.id, name: self.rare.as_ref().and_then(|rare| rare.name.clone()) }
     }
 
-    /// The task comes into a queue that wants to hear if it is cancelled there. False if it is already, which the queue owner
-    /// then has to count itself.
+    /// Notes that the task enters a queue, whose owner is told if the task is cancelled there. Returns false
+    /// if it is cancelled already: the queue owner must then count it itself.
     #[inline]
     pub(crate) fn enter_queue(&self, queue_id: QueueId) -> bool {
         self.observers().for_each(|observer| observer.queued(queue_id));
         self.body.cell().is_none_or(|cell| cell.enter_queue(queue_id))
     }
 
-    /// The task has left the queue. True if it was cancelled while it was there.
+    /// Notes that the task has left the queue. Returns true if it was cancelled while it was there.
     #[inline]
     pub(crate) fn leave_queue(&self) -> bool {
         self.observers().for_each(TaskObserver::dequeued);
         self.body.cell().is_some_and(HandleCell::leave_queue)
     }
 
-    /// The address of what is given the task's handle when it has ended; 0 if there is none.
+    /// Returns the address of the collector that gets the handle when the task has ended; 0 if there is none.
     pub(crate) fn collector(&self) -> usize {
         self.body.cell().map_or(0, RunningTask::collector)
     }
 
-    /// The task's id, which its handle has too.
+    /// Returns the task's id, which its handle has, too.
     pub fn id(&self) -> TaskId {
         self.id
     }
 
-    /// Whether the task was cancelled through its handle, so that running it would do nothing.
+    /// Returns whether the task was cancelled through its handle, so that to run it would do nothing.
     pub fn is_cancelled(&self) -> bool {
-        // Finished, and not by having run, or there would be no task.
+        // A finished task that still exists was not run, because a run consumes the task.
         self.body.cell().is_some_and(HandleCell::is_finished)
     }
 
-    /// Runs the task on the calling thread and says how it ended. Never panics.
+    /// Runs the task on the calling thread and returns how it ended. Never panics.
     ///
-    /// For authors of executors: all other code hands tasks to one.
+    /// For authors of executors: all other code hands tasks to an executor.
     ///
     /// # Cancellation
-    /// While it runs, the current token is the task's own: a child of the one that was current here.
+    /// While the task runs, its own token is current: a child of the caller's current token.
     pub fn run(self) -> Outcome {
         let label = self.label();
         self.run_then(|outcome| {
@@ -225,8 +225,8 @@ impl Task {
         })
     }
 
-    /// The same, with `before_publish` called between the end of the body and the moment at which the handle's owner
-    /// can see the outcome. A thread that has joined the task sees what was done there.
+    /// Runs the task, and calls `before_publish` after its body, before the handle's owner can see the
+    /// outcome. A thread that has joined the task sees the effects of that call.
     #[inline]
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
         match self.rare {
@@ -265,14 +265,14 @@ impl fmt::Debug for Task {
     }
 }
 
-/// Where a task stands.
+/// The state of a task.
 #[doc(alias = "Future.State")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TaskState {
     /// Not begun.
     Pending,
-    /// The body is running; or a [`Promise`](crate::Promise) is open.
+    /// The body is running, or the [`Promise`](crate::Promise) is open.
     Running,
     /// The body has returned, or the promise was completed.
     Completed,
@@ -294,7 +294,7 @@ impl fmt::Display for TaskState {
     }
 }
 
-/// What to call a task in a report: its name, or its id if it has none.
+/// How a report names a task: by its name, or by its id if it has no name.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskLabel {
     id: TaskId,
@@ -302,12 +302,12 @@ pub(crate) struct TaskLabel {
 }
 
 impl TaskLabel {
-    /// That of a task without a name.
+    /// Makes the label of a task without a name.
     pub(crate) fn unnamed(id: TaskId) -> Self {
         Self { id, name: None }
     }
 
-    /// The same name for a task that runs this one as a part of itself.
+    /// Returns this name with the id of `whole`, the task that runs this one as a part of itself.
     pub(crate) fn for_task(self, whole: TaskId) -> Self {
         Self { id: whole, ..self }
     }
@@ -333,14 +333,14 @@ impl fmt::Display for TaskLabel {
 // ----- what goes along with a task -----
 
 impl Task {
-    /// Gives the task an observer.
+    /// Gives the task an observer, around those that it has.
     pub(crate) fn accompanied(mut self, observer: impl TaskObserver + 'static) -> Self {
         let observers = &mut self.rare().observers;
         *observers = Some(Box::new(Accompanied { inner: observers.take(), observer }));
         self
     }
 
-    /// Takes the observer away that the task was given last. It is dropped.
+    /// Drops the observer that the task was given last.
     pub(crate) fn alone(mut self) -> Self {
         if let Some(rare) = &mut self.rare {
             rare.observers = rare.observers.take().and_then(|mut outermost| outermost.inner.take());
@@ -348,8 +348,9 @@ impl Task {
         self
     }
 
-    /// Takes the observer away that has this root, and those around it, which are of executors further down. The task comes
-    /// back to the executor that gave it that observer. Without one it stays as it is.
+    /// Drops the observer with this root, and the observers around it, which belong to executors further
+    /// down. The task returns to the executor that gave it that observer. A task without such an observer
+    /// stays as it is.
     pub(crate) fn alone_from(mut self, root: &CancelToken) -> Self {
         while self.goes_under(root) {
             self = self.alone();
@@ -357,19 +358,19 @@ impl Task {
         self
     }
 
-    /// Whether one of its observers has this root.
+    /// Returns whether an observer of the task has this root.
     pub(crate) fn goes_under(&self, root: &CancelToken) -> bool {
         self.observers().any(|observer| observer.root().is_some_and(|own| own.is(root)))
     }
 
-    /// The observers, from the outermost to the innermost.
+    /// Returns the observers, from the outermost to the innermost.
     #[inline]
     fn observers(&self) -> impl Iterator<Item = &dyn TaskObserver> {
         let outermost = self.rare.as_ref().and_then(|rare| rare.observers.as_deref());
         std::iter::successors(outermost, |around| around.inner.as_deref()).map(|around| &around.observer)
     }
 
-    /// The drain task of a strand, if this is the task that runs it, and so no user's.
+    /// Returns the strand's view of this task if it is a drain task, and so no user's task.
     pub(crate) fn drain(&self) -> Option<&dyn StrandDrain> {
         self.body.cell()?.as_drain()
     }
@@ -378,14 +379,14 @@ impl Task {
         self.drain().is_some()
     }
 
-    /// Whether it is the drain task of a strand that runs its tasks under this root.
+    /// Returns whether this is the drain task of a strand that runs its tasks under this root.
     pub(crate) fn drains_strand_under(&self, root: &CancelToken) -> bool {
         self.drain().is_some_and(|drain| drain.is_under(root))
     }
 
-    /// The drain task of a strand with the priority that its strand has by now. To be called where the task comes into a
-    /// queue, when it is entered there: a task that comes into the strand later finds the queue, and has it
-    /// [raised](crate::WorkQueue::raise).
+    /// Gives a drain task the present priority of its strand. The owner of a queue calls this after
+    /// [`enter_queue`](Self::enter_queue). A task that joins the strand later then finds the queue, and has
+    /// it [raise](crate::WorkQueue::raise) the drain task.
     pub(crate) fn up_to_date(mut self) -> Self {
         if let Some(priority) = self.drain().map(StrandDrain::priority) {
             self.set_priority(priority);
@@ -393,25 +394,27 @@ impl Task {
         self
     }
 
-    /// What to call it in a list of what waits. The drain task of a strand stands for the task that it would run first.
+    /// Returns the label of this task in a list of waiting tasks. A drain task stands for the task that it
+    /// would run first.
     pub(crate) fn stands_for(&self) -> TaskLabel {
         self.drain().and_then(StrandDrain::first).unwrap_or_else(|| self.label())
     }
 
-    /// The task is about to be given to a user. Every executor that hands out what it has accepted says so. Not under a lock.
+    /// Notes that a user gets the task. Every executor that hands out accepted tasks calls this, and holds no
+    /// lock then.
     pub(crate) fn handed_out(self) -> Self {
         self.observers().for_each(TaskObserver::handed_out);
         drop(self.drain().map(StrandDrain::handed_out));
         self.up_to_date()
     }
 
-    /// Whether a scope waits for it to be run or dropped.
+    /// Returns whether the task belongs to a scope, which waits until the task is run or dropped.
     pub(crate) fn is_of_scope(&self) -> bool {
         matches!(self.body, TaskBody::Other(Other::ScopedJob(_)))
     }
 
-    /// Of tasks that were not begun, those that a user may keep for as long as he likes. Tasks of a scope are dropped: it
-    /// waits for them. Not under a lock.
+    /// Returns the unbegun tasks that a user may keep for any time. Drops the tasks of scopes, because the
+    /// scopes wait for them. The caller holds no lock.
     pub(crate) fn hand_out(tasks: impl IntoIterator<Item = Self>) -> Vec<Self> {
         tasks.into_iter().filter(|task| !task.is_of_scope()).map(Self::handed_out).collect()
     }
@@ -419,61 +422,66 @@ impl Task {
 
 // ----- what a task shares with its handle -----
 
-/// What a task and its handle share, as far as the type of the result does not matter: for the executor that runs the
-/// task, for the queue that it waits in, and for those who may call it off.
+/// The cell that a task shares with its handle, without the type of the result: as the executor that runs the
+/// task, the queue in which it waits, and a canceller see it.
 pub(crate) trait HandleCell: RunningTask {
     fn state(&self) -> TaskState;
 
-    /// Whether the outcome is decided. A body that has not begun by then never will.
+    /// Returns whether the outcome is decided. A body that has not begun by then never begins.
     fn is_finished(&self) -> bool;
 
-    /// Decides for cancelled; true if nothing was decided before. A body that is running is asked to stop if `stop_body`.
+    /// Decides the outcome as cancelled; returns true if it was open before. If `stop_body`, asks a running
+    /// body to stop.
     fn cancel(self: Arc<Self>, stop_body: bool) -> bool;
 
-    /// What the task panicked with, while the result is here.
+    /// Returns the message of the task's panic, as long as the cell still has the result.
     fn panic_message(&self) -> Option<String>;
 
-    /// Runs the body, calls back with the outcome, and only then publishes it.
+    /// Runs the body, calls `before_publish` with the outcome, and only then publishes the outcome.
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome;
 
-    /// The task will not be run: completes the handle as cancelled unless it is finished already.
+    /// Completes the handle as cancelled, unless it is finished, because the task will not be run.
     fn abandon(self: Arc<Self>);
 
-    /// See [`Task::enter_queue`].
+    /// Does the cell's part of [`Task::enter_queue`].
     fn enter_queue(&self, queue_id: QueueId) -> bool;
 
-    /// See [`Task::leave_queue`].
+    /// Does the cell's part of [`Task::leave_queue`].
     fn leave_queue(&self) -> bool;
 
-    /// The queue in which the task waits, if it is in one and not cancelled.
+    /// Returns the queue in which the task waits, if it is in one and not cancelled.
     fn queue(&self) -> Option<QueueId>;
 
-    /// A timer will cancel the task, which has not begun.
+    /// Notes that a timer will cancel the task, which has not begun.
     fn will_be_cancelled(&self);
 
-    /// The drain task of a strand, if it is one.
+    /// Returns the strand's view of the task if it is a drain task.
     fn as_drain(&self) -> Option<&dyn StrandDrain> {
         None
     }
 }
 
-/// The task that runs a [strand](crate::composed::strand), as far as it differs from a user's. Asked under the lock of
-/// the queue in which the task waits.
+/// The drain task of a [strand](crate::composed::strand), as far as it differs from a user's task. A queue
+/// owner can ask it under the lock of the queue in which the task waits; [`handed_out`](Self::handed_out) is
+/// called without a lock.
 pub(crate) trait StrandDrain {
-    /// Whether the strand runs its tasks under this root.
+    /// Returns whether the strand runs its tasks under this root.
     fn is_under(&self, root: &CancelToken) -> bool;
 
-    /// The highest priority of a task that has waited in the strand since this one was made.
+    /// Returns the highest priority of the tasks that have waited in the strand since this drain task was
+    /// made.
     fn priority(&self) -> i32;
 
-    /// The task that it would run first.
+    /// Returns the label of the task that the strand would run first.
     fn first(&self) -> Option<TaskLabel>;
 
-    /// It was given to a user, who may keep it for ever: takes out what a scope waits for, to be dropped without a lock.
+    /// Takes the tasks of scopes out of the strand, because a user gets this drain task and can keep it for
+    /// any time. The caller drops them without a lock.
     fn handed_out(&self) -> Vec<Task>;
 }
 
-/// The duty to complete a handle: with the outcome by running the task, as cancelled by dropping it.
+/// The duty to complete a handle. A run of the task completes the handle with the outcome; the drop of this
+/// value completes it as cancelled.
 struct CompleteOnDrop(Option<Arc<dyn HandleCell>>);
 
 impl CompleteOnDrop {
@@ -499,7 +507,7 @@ impl Drop for CompleteOnDrop {
 
 type Words = [MaybeUninit<usize>; 3];
 
-/// A `FnOnce() + Send` without its type, in place if it fits into three words and boxed if not.
+/// A `FnOnce() + Send` without its type: in place if it fits into three words, otherwise boxed.
 struct Closure {
     vtable: &'static VTable,
     data: Words,
@@ -547,7 +555,8 @@ impl Closure {
         const { assert!(Stored::<Box<dyn FnOnce() + Send>>::FITS) };
         assert!(Stored::<F>::FITS, "the caller has looked");
         let mut data: Words = [MaybeUninit::uninit(); 3];
-        // SAFETY: `FITS` says that `data` is large enough and aligned for an `F`. Invariant 1 holds from here on.
+        // SAFETY: `FITS` says that `data` is large enough and aligned for an `F`. Invariant 1 holds from here
+        // on.
         unsafe { data.as_mut_ptr().cast::<F>().write(f) };
         Self { vtable: &Stored::<F>::VTABLE, data }
     }
@@ -564,9 +573,10 @@ impl Closure {
 impl Drop for Closure {
     fn drop(&mut self) {
         let (drop, mut data) = (self.vtable.drop, self.data);
-        // What it has captured may be the last of another task, and so on. A panic in the user's `Drop` goes no further.
-        // SAFETY: invariant 1; this is the end of the `Closure`, so nobody takes the value out again. The words may move, as
-        // the value in them may, and it may be dropped by another thread: invariant 3.
+        // Perhaps the closure has captured the last reference to another task, and so on. A panic in the
+        // user's `Drop` goes no further.
+        // SAFETY: invariant 1; this is the end of the `Closure`, so no other code takes the value out again.
+        // The value may move, so its words may. Another thread may drop it: invariant 3.
         callbacks::call(move || unsafe { drop(&raw mut data) });
     }
 }

@@ -1,66 +1,66 @@
-//! What goes along with a task, wherever it goes.
+//! Observers of a task: they go wherever the task goes.
 //!
-//! An executor that is built on another one has something to do when its task has ended: to give a permit
-//! back, to begin the next task. It could wrap the task in one of its own. But then the executor below would
-//! have a task with another id and without a name, which cannot be cancelled in its queue, and would hand
-//! that out when it is shut down. So the task stays as it is, and is given an observer, which is told where
-//! the task is and is dropped when it has been run, or dropped.
+//! An executor that is built on another one must act when its task has ended: give a permit back, or begin
+//! the next task. It could wrap the task in a task of its own. But then the executor below would have a task
+//! with another id and without a name, could not cancel it in its queue, and would hand out that wrapper when
+//! it is shut down. So the task stays as it is and gets an observer, which is told where the task is. The
+//! observer is dropped when the task has been run or dropped.
 //!
-//! Executors can be stacked, so a task can have several observers, one around the other. The one of the
+//! Executors can be stacked, so a task can have several observers, one around the other. The observer of the
 //! lowest executor is the outermost: it is given last, and told first.
 //!
 //! # What an observer is told
 //!
 //! ```text
-//!             ┌───────────────────────────────┐
-//!             │                               ▼
-//!   given ────┴──▶ enters ──▶ leaves ──┬──▶ begins ──▶ ends ──▶ (the outcome can be seen) ──▶ dropped
-//!                                      │      ▲                                                  ▲
-//!                                      └──▶ handed_out ──────────────────────────────────────────┘
+//!             ┌──────────────────────────────────┐
+//!             │                                  ▼
+//!   given ────┴──▶ queued ──▶ dequeued ──┬──▶ started ──▶ finished ──▶ (outcome visible) ──▶ dropped
+//!                                        │       ▲                                              ▲
+//!                                        └──▶ handed_out ───────────────────────────────────────┘
 //! ```
 //!
-//! A task that is dropped unrun is dropped before its observer, from whichever of these places.
+//! A task that is dropped unrun, at any point of this picture, is dropped before its observer.
 
 use super::outcome::Outcome;
 use crate::cancel::{CancelToken, outside_any_task};
 use crate::ids::QueueId;
 use crate::panics::discard;
 
-/// Goes along with a task. It is dropped when the task's outcome can be seen; or, if the task is dropped,
+/// Is told where a task is. It is dropped when the task's outcome can be seen; or, if the task is dropped,
 /// after that.
 pub(crate) trait TaskObserver: Send + Sync {
-    /// The task is about to wait in this queue. Called under the lock of the queue's owner.
+    /// Called before the task waits in this queue, under the lock of the queue's owner.
     fn queued(&self, _queue: QueueId) {}
 
-    /// The task is out of its queue, to be run or to be handed out. Called under the lock of the queue's
-    /// owner.
+    /// Called when the task has left its queue, to be run or handed out, under the lock of the queue's owner.
     fn dequeued(&self) {}
 
-    /// The task begins, on the calling thread.
+    /// Called when the task begins, on the thread that runs it.
     fn started(&self) {}
 
-    /// The task's body has ended, on the calling thread, and its outcome cannot be seen yet.
+    /// Called when the body has ended and no thread can see the outcome yet, on the thread that has run it.
     fn finished(&self, _outcome: &Outcome) {}
 
-    /// The task was given to a user, who may run it, drop it, or keep it for ever.
+    /// Called when the task is given to a user, who may run it, drop it, or keep it for any time.
     fn handed_out(&self) {}
 
-    /// A token that is cancelled when the task is to stop, beside the one that the thread has for its tasks.
-    /// It tells the observers of different executors apart, too.
+    /// Returns a token whose cancel stops the task, beside the token that the thread has for its tasks. It
+    /// also tells the observers of different executors apart.
     fn root(&self) -> Option<&CancelToken> {
         None
     }
 }
 
-/// An observer of a task, and those further in. They are dropped in the order in which they were given.
+/// An observer of a task, around the observers that were given before. They are dropped in the order in which
+/// they were given.
 pub(crate) struct Accompanied<C: ?Sized = dyn TaskObserver> {
     pub(crate) inner: Option<Box<Accompanied>>,
     pub(crate) observer: C,
 }
 
 impl Accompanied {
-    /// Runs the body of a task, and tells each of its observers with `before_publish` that it has ended.
-    /// Each observer is dropped when the outcome can be seen.
+    /// Tells each observer that the task begins, runs the body, calls `before_publish`, and tells each
+    /// observer that the body has ended. Drops each observer when the outcome can be seen.
     pub(crate) fn run(
         outermost: Option<Box<Self>>,
         body: impl FnOnce(&mut dyn FnMut(&Outcome)) -> Outcome,
@@ -78,7 +78,7 @@ impl Accompanied {
             Some(root) => root.also_above_tasks(run),
             None => run(),
         };
-        outside_any_task(|| discard(this)); // it may be the last to have a user's value
+        outside_any_task(|| discard(this)); // perhaps it has the last reference to a user's value
         outcome
     }
 }

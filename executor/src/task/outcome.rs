@@ -1,4 +1,4 @@
-//! How a task ended, as those who have to do with its running are told.
+//! How a task ended, as its executor and its observers are told.
 
 use crate::panics::Panic;
 
