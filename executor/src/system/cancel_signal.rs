@@ -1,4 +1,4 @@
-//! Waiting in the system for a socket or for a cancel, whichever comes first.
+//! A wait in the system for a socket or for a cancel, whichever comes first.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::cancel::{CancelToken, Registration};
 
-/// One end of a private socket pair. A cancel closes the other end, which every thread that waits here sees,
+/// One end of a private socket pair. A cancel closes the other end. Every thread that waits here sees that,
 /// now and later.
 #[derive(Debug)]
 pub(super) struct CancelSignal {
@@ -19,7 +19,8 @@ pub(super) struct CancelSignal {
 }
 
 impl CancelSignal {
-    /// Takes one file descriptor for as long as it lives, and another one until the cancel.
+    /// Makes a signal for `token`. It takes one file descriptor for as long as it lives, and another one
+    /// until the cancel.
     pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
         let (own_end, other_end) = UnixStream::pair()?;
         let closes = token.on_cancel(move || drop(other_end));
@@ -27,8 +28,8 @@ impl CancelSignal {
     }
 
     /// Sleeps until `socket` is ready, the token is cancelled or `timeout` has passed (`None`: no limit).
-    /// Returns whether the socket is ready. Also comes back for a signal of the system, so the caller must
-    /// look again at token and time.
+    /// Returns whether the socket is ready. It also returns after a signal of the system, so the caller must
+    /// check token and time again.
     pub(super) fn wait(
         &self,
         socket: &impl AsFd,
@@ -36,7 +37,7 @@ impl CancelSignal {
         timeout: Option<Duration>,
     ) -> io::Result<bool> {
         let mut either = [PollFd::new(socket, ready), PollFd::new(&self.own_end, PollFlags::IN)];
-        let timeout = timeout.and_then(|timeout| timeout.try_into().ok()); // none if the system cannot count so far
+        let timeout = timeout.and_then(|timeout| timeout.try_into().ok()); // none: too long for it
         match poll(&mut either, timeout.as_ref()) {
             Ok(_) => Ok(!either[0].revents().is_empty()),
             Err(Errno::INTR) => Ok(false),

@@ -1,9 +1,9 @@
-//! A child process whose end is waited for until a token is cancelled.
+//! A child process that a cancel of a token kills, so that a wait for its end returns.
 //!
-//! `Child::wait` and `Child::kill` both want the child for themselves, so a thread that waits keeps others
-//! from killing. The system has a call that waits for a process to end and leaves it as it is, a zombie. In
-//! that call the thread holds no lock. Until somebody collects the zombie, under the lock, its number belongs
-//! to nobody else, so a kill under the lock reaches this child or one that has ended, and no stranger.
+//! `Child::wait` and `Child::kill` both need `&mut Child`, so a thread that waits keeps others from killing.
+//! The system has a call that waits for a process to end and leaves it as it is, a zombie. The waiting thread
+//! holds no lock in that call. Until a thread collects the zombie, under the lock, no other process gets its
+//! number. So a kill under the lock reaches this child, running or ended, and never another process.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -13,12 +13,12 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use crate::cancel::{CancelToken, Registration};
 use crate::sync::{Arc, Mutex};
 
-/// A [`Child`] that is killed when a token is cancelled, so that whoever [waits](Self::wait) for it comes
-/// back.
+/// A [`Child`] that is killed when a token is cancelled, so that a thread that [waits](Self::wait) for it
+/// comes back.
 ///
-/// Only this process is killed. What it has started itself goes on, unless it sees to that. Dropping the
-/// value leaves the child as it is, as dropping a [`Child`] does: one that runs goes on, and one that has
-/// ended stays a zombie until this process ends, unless somebody has waited for it.
+/// A cancel kills only this process. The processes that it has started go on, unless it ends them itself.
+/// Dropping the value leaves the child as it is, like the drop of a [`Child`]: a running child goes on, and
+/// an ended child stays a zombie until this process ends, unless a thread has waited for it.
 ///
 /// ```
 /// use std::process::Command;
@@ -42,13 +42,13 @@ pub struct CancellableChild {
 #[derive(Debug)]
 struct ChildShared {
     child: Child,
-    /// It was killed because of the token.
+    /// The child was killed because the token is cancelled.
     killed: bool,
 }
 
 impl CancellableChild {
-    /// Has the child killed when `token` is cancelled, which may be now. Take its output before: `wait` does
-    /// not read it.
+    /// Has the child killed when `token` is cancelled, at once if it is cancelled already. Take the child's
+    /// output before: `wait` does not read it.
     pub fn new(child: Child, token: &CancelToken) -> Self {
         let pid = Pid::from_child(&child);
         let shared = Arc::new(Mutex::new(ChildShared { child, killed: false }));
@@ -59,19 +59,19 @@ impl CancellableChild {
         Self { pid, token: token.clone(), shared, _kills: kills }
     }
 
-    /// Waits until the child has ended. Closes its standard input before, as [`Child::wait`] does. Several
+    /// Waits until the child has ended. Closes its standard input first, like [`Child::wait`]. Several
     /// threads may wait.
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
-    /// cancelled. It has ended then, too, and the system has forgotten it. A child that had ended by itself
-    /// gives its status all the same. Otherwise what the system says: it knows no status if the process has
-    /// SIGCHLD ignored, which it may have from its parent.
+    /// cancelled. The child has ended then, too, and was collected. A child that had ended by itself gives
+    /// its status even then. Otherwise the system's error: it knows no status if this process ignores
+    /// SIGCHLD, perhaps because its parent did.
     pub fn wait(&self) -> io::Result<ExitStatus> {
         let mut shared = self.shared.lock();
         drop(shared.child.stdin.take());
-        // One that was collected has no number any more. It may be another child's by now, whose end is not
-        // awaited here.
+        // A collected child has no number any more. Perhaps another child has that number by now, and this
+        // call must not wait for it.
         if matches!(shared.child.try_wait(), Ok(None)) {
             drop(shared);
             self.until_it_has_ended();
@@ -85,11 +85,11 @@ impl CancellableChild {
 
     fn until_it_has_ended(&self) {
         let has_ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        // Another error than this can only mean that somebody has collected the child already.
+        // Any other error can only mean that another thread has collected the child already.
         while waitid(WaitId::Pid(self.pid), has_ended).err() == Some(rustix::io::Errno::INTR) {}
     }
 
-    /// The status of the child if it has ended, as [`Child::try_wait`]. Never blocks.
+    /// Returns the status of the child if it has ended, like [`Child::try_wait`]. Never blocks.
     ///
     /// # Errors
     /// If the system cannot tell.
@@ -97,7 +97,7 @@ impl CancellableChild {
         self.shared.lock().child.try_wait()
     }
 
-    /// The number of the process.
+    /// Returns the number of the process.
     pub fn id(&self) -> u32 {
         self.shared.lock().child.id()
     }
@@ -105,7 +105,7 @@ impl CancellableChild {
 
 impl ChildShared {
     fn kill(&mut self) {
-        // One that has ended by itself was not killed, whatever becomes of the signal.
+        // A child that has ended by itself was not killed, even if the signal could be sent.
         if matches!(self.child.try_wait(), Ok(None)) {
             self.killed = self.child.kill().is_ok();
         }

@@ -1,8 +1,8 @@
 //! A `connect` that comes back when a token is cancelled.
 //!
-//! The socket does not block while it is being connected. The thread waits for the socket and for a cancel at
-//! once, as it does for a [listener](super::listener). Most connections on one machine are made at once, and
-//! wait for nothing.
+//! The socket is non-blocking while it is being connected. The thread waits for the socket and for a cancel
+//! together, like the thread of a [listener](super::listener). Most connections within one machine are made
+//! at once, without a wait.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,8 +19,8 @@ use crate::cancel::CancelToken;
 use crate::sync::Instant;
 
 impl CancellableStream {
-    /// Connects to an address. The standard library's
-    /// [`connect_timeout`](std::net::TcpStream::connect_timeout) cannot be called back.
+    /// Connects to an address within `timeout`, unless `token` is cancelled. No cancel reaches the standard
+    /// library's [`connect_timeout`](std::net::TcpStream::connect_timeout).
     ///
     /// ```
     /// use std::{io, net::TcpListener, time::Duration};
@@ -35,15 +35,15 @@ impl CancellableStream {
     ///
     /// # Errors
     /// [`TimedOut`](io::ErrorKind::TimedOut) if it takes longer than `timeout`; an error that has
-    /// [`struct@crate::Cancelled`] in it if `token` is cancelled; otherwise what the system says, such as
+    /// [`struct@crate::Cancelled`] in it if `token` is cancelled; otherwise the system's error, such as
     /// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused).
     ///
     /// # Blocking
-    /// Until the connection is there, `timeout` is over or `token` is cancelled. It takes three file
-    /// descriptors meanwhile.
+    /// Blocks until the connection is made, `timeout` is over or `token` is cancelled. The call takes three
+    /// file descriptors meanwhile.
     pub fn connect(address: SocketAddr, timeout: Duration, token: &CancelToken) -> io::Result<Self> {
         token.check()?;
-        let deadline = Instant::now().checked_add(timeout); // later than time itself: no limit
+        let deadline = Instant::now().checked_add(timeout); // beyond the clock's range: no limit
         let socket = socket_for(address)?;
         match rustix::net::connect(&socket, &address) {
             Ok(()) => (),
@@ -55,7 +55,7 @@ impl CancellableStream {
     }
 }
 
-/// A socket that does not block and is not handed down to other programs.
+/// Makes a non-blocking socket that child processes do not inherit.
 fn socket_for(address: SocketAddr) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -74,7 +74,8 @@ fn socket_for(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Sleeps until the socket is connected, or cannot be.
+/// Sleeps until the socket is connected or the connection has failed, the deadline has passed, or the token
+/// is cancelled.
 fn wait(socket: &OwnedFd, deadline: Option<Instant>, token: &CancelToken) -> io::Result<()> {
     let signal = CancelSignal::new(token)?;
     loop {

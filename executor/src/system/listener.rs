@@ -1,11 +1,11 @@
 //! A listener whose `accept` comes back when a token is cancelled.
 //!
-//! The well-known trick is to connect to one's own listener. It wakes *somebody*: with several threads around
-//! one listener that may be a thread that was not meant, and the one that was meant gets a client's
-//! connection, which it throws away. Shutting the listener's socket down ends it for all of them. So the
-//! thread waits for one of two things at once, a connection and the end of a socket pair of its own, and a
-//! cancel closes the other end. That is seen by every thread, now and later, and takes nothing away from
-//! anybody.
+//! The well-known trick is to connect to one's own listener. That wakes *some* thread. If several threads
+//! accept on one listener, perhaps it wakes another thread than the cancelled one, and the cancelled thread
+//! gets a client's connection, which it throws away. To shut the listener's socket down would end it for all
+//! threads. So each thread waits for two things together: a connection, and the end of a private socket pair.
+//! A cancel closes the other end of the pair. Every thread sees that, now and later, and no client loses its
+//! connection.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -18,7 +18,7 @@ use crate::cancel::CancelToken;
 /// A [`TcpListener`] whose [`accept`](Self::accept) comes back when a token is cancelled.
 ///
 /// Any number of threads may accept. The listener stays open: clients that connect after the cancel wait in
-/// its backlog for whoever accepts next, through [`into_inner`](Self::into_inner) or another clone.
+/// its backlog until a thread accepts them, through [`into_inner`](Self::into_inner) or another clone.
 ///
 /// ```
 /// use std::net::TcpListener;
@@ -39,21 +39,21 @@ pub struct CancellableListener {
 }
 
 impl CancellableListener {
-    /// Has `accept` come back when `token` is cancelled. The listener becomes non-blocking, and so do clones
-    /// of it that were made before.
+    /// Makes a listener whose `accept` comes back when `token` is cancelled. `listener` becomes non-blocking,
+    /// and so do the clones of it that were made before.
     ///
     /// # Errors
-    /// If the system has no more file descriptors: it takes two.
+    /// If the system has no more file descriptors: this takes two.
     pub fn new(listener: TcpListener, token: &CancelToken) -> io::Result<Self> {
-        listener.set_nonblocking(true)?; // the connection that woke this thread may have gone to another one
+        listener.set_nonblocking(true)?; // perhaps another thread took the connection that woke this one
         Ok(Self { listener, token: token.clone(), signal: CancelSignal::new(token)? })
     }
 
     /// Waits for the next connection. The stream is a blocking one.
     ///
     /// # Errors
-    /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled: no connection is taken
-    /// then. Otherwise as [`TcpListener::accept`].
+    /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled: then no connection is
+    /// taken. Otherwise the errors of [`TcpListener::accept`].
     pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         loop {
             self.token.check()?;
@@ -70,20 +70,20 @@ impl CancellableListener {
         }
     }
 
-    /// The listener itself.
+    /// Returns the listener itself.
     pub fn get_ref(&self) -> &TcpListener {
         &self.listener
     }
 
-    /// Gives the listener back, blocking again.
+    /// Returns the listener, blocking again.
     ///
     /// The mode belongs to the socket, so its clones are blocking again, too. If another
-    /// `CancellableListener` has one of them, a thread in its [`accept`](Self::accept) is then blocked where
-    /// no cancel reaches it. So call this when nobody accepts any more; or just drop the value, which leaves
-    /// the mode as it is.
+    /// `CancellableListener` has a clone, a thread in its [`accept`](Self::accept) is then blocked where no
+    /// cancel reaches it. So call this only when no thread accepts any more; or just drop the value, which
+    /// leaves the mode as it is.
     ///
     /// # Errors
-    /// If the system cannot make it blocking.
+    /// If the system cannot make the socket blocking.
     pub fn into_inner(self) -> io::Result<TcpListener> {
         self.listener.set_nonblocking(false)?;
         Ok(self.listener)

@@ -1,9 +1,9 @@
-//! Blocking that nobody can interrupt, made cancellable: connections, listeners, child processes.
+//! Blocking calls of the system, made cancellable: connections, listeners, child processes.
 //!
 //! A thread that is blocked in a `read`, an `accept` or a `wait` is blocked in the system, and looks at no
-//! token. Somebody else has to do something that makes the call return.
-//! [`on_cancel`](crate::CancelToken::on_cancel) is where that is said, and here it is said for the calls that
-//! programs are most often blocked in.
+//! token. The thread that cancels must do something that makes the call return. It does so in a callback that
+//! [`on_cancel`](crate::CancelToken::on_cancel) has registered. This module has such callbacks for the calls
+//! in which programs block most often.
 //!
 //! | blocked in | what a cancel does | what the call returns |
 //! |---|---|---|
@@ -12,17 +12,17 @@
 //! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
 //! | [`CancellableChild`]: `wait` | kills the process, whose end `wait` then collects | the same |
 //!
-//! None of them looks at the token now and then: a blocked thread sleeps until there is something to do.
-//! Whatever is registered goes with the value.
+//! None of them polls the token: a blocked thread sleeps until the call can return. The drop of each value
+//! removes its callback.
 //!
 //! # A clear error
 //!
-//! A connection that was shut down looks like one that the peer has closed: `read` returns `Ok(0)`. So when a
-//! call comes back empty-handed, the token is looked at, and if it is cancelled the call returns an
+//! A connection that was shut down looks like a connection that the peer has closed: `read` returns `Ok(0)`.
+//! So when a call returns no data, it checks the token. If the token is cancelled, the call returns an
 //! [`io::Error`](std::io::Error) whose inner error is [`Cancelled`](struct@crate::Cancelled).
-//! [`from_io`](crate::Cancelled::from_io) takes it out again. Its kind is not `Interrupted`: `read_exact`,
-//! `write_all` and the like take that for a reason to try again. Data that was there before counts: a call
-//! that has read something returns it.
+//! [`from_io`](crate::Cancelled::from_io) takes the inner error out again. The kind of the outer error is not
+//! `Interrupted`, because `read_exact`, `write_all` and the like would try again. A call that has read data
+//! before the cancel returns the data.
 //!
 //! # What differs between systems
 //!

@@ -6,12 +6,12 @@ use std::net::{Shutdown, TcpStream};
 use crate::cancel::{CancelToken, Registration};
 use crate::sync::Arc;
 
-/// A [`TcpStream`] that is shut down when a token is cancelled, so that whoever is blocked in reading or
-/// writing comes back.
+/// A [`TcpStream`] that is shut down when a token is cancelled, so that a thread blocked in `read` or `write`
+/// comes back.
 ///
-/// For a task that serves a connection: given the task's token, the connection ends with the task, whether
-/// its handle or its pool was cancelled. It can be read and written through a shared reference, as a
-/// `TcpStream` can.
+/// For a task that serves a connection: with the task's token, a cancel of the task's handle or of its pool
+/// ends the connection, too. Like a `TcpStream`, the stream can be read and written through a shared
+/// reference.
 ///
 /// ```
 /// use std::io::Read;
@@ -40,9 +40,10 @@ use crate::sync::Arc;
 ///
 /// # Cancellation
 ///
-/// The connection is shut down, also while a [`masked`](crate::masked) step uses it: to send a farewell, give
-/// the stream a token that is cancelled later. On Windows a read that is blocked when the cancel comes stays
-/// so until the peer sends something; give such a stream a time limit ([`TcpStream::set_read_timeout`]).
+/// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses it. A task that must
+/// send a last message gives the stream a token that is cancelled later. On Windows a read that is blocked
+/// when the cancel comes stays blocked until the peer sends something; give such a stream a time limit
+/// ([`TcpStream::set_read_timeout`]).
 #[derive(Debug)]
 pub struct CancellableStream {
     token: CancelToken,
@@ -51,21 +52,21 @@ pub struct CancellableStream {
 }
 
 impl CancellableStream {
-    /// Has the stream shut down when `token` is cancelled, which may be now.
+    /// Has the stream shut down when `token` is cancelled, at once if it is cancelled already.
     pub fn new(stream: TcpStream, token: &CancelToken) -> Self {
         let stream = Arc::new(stream);
         let shared = Arc::clone(&stream);
         let shuts_down = token.on_cancel(move || {
-            let _ = shared.shutdown(Shutdown::Both); // fails only if the connection is over anyway
+            let _ = shared.shutdown(Shutdown::Both); // fails only if the connection has ended already
         });
         Self { token: token.clone(), stream, _shuts_down: shuts_down }
     }
 
-    /// Connects to an address within `timeout`. On this system a cancel does not call that off: it is seen
-    /// when `connect` comes back.
+    /// Connects to an address within `timeout`. On this system a cancel does not end the wait: the call sees
+    /// it only when `connect` comes back.
     ///
     /// # Errors
-    /// As those of [`TcpStream::connect_timeout`], or one that has [`struct@crate::Cancelled`] in it.
+    /// The errors of [`TcpStream::connect_timeout`], or an error that has [`struct@crate::Cancelled`] in it.
     #[cfg(all(not(unix), feature = "sockets"))]
     pub fn connect(
         address: std::net::SocketAddr,
@@ -73,27 +74,27 @@ impl CancellableStream {
         token: &CancelToken,
     ) -> io::Result<Self> {
         token.check()?;
-        let longest = std::time::Duration::from_hours(24); // as long as the system may want to know
+        let longest = std::time::Duration::from_hours(24); // a limit that no system refuses as too long
         let stream = TcpStream::connect_timeout(&address, timeout.min(longest))?;
         token.check()?;
         Ok(Self::new(stream, token))
     }
 
-    /// The stream itself, to change its settings.
+    /// Returns the stream itself, to change its settings.
     pub fn get_ref(&self) -> &TcpStream {
         &self.stream
     }
 
-    /// Gives the stream back. No later cancel touches it; an earlier one has shut it down. If a cancel is at
-    /// it on another thread, this waits until it is shut down.
+    /// Returns the stream. A later cancel does not shut it down; an earlier cancel has. If another thread is
+    /// cancelling the token at this moment, this waits until that thread has shut the stream down.
     pub fn into_inner(self) -> TcpStream {
         let Self { stream, _shuts_down: registration, .. } = self;
         drop(registration);
         Arc::into_inner(stream).expect("the callback, which has the other one, is gone")
     }
 
-    /// Makes a call. If it comes back with nothing, because of an error or at the end of the stream, the
-    /// token has its say.
+    /// Makes a call. If the call returns no data, because of an error or at the end of the stream, and the
+    /// token is cancelled, the result is the error of the token.
     fn call(&self, call: impl FnOnce(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
         self.token.check()?;
         match call(&self.stream) {

@@ -1,4 +1,4 @@
-//! What a signal does: raise a flag and ring a bell. At the second one: end the process.
+//! The handlers of signals: the first signal raises a flag and rings a bell, the second ends the process.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use self::system::{Rope, bell};
 use crate::sync::Arc;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Which signal has come, and whether the next one ends the process.
+/// Records which signal has come, and whether the next one ends the process.
 pub(super) struct Signals {
     asked: Arc<AtomicBool>,
     number: Arc<AtomicUsize>,
@@ -24,30 +24,30 @@ impl Signals {
     }
 
     // ANCHOR: catch
-    /// From now on SIGINT and SIGTERM ring the bell. That cannot be taken back.
+    /// Makes SIGINT and SIGTERM ring the bell from now on. That cannot be undone.
     pub(super) fn catch(&self) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
-            // They run in this order: the first signal finds the flag down and raises it, the next one finds
-            // it up.
+            // The handlers run in this order: the first signal finds the flag down and raises it, the next
+            // signal finds it up.
             flag::register_usize(signal, Arc::clone(&self.number), signal.unsigned_abs() as usize)?;
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
             flag::register(signal, Arc::clone(&self.asked))?;
             self.rope.pull_on(signal)?;
         }
         if self.number().is_some() {
-            self.rope.pull(); // one that came before it could do so by itself
+            self.rope.pull(); // a signal that came before its handler could ring
         }
         Ok(())
     }
     // ANCHOR_END: catch
 
-    /// The shutdown has begun without a signal: the next one ends the process, and the bell rings.
+    /// Makes the next signal end the process, because the shutdown has begun, and rings the bell.
     pub(super) fn begun(&self) {
         self.asked.store(true, Ordering::Release); // as in the handler
         self.rope.pull();
     }
 
-    /// The signal that has rung the bell, if one has.
+    /// Returns the signal that has rung the bell, if one has.
     pub(super) fn number(&self) -> Option<i32> {
         // Acquire: pairs with the store in the handler, which comes before the bell.
         let number = self.number.load(Ordering::Acquire);
@@ -55,7 +55,7 @@ impl Signals {
     }
 }
 
-/// A socket that a handler may write to, and from which a thread reads.
+/// A socket to which a handler may write, and from which a thread reads.
 #[cfg(unix)]
 mod system {
     use std::io::{self, Read, Write};
@@ -82,14 +82,14 @@ mod system {
             pipe::register(signal, self.0.try_clone()?).map(drop)
         }
 
-        /// Writes one byte into a socket that takes thousands, and is called once: it does not block.
+        /// Writes one byte. The socket takes thousands and this is called few times, so it does not block.
         pub(super) fn pull(&self) {
             let _ = (&self.0).write(&[0]);
         }
     }
 }
 
-/// Windows lets a handler do even less, so the thread looks at a flag from time to time.
+/// A flag that the thread polls, because a handler may do even less on Windows.
 #[cfg(not(unix))]
 mod system {
     use std::io;
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_signal_that_comes_before_it_can_ring_the_bell_is_not_lost() {
         let (signals, bell) = Signals::new().unwrap();
-        signals.number.store(15, Ordering::Release); // as a handler does that has no rope yet
+        signals.number.store(15, Ordering::Release); // as a handler without a rope does
         signals.catch().unwrap();
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! What a program has of it: the builder, the guard, the hooks.
+//! The interface for programs: the builder, the guard, the hooks.
 
 use std::error::Error;
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::panics::discard;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Duration, thread};
 
-/// The hooks of this process: what runs before it ends. The [page of the module](super) says when, and in
+/// The hooks of this process, which run before it ends. The [page of the module](super) says when, and in
 /// which order.
 ///
-/// Clones are the same; a part of the program that has something to register is given one.
+/// All clones share the same hooks. Give a clone to each part of the program that registers hooks.
 #[doc(alias = "Runtime.addShutdownHook")]
 #[derive(Clone)]
 pub struct ShutdownHooks {
@@ -25,9 +25,9 @@ pub struct ShutdownHooks {
 /// Runs the hooks of the process when it is dropped. Keep it in a variable of `main`.
 ///
 /// # Blocking
-/// The drop runs the hooks and waits for them, until their deadline at most: then the process ends. If a
-/// signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, it does not return, so that `main` does
-/// not end the process first.
+/// The drop has the hooks run and waits for them, until their deadline at most: then the process ends. If a
+/// signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, the drop does not return, so that `main`
+/// does not end the process first.
 #[must_use = "dropping it runs the hooks"]
 pub struct ShutdownGuard {
     hooks: ShutdownHooks,
@@ -52,16 +52,16 @@ pub struct ShutdownBuilder {
 }
 
 impl ShutdownHooks {
-    /// Begins with a deadline of ten seconds.
+    /// Returns a builder with a deadline of ten seconds.
     pub fn builder() -> ShutdownBuilder {
         ShutdownBuilder { deadline: Duration::from_secs(10), status_at_deadline: None }
     }
 
-    /// Registers a hook. It runs when the process ends, before those that are registered already, on a thread
-    /// of its own.
+    /// Registers a hook. It runs when the process ends, before the hooks that are registered already, on a
+    /// thread that belongs to the hooks.
     ///
-    /// A panic in it goes to the [panic handler](crate::panics) of the process, and the next hook runs. One
-    /// that blocks holds up the others, until the deadline ends the process. It may call
+    /// A panic in the hook goes to the [panic handler](crate::panics) of the process, and the next hook runs.
+    /// A hook that blocks holds up the others, until the deadline ends the process. A hook may call
     /// [`exit`](Self::exit), which ends the hook.
     ///
     /// # Errors
@@ -75,11 +75,11 @@ impl ShutdownHooks {
         Ok(ShutdownHook { hooks: self.clone(), key })
     }
 
-    /// Registers a hook that ends a pool: it shuts the pool down and waits for its tasks, for `grace` at
-    /// most; then it cancels those that run, drops those that wait, and waits again, until the deadline of
-    /// all hooks.
+    /// Registers a hook that ends a pool. The hook shuts the pool down and waits for its tasks, for `grace`
+    /// at most. Then it cancels the running tasks, drops the waiting ones, and waits again, until the
+    /// deadline of all hooks.
     ///
-    /// The hook does not keep the pool: one that was dropped before has ended.
+    /// The hook holds a weak reference, and does nothing if the pool was dropped before.
     ///
     /// # Errors
     /// As for [`add`](Self::add).
@@ -103,37 +103,37 @@ impl ShutdownHooks {
         })
     }
 
-    /// Begins the shutdown as a signal does, but does not end the process: that is left to `main`, which
-    /// returns when it has finished, or calls [`exit`](Self::exit). The deadline holds for it, too, until the
-    /// [guard](ShutdownGuard) is dropped; and the next signal ends the process at once.
+    /// Begins the shutdown as a signal does, but leaves it to `main` to end the process, by returning or by
+    /// [`exit`](Self::exit). The deadline holds for `main`, too, until the [guard](ShutdownGuard) is dropped;
+    /// and the next signal ends the process at once.
     ///
-    /// For a program that can be asked to stop in another way than by a signal. Returns at once; false if the
-    /// shutdown had begun.
+    /// For a program that clients can stop in another way than by a signal. Returns at once; the result is
+    /// false if the shutdown had begun.
     pub fn begin(&self) -> bool {
         self.shared.begin(ShutdownCause::Requested)
     }
 
-    /// What has begun the shutdown; none if it has not begun.
+    /// Returns the cause of the shutdown, or `None` if it has not begun.
     pub fn cause(&self) -> Option<ShutdownCause> {
         self.shared.cause()
     }
 
-    /// Runs the hooks and ends the process with this status. For where a program would call
-    /// [`std::process::exit`].
+    /// Runs the hooks and ends the process with this status. Call it in place of [`std::process::exit`].
     ///
-    /// If the shutdown has begun, only the status is new: the process ends when the hooks have run. Called by
-    /// a hook, it ends this hook, by unwinding, and the others run. No panic handler hears of that.
+    /// If the shutdown has begun already, this only sets the status: the process ends when the hooks have
+    /// run. A hook that calls it is ended by unwinding, and the other hooks run. No panic handler is told of
+    /// that unwinding.
     ///
-    /// A hook may also come here by way of the library: by a callback that its `cancel` runs, a task that it
-    /// runs itself, a destructor. Such code is unwound, and the hook does not go on either; but what lies
-    /// between the two is not left, because the library cannot be left in the middle of something. The thread
-    /// stays there, and another one runs the hooks that are left. So what the hook itself has on its stack is
-    /// not dropped, and what it was in the middle of, such as a task, does not end. It is the same if a
-    /// `catch_unwind` of your own, or of another library, catches the unwinding and drops it; one that
-    /// forgets it has the hook go on.
+    /// A hook can also call this indirectly, through the library: in a callback that its `cancel` runs, in a
+    /// task that it runs itself, or in a destructor. Then that inner code is unwound, but the library's
+    /// frames between it and the hook are not, because an operation of the library must not stop half-way.
+    /// The thread stays there, and another thread runs the remaining hooks. So the values on the hook's stack
+    /// are not dropped, and an operation that the hook was in the middle of, such as a task, does not end.
+    /// The same happens if a `catch_unwind` of your own, or of another library, catches the unwinding and
+    /// drops its payload. If that code forgets the payload, the hook goes on.
     ///
     /// # Blocking
-    /// Never returns. Locks that the calling thread holds stay locked, so let go of those that hooks take.
+    /// Never returns. Locks that the calling thread holds stay locked, so release those that hooks take.
     #[doc(alias = "System.exit")]
     pub fn exit(&self, code: i32) -> ! {
         self.shared.exit(code)
@@ -141,30 +141,29 @@ impl ShutdownHooks {
 }
 
 impl ShutdownBuilder {
-    /// How long all hooks together may take. Then the process ends, whatever blocks.
+    /// Sets how long all hooks together may take. Then the process ends, whatever blocks.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// With which status the process ends at the deadline, in place of 128 + n after a signal, and 1
-    /// otherwise.
+    /// Sets the exit status at the deadline, in place of 128 + n after a signal, and 1 otherwise.
     #[must_use]
     pub fn status_at_deadline(mut self, status: i32) -> Self {
         self.status_at_deadline = Some(status);
         self
     }
 
-    /// Catches SIGINT and SIGTERM from now on. Do this early in `main`, and keep what it returns there.
+    /// Catches SIGINT and SIGTERM from now on. Call this early in `main`, and keep the returned guard in a
+    /// variable there.
     ///
     /// # Errors
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if it was done before: a process has one set of hooks.
-    /// Whatever the system says if it gives no thread or no descriptor.
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if hooks are installed already: a process has one set
+    /// of hooks. Otherwise the system's error if it gives no thread or no descriptor.
     pub fn install(self) -> io::Result<ShutdownGuard> {
         static INSTALLED: AtomicBool = AtomicBool::new(false);
-        // Relaxed: only one of those that come at the same time may go on, and nothing is passed between
-        // them.
+        // Relaxed: only one of several simultaneous callers may go on, and no data passes between them.
         if INSTALLED.swap(true, Ordering::Relaxed) {
             let twice = "this process has shutdown hooks already";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, twice));
@@ -178,7 +177,7 @@ impl ShutdownBuilder {
         let (runner, timekeeper) = (Arc::clone(&shared), Arc::clone(&shared));
         thread::Builder::new().name("shutdown time".into()).spawn(move || timekeeper.keep_time(bell))?;
         thread::Builder::new().name("shutdown hooks".into()).spawn(move || runner.run_hooks())?;
-        // Last: a signal that nobody waits for would be lost.
+        // This is the last step: without the two threads a caught signal would have no effect.
         shared.signals().catch()?;
         Ok(ShutdownGuard { hooks: ShutdownHooks { shared } })
     }
@@ -199,7 +198,7 @@ impl Drop for ShutdownGuard {
 }
 
 impl ShutdownHook {
-    /// Takes the hook out; it is dropped and will not run.
+    /// Removes the hook and drops it, so it does not run.
     ///
     /// # Errors
     /// [`ShutdownBegun`] if the hooks run or have run.

@@ -1,9 +1,9 @@
-//! Code that runs before the process ends, whatever ends it.
+//! Shutdown hooks: code that runs before the process ends, whatever ends it.
 //!
 //! A process ends when `main` returns, when a signal asks it to (Ctrl-C sends SIGINT, a service manager
 //! SIGTERM), or when a part of the program calls [`std::process::exit`]. The last two run no destructor, and
-//! `main` waits for no other thread. So what has to be done in any case, such as to end the pools and to
-//! close the log, is registered as a *hook*:
+//! `main` waits for no other thread. So a program registers the code that must run in any case, such as to
+//! end the pools and to close the log, as a *hook*:
 //!
 //! ```no_run
 //! use executor::ThreadPoolExecutor;
@@ -14,7 +14,8 @@
 //! # fn flush() {}
 //! # fn serve(_: &Arc<ThreadPoolExecutor>) {}
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let shutdown = ShutdownHooks::builder().deadline(Duration::from_secs(10)).install()?; // kept until main ends
+//!     // The guard must live until `main` ends.
+//!     let shutdown = ShutdownHooks::builder().deadline(Duration::from_secs(10)).install()?;
 //!     shutdown.add("log", |_| flush())?;
 //!     let pool = Arc::new(ThreadPoolExecutor::fixed(4));
 //!     shutdown.add_pool("pool", &pool, Duration::from_secs(5))?; // runs before the log's
@@ -41,43 +42,43 @@
 //! | the [guard](ShutdownGuard) is dropped | the drop returns | that of `main` | 1 |
 //! | [`begin`](ShutdownHooks::begin) | `main` goes on | that of `main` | 1 |
 //!
-//! A hook can choose another status ([`Shutdown::set_status`]), and the builder the one at the deadline. A
-//! second signal ends the process in its handler, with 128 + n, also while it hangs.
+//! A hook can choose another status ([`Shutdown::set_status`]), and the builder can choose the status at the
+//! deadline. The handler of a second signal ends the process, with 128 + n, also while the process hangs.
 //!
 //! # Order
 //!
-//! Hooks run one after the other, the last registered first, as destructors do. What a program sets up later
-//! uses what it has set up earlier: the pool uses the log. So the pool ends first, and its tasks can log
-//! until their end. (Java runs all hooks at the same time, and those that depend on each other have to be
-//! made one.) The set is fixed when the shutdown begins: a hook that is registered later is refused, and so
-//! is taking one out, or the end might never come.
+//! Hooks run one after the other, the last registered first, as destructors do. The parts that a program sets
+//! up later use those that it has set up earlier: the pool uses the log. So the pool ends first, and its
+//! tasks can log until their end. (Java runs all hooks at the same time, and hooks that depend on each other
+//! must be made one.) The set is fixed when the shutdown begins: later, no hook can be added or removed.
+//! Otherwise the shutdown could go on without end.
 //!
 //! # On the signal path
 //!
-//! A signal interrupts a thread anywhere, perhaps in the middle of an allocation. Its handler may do next to
-//! nothing. It looks at a flag (is this the second signal?), raises the flag, stores the number of the
-//! signal, and writes a byte to a socket. Two threads sleep meanwhile: the *timekeeper* reads from that
-//! socket, and the *runner* waits until it has to run the hooks. [`install`](ShutdownBuilder::install) starts
-//! both, because at the end the system may have no thread left to give. When the shutdown has begun, the
-//! timekeeper waits for the deadline and for nothing else. So the deadline holds, whatever a hook, the
-//! allocator or the output is blocked in. This module prints nothing.
+//! A signal interrupts a thread anywhere, perhaps in the middle of an allocation. So its handler must do very
+//! little. It stores the number of the signal, looks at a flag (is this the second signal?), raises the flag,
+//! and writes a byte to a socket. Two threads sleep until then: the *timekeeper* reads from that socket, and
+//! the *runner* waits until it must run the hooks. [`install`](ShutdownBuilder::install) starts both, because
+//! at the end the system perhaps has no thread left to give. When the shutdown has begun, the timekeeper
+//! waits only for the deadline or the end of the shutdown. So the deadline holds even if a hook, the
+//! allocator or the output is blocked. This module prints nothing.
 //!
 //! # Which signals
 //!
 //! SIGINT and SIGTERM are caught, whatever the process has inherited: also a SIGINT that its parent had
-//! ignored, as a shell does for what a script starts in the background. A signal that is blocked in all
-//! threads never comes. Other signals keep what they do. SIGHUP, which says that the terminal is gone, ends
-//! the process, and no hook runs; under `nohup` it is ignored. SIGQUIT ends the process without hooks, too.
-//! SIGKILL cannot be caught. Ctrl-C goes to all processes of the terminal's foreground group, and a parent
-//! that passes it on makes it the second one.
+//! ignored, as a shell does for the programs that a script starts in the background. A signal that is blocked
+//! in all threads never comes. Other signals keep their effects. SIGHUP, which says that the terminal is
+//! gone, ends the process, and no hook runs; under `nohup` it is ignored. SIGQUIT ends the process without
+//! hooks, too. SIGKILL cannot be caught. Ctrl-C goes to all processes of the terminal's foreground group. If
+//! the parent passes it on, too, the process gets a second signal.
 //!
 //! # Invariants
 //!
-//! 1. One thread takes a hook out of the list: the runner, which then runs it, or the one that removes it. So
-//!    a hook runs once at most.
-//! 2. The phase moves under the lock, and only forward. The step to `Running` sets the cause and the
-//!    deadline, too, and raises the flag by which the next signal is the second.
-//! 3. No hook runs, and none is dropped, under the lock.
+//! 1. Exactly one thread takes a hook out of the list: the runner, which then runs the hook, or the thread
+//!    that removes it. So a hook runs once at most.
+//! 2. The phase changes under the lock, and only forward. The step to `Running` also sets the cause and the
+//!    deadline, and raises the flag that makes the next signal the second.
+//! 3. No hook runs and no hook is dropped under the lock.
 //! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the end of the hooks
 //!    returns.
 

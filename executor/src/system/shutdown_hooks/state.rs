@@ -1,4 +1,4 @@
-//! The hooks of a process, and how far its shutdown is.
+//! The hooks of a process, and the state of its shutdown.
 
 use std::fmt;
 use std::process;
@@ -12,7 +12,7 @@ use crate::panics::{Departure, contain_unless_left, discard};
 use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex};
 
-/// What begins the shutdown of a process.
+/// The cause of a process's shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShutdownCause {
@@ -22,13 +22,13 @@ pub enum ShutdownCause {
     Exit(i32),
     /// [`ShutdownHooks::begin`](super::ShutdownHooks::begin).
     Requested,
-    /// The [`ShutdownGuard`](super::ShutdownGuard) was dropped: mostly, `main` returns.
+    /// The [`ShutdownGuard`](super::ShutdownGuard) was dropped, usually because `main` returns.
     End,
 }
 
 pub(super) struct HooksShared {
     state: Mutex<HooksData>,
-    /// The phase has moved on, or `ends` is set.
+    /// Announces that the phase has changed, or `ends` is set.
     changed: Condvar,
     signals: Signals,
     limit: Duration,
@@ -37,15 +37,15 @@ pub(super) struct HooksShared {
 
 struct HooksData {
     phase: HooksPhase,
-    /// In order of registration.
+    /// The hooks that have not begun, in order of registration.
     hooks: Vec<Hook>,
     next_key: u64,
     cause: Option<ShutdownCause>,
-    /// None while the shutdown has not begun, and if it is so far away that the clock cannot say it.
+    /// The deadline; `None` before the shutdown begins, and if it is beyond the clock's range.
     deadline: Option<Instant>,
-    /// With which the process ends, as far as that is decided.
+    /// The exit status of the process, if it is decided.
     status: Option<i32>,
-    /// The process is ended from here, and not by `main`.
+    /// This module ends the process, and not `main`.
     ends: bool,
     guard_is_dropped: bool,
     runner: Option<ThreadId>,
@@ -84,7 +84,7 @@ impl HooksShared {
         &self.signals
     }
 
-    /// Adds a hook, and gives the key by which it is removed. `None` if the shutdown has begun.
+    /// Adds a hook, and returns the key by which it is removed. Returns `None` if the shutdown has begun.
     pub(super) fn add(&self, name: String, run: Box<dyn FnOnce(&Shutdown<'_>) + Send>) -> Option<u64> {
         let mut state = self.state.lock();
         if state.phase != HooksPhase::Open {
@@ -98,7 +98,7 @@ impl HooksShared {
         Some(key)
     }
 
-    /// Takes a hook out. False if the shutdown has begun.
+    /// Takes a hook out. Returns false if the shutdown has begun.
     pub(super) fn remove(&self, key: u64) -> bool {
         let mut state = self.state.lock();
         if state.phase != HooksPhase::Open {
@@ -115,19 +115,20 @@ impl HooksShared {
         self.state.lock().cause
     }
 
-    /// Begins the shutdown. False if it has begun.
+    /// Begins the shutdown. Returns false if it had begun already.
     pub(super) fn begin(&self, cause: ShutdownCause) -> bool {
         let mut state = self.state.lock();
         if !state.begin(cause, self.limit) {
             return false;
         }
-        self.signals.begun(); // under the lock: nobody sees that it has begun while a signal counts as the first
+        // Under the lock: no thread sees the shutdown begun while a signal still counts as the first.
+        self.signals.begun();
         drop(state);
         self.changed.notify_all();
         true
     }
 
-    /// Begins the shutdown if need be, and waits for the end of the process.
+    /// Begins the shutdown if it has not begun, and waits for the end of the process.
     pub(super) fn exit(self: &Arc<Self>, code: i32) -> ! {
         self.begin(ShutdownCause::Exit(code));
         let mut state = self.state.lock();
@@ -138,11 +139,12 @@ impl HooksShared {
             let shared = Arc::clone(self);
             let stay_here = move || shared.run_those_left_elsewhere();
             if thread::panicking() {
-                stay_here(); // to unwind twice would abort
+                stay_here(); // a second unwinding would abort
             }
-            Departure::begin(stay_here); // the runner goes on with the next hook, unless there is something on the way to it
+            Departure::begin(stay_here); // the runner goes on with the next hook, unless a frame catches this
         }
-        // The runner looks at `ends` when it is done. If it was done before, nobody else ends the process.
+        // The runner looks at `ends` when it is done. If it was done before, this thread must end the
+        // process.
         if state.phase == HooksPhase::Done && !is_ended_elsewhere {
             drop(state);
             process::exit(code);
@@ -159,14 +161,14 @@ impl HooksShared {
         }
     }
 
-    /// Begins the shutdown if need be, and waits for the hooks; for the end of the process, if it is ended
-    /// from here.
+    /// Begins the shutdown if it has not begun, and waits for the hooks; or, if this module ends the process,
+    /// for that end.
     pub(super) fn guard_dropped(&self) {
         self.begin(ShutdownCause::End);
         callbacks::about_to_block();
         let mut state = self.state.lock();
         if state.runner == Some(thread::current().id()) {
-            return; // a hook owns the guard, and would wait for itself
+            return; // a hook owns the guard, and the runner would wait for itself
         }
         while state.phase != HooksPhase::Done || state.ends {
             state = self.changed.wait(state);
@@ -178,7 +180,7 @@ impl HooksShared {
 
     // ----- the two threads -----
 
-    /// Waits for the shutdown, and then for its deadline.
+    /// Waits for the shutdown, and then for its deadline. The timekeeper runs this.
     pub(super) fn keep_time(&self, bell: Bell) {
         bell.wait();
         if let Some(number) = self.signals.number() {
@@ -186,7 +188,8 @@ impl HooksShared {
         }
         let mut state = self.state.lock();
         loop {
-            // First: in time is in time, however late this thread hears of it.
+            // This check comes before the deadline: a shutdown that ended in time counts, even if this thread
+            // is late.
             if state.phase == HooksPhase::Done && !state.ends && state.guard_is_dropped {
                 return; // the rest of the process is `main`'s
             }
@@ -200,12 +203,12 @@ impl HooksShared {
             Some(ShutdownCause::Signal(number)) => 128 + number,
             _ => 1,
         });
-        // Not `process::exit`, which flushes standard output and calls what C code has registered: that may
-        // block.
+        // Not `process::exit`, which flushes standard output and calls functions that C code has registered:
+        // both can block.
         low_level::exit(status);
     }
 
-    /// Waits for the shutdown, and runs the hooks.
+    /// Waits for the shutdown, and runs the hooks. The runner runs this.
     pub(super) fn run_hooks(&self) {
         let mut state = self.state.lock();
         state.runner = Some(thread::current().id());
@@ -216,26 +219,26 @@ impl HooksShared {
         self.run_those_left();
     }
 
-    /// Has another thread run the hooks that have not begun, and stays where it is. For a runner that is in
-    /// the middle of something else: there, it may be a worker, have a current token, or be inside a
-    /// callback, none of which is a hook's.
+    /// Has another thread run the hooks that have not begun, and does not return. For a runner that is inside
+    /// other code of this crate. Perhaps it acts as a worker there, has a current token, or is inside a
+    /// callback, and the next hook must run without these.
     fn run_those_left_elsewhere(self: &Arc<Self>) {
         let next = Arc::clone(self);
         let thread = thread::Builder::new().name("shutdown hooks".into()).spawn(move || next.run_hooks());
         match thread {
             Ok(_) => self.wait_for_ever(),
-            Err(_) => outside_any_task(|| self.run_those_left()), // at the end the system may have no thread left to give
+            Err(_) => outside_any_task(|| self.run_those_left()), // the system has no thread left to give
         }
     }
 
-    /// Runs the hooks that have not begun. Then it ends the process, unless that is left to `main`.
+    /// Runs the hooks that have not begun. Then it ends the process, unless `main` must do that.
     fn run_those_left(&self) {
         let mut state = self.state.lock();
         while let Some(hook) = state.hooks.pop() {
             let shutdown = Shutdown { shared: self, cause: state.cause, deadline: state.deadline };
             drop(state);
             if let Err(Some(panic)) = contain_unless_left(|| (hook.run)(&shutdown)) {
-                panic.set_origin(Some(format!("shutdown hook {}", hook.name)), None); // reported as it is dropped
+                panic.set_origin(Some(format!("shutdown hook {}", hook.name)), None); // its drop reports it
             }
             state = self.state.lock();
         }
@@ -267,7 +270,7 @@ impl HooksData {
     }
 }
 
-/// The shutdown that a hook is a part of.
+/// The shutdown, as a hook sees it.
 pub struct Shutdown<'a> {
     shared: &'a HooksShared,
     cause: Option<ShutdownCause>,
@@ -275,7 +278,7 @@ pub struct Shutdown<'a> {
 }
 
 impl Shutdown<'_> {
-    /// What has begun it.
+    /// Returns the cause of the shutdown.
     ///
     /// # Panics
     /// Never: a hook runs only when the shutdown has begun.
@@ -283,7 +286,8 @@ impl Shutdown<'_> {
         self.cause.expect("the shutdown has begun")
     }
 
-    /// How long all hooks together still have. Then the process ends, also in the middle of one.
+    /// Returns how much time all hooks together still have. Then the process ends, also in the middle of a
+    /// hook.
     pub fn left(&self) -> Duration {
         self.deadline.map_or(Duration::MAX, |deadline| {
             let now = Instant::now();
@@ -291,8 +295,8 @@ impl Shutdown<'_> {
         })
     }
 
-    /// Chooses the exit status in place of 128 + n or the code of `exit`; the last one to choose wins. It
-    /// counts for nothing at the deadline, and if it is `main` that ends the process, by returning.
+    /// Chooses the exit status in place of 128 + n or the code of `exit`; the last choice wins. The choice
+    /// has no effect at the deadline, or when `main` ends the process by returning.
     pub fn set_status(&self, status: i32) {
         self.shared.state.lock().status = Some(status);
     }
@@ -310,7 +314,7 @@ mod tests {
     use crate::sync::Arc;
     use std::sync::mpsc;
 
-    /// Otherwise the process would be ended although its hooks were done in time.
+    /// A process whose hooks are done in time must not be ended by the timekeeper.
     #[test]
     fn a_timekeeper_that_comes_late_ends_nothing_that_was_in_time() {
         let (signals, bell) = Signals::new().unwrap();
@@ -322,7 +326,7 @@ mod tests {
             tell.send(())
         });
         thread::yield_now();
-        // It waits, most probably, and is kept from looking until the deadline has passed.
+        // Most probably the timekeeper waits. This lock keeps it from looking until the deadline has passed.
         let mut state = shared.state.lock();
         thread::sleep(Duration::from_millis(50));
         (state.phase, state.guard_is_dropped) = (HooksPhase::Done, true);
