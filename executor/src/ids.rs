@@ -1,4 +1,4 @@
-//! Numbers by which tasks, the queues that they wait in, and the threads that run them are known.
+//! Ids of tasks, of the queues in which they wait, and of the threads that run them.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 
 use crate::sync::{ids, thread_local};
 
-/// Tells tasks apart. Unique in the process; says nothing about order.
+/// The id of a task. It is unique in the process and says nothing about order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TaskId(u64);
@@ -16,13 +16,13 @@ impl TaskId {
         self.0
     }
 
-    /// The id with a number that was given.
+    /// Returns the id with this number, which [`number`](Self::number) has returned before.
     pub(crate) fn from_number(number: u64) -> Self {
         Self(number)
     }
 
-    /// Each thread takes ids from a block of its own: one counter for all is a cache line that every
-    /// submission in the process would fight for.
+    /// Returns a new id. Each thread takes ids from a block of its own: with a single counter, every
+    /// submission in the process would compete for one cache line.
     pub(crate) fn next() -> Self {
         const BLOCK: u64 = 1024;
         static BLOCKS: ids::AtomicU64 = ids::AtomicU64::new(0);
@@ -38,7 +38,7 @@ impl TaskId {
             next.set(id + 1);
             id
         });
-        // A thread that is ending has no locals any more and pays for a block.
+        // A thread that is ending has no thread-locals any more, and takes a whole block for one id.
         Self(id.unwrap_or_else(|_| new_block()))
     }
 }
@@ -49,37 +49,38 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// The number by which a queue is known, and through it whoever watches over it. Cheaper to pass on than a
-/// reference, which has to be counted.
+/// The id of a queue, which also tells its queue owner. It is cheaper to pass on than an `Arc`, which must be
+/// counted.
 ///
-/// A queue owner may have several queues, its *lanes*.
+/// A queue owner can have several queues, its *lanes*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
-    /// How many bits tell the lanes of a queue owner apart. One bit is a task's own, 39 are left: enough for
-    /// a million queue owners a second, six days long, or for ten thousand, a year and a half.
+    /// How many bits tell the lanes of a queue owner apart. `queue_membership.rs` keeps one bit beside an id,
+    /// so 39 are left for the number of the queue owner. That is enough for a million new queue owners a
+    /// second for six days, or for ten thousand a second for a year and a half.
     const LANE_BITS: u32 = 24;
 
-    /// How many queues of a queue owner have ids of their own.
+    /// The number of queues of a queue owner that have an id of their own.
     pub(crate) const LANES: usize = 1 << Self::LANE_BITS;
 
     pub(crate) const FIRST: Self = Self(NonZeroU64::MIN);
     pub(crate) const LAST: Self = Self(NonZeroU64::MAX);
 
-    /// The id of a queue owner's first queue. Queue owners are counted from one.
+    /// Returns the id of a queue owner's first queue. Queue owners are numbered from one.
     pub(crate) fn of_owner(number: u64) -> Self {
         let id = number.checked_mul(1 << Self::LANE_BITS).filter(|id| id >> 63 == 0);
-        Self::from_number(id.expect("fewer than 2^39 of them are made")).expect("they are counted from one")
+        Self::from_number(id.expect("fewer than 2^39 queue owners exist")).expect("the first number is 1")
     }
 
-    /// The id of the queue owner's first queue, which all its queues are known by.
+    /// Returns the id of the queue owner's first queue, which stands for all its queues.
     pub(crate) fn of_all_lanes(self) -> Self {
         let id = self.number() >> Self::LANE_BITS << Self::LANE_BITS;
-        Self::from_number(id).expect("watchers are counted from one")
+        Self::from_number(id).expect("the first queue owner has number one")
     }
 
-    /// The id of another queue of the same queue owner. Of a larger number the lowest 24 bits count.
+    /// Returns the id of another queue of this queue owner. Only the lowest 24 bits of `lane` count.
     pub(crate) fn with_lane(self, lane: u64) -> Self {
         Self(self.of_all_lanes().0 | lane & ((1 << Self::LANE_BITS) - 1))
     }
@@ -92,17 +93,17 @@ impl QueueId {
         self.0.get()
     }
 
-    /// The id with a number that was given; `None` for 0, which never is.
+    /// Returns the id with this number; `None` for 0, which is no id.
     pub(crate) fn from_number(number: u64) -> Option<Self> {
         NonZeroU64::new(number).map(Self)
     }
 }
 
-/// Tells threads apart. Unique in the process.
+/// The key of a thread, unique in the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ThreadKey(u64);
 
-/// The calling thread.
+/// Returns the key of the calling thread.
 pub(crate) fn this_thread() -> ThreadKey {
     static LAST: ids::AtomicU64 = ids::AtomicU64::new(0);
     thread_local! {
@@ -118,10 +119,10 @@ pub(crate) fn this_thread() -> ThreadKey {
     ThreadKey(key.unwrap_or_else(|_| new()))
 }
 
-/// Where a task is, or whoever holds something.
+/// Where a task is, or the holder of a thing that threads wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Location {
-    /// Where it may be run at any time.
+    /// At a place where a thread can run it at any time.
     Elsewhere,
     /// In a queue.
     In(QueueId),

@@ -1,6 +1,6 @@
 //! Task execution on threads: an executor framework in the manner of `java.util.concurrent`, in idiomatic
-//! Rust, with what that one lacks – cancellation that reaches every blocking call, no lost failures, handles
-//! that can be awaited.
+//! Rust. It adds what the Java framework lacks: cancellation that reaches every blocking call, no lost
+//! failures, and handles that can be awaited.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -16,34 +16,35 @@
 //!
 //! # How to read it
 //!
-//! The modules below stand in bottom-up order: each refers only to those above it, and a test keeps it so.
-//! The course goes another way, from the top: the third column says which chapter of the book first meets a
-//! module, and a ★ that the [first path](#a-first-path) leads through it. Every module begins with a page
-//! that says what problem it solves, which states there are and who moves them, and what always holds.
+//! The modules below stand in bottom-up order: each module refers only to modules above it, and a test checks
+//! that. The course goes the other way, from the top. The third column names the chapter of the book in which
+//! a module first appears. A ★ marks a module on the [first path](#a-first-path). Every module begins with a
+//! page that says which problem it solves, which states it has and who changes them, and what always holds.
 //!
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
 //! | `sync` | | – | the one door to locks, threads and time, so that a model checker can stand behind it |
-//! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who hears of one that nobody else would hear of |
-//! | `ids` | [`TaskId`] | The life of a task | numbers by which tasks and queues are known |
-//! | `time` | | Deadlines, reasons, links | what is due next, and the thread that sees to deadlines |
+//! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who is told of a panic that no caller reads |
+//! | `ids` | [`TaskId`] | The life of a task | the ids of tasks, queues and threads |
+//! | `time` | | Deadlines, reasons, links | a heap of due times, and the thread that acts at deadlines |
 //! | `cancel` | [`CancelReason`], [`CancelKind`], [`struct@Cancelled`], [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop, and why; how deep callbacks nest |
-//! | `task` ★ | [`Outcome`], [`Task`], [`TaskState`] | The life of a task | a closure to be run once, how it ended, and who observes it |
+//! | `task` ★ | [`Outcome`], [`Task`], [`TaskState`] | The life of a task | a closure that is run once, its outcome, and its observers |
 //! | `waiting` ★ | [`Starvation`], [`OnStarvation`], [`CutShort`], [`WaitError`], [`RejectReason`], [`Latch`], [`Semaphore`], [`OwnedPermit`], `SenderExt`, `ReceiverExt` (feature `channel`) | The handle | the one wait under every blocking call, and what is built on it: latches, semaphores, channels |
-//! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether it can still come |
-//! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how it is called off |
-//! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`], [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`], [`ExecutorCompletionService`] | Tasks and executors | who runs tasks, and what all of them promise; three policies on a page; many tasks at once |
+//! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether these waits can still end |
+//! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how to cancel it |
+//! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`], [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`], [`ExecutorCompletionService`] | Tasks and executors | what runs tasks, and what every executor promises; three policies on a page; many tasks at once |
 //! | `thread_pool` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`LifoQueue`], [`PriorityQueue`], [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`], [`Timing`], [`recommended_threads`], [`WaitCompute`] | The pooled server | worker threads, a queue and a life cycle |
-//! | `composed` | [`ManualExecutor`], [`BoundedExecutor`], [`BoundedStats`], [`TrackingExecutor`], [`CutOff`], [`SerialExecutor`], [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`], [`CancellableTask`], [`CancellingExecutor`] | Bounding a pool | executors over other executors: bounds, order, what was running |
+//! | `composed` | [`ManualExecutor`], [`BoundedExecutor`], [`BoundedStats`], [`TrackingExecutor`], [`CutOff`], [`SerialExecutor`], [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`], [`CancellableTask`], [`CancellingExecutor`] | Bounding a pool | executors over other executors: they add bounds, order, or a record of the running tasks |
 //! | `scheduled` | [`ScheduledThreadPoolExecutor`], [`Series`], [`MissedTicks`], [`AfterPanic`] | Schedules against timers | tasks that run later, or again and again |
 //! | `fork_join` | [`ForkJoinPool`](fork_join::ForkJoinPool), [`join`](fork_join::join), [`fork`](fork_join::fork()) | Work stealing | work that splits itself, on threads that take pieces from each other |
-//! | `system` | [`CancellableStream`], `CancellableListener`, `CancellableChild`, `ShutdownHooks` (feature `signals`) | Blocking that nobody can interrupt | blocking in the system, made cancellable; what a process does before it ends |
+//! | `system` | [`CancellableStream`], `CancellableListener`, `CancellableChild`, `ShutdownHooks` (feature `signals`) | Blocking that nobody can interrupt | blocking calls of the system, made cancellable; the hooks that run before a process ends |
 //!
 //! # A first path
 //!
-//! From `submit` to the result. Each stop answers a question that the one before it raises, and can be read
-//! without opening another file; together they have some fourteen hundred lines, half of them comments. They
-//! leave out what can wait: how a pool grows and ends, cancellation, the other queues.
+//! The path goes from `submit` to the result. Each stop answers a question that the stop before it raises, and
+//! can be read without opening another file. Together the stops have some fourteen hundred lines, half of
+//! them comments. They leave out three subjects for later: how a pool grows and ends, cancellation, and the
+//! other queues.
 //!
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand a task over.
 //! 2. `executor/simple.rs`: three executors that fit on a page, and what is wrong with them.
@@ -79,29 +80,29 @@
 //!
 //! # Words
 //!
-//! What the pages call things, each explained where it stands:
+//! The words of the pages, each with the page that explains it:
 //!
 //! | word | what it means | page |
 //! |---|---|---|
 //! | token | carries the request to stop; tokens form a tree | `cancel/mod.rs` |
-//! | frame | what a thread knows of one task that it is in the middle of | `cancel/mod.rs` |
+//! | frame | a thread's record of one task that it is running | `cancel/mod.rs` |
 //! | level | one higher while users' code runs on a thread that belongs to no task | `cancel/outside.rs` |
 //! | observer | is told where a task is, and is dropped with it | `task/observer.rs` |
-//! | parker | where a thread sleeps until a wake-up comes | `waiting/parker.rs` |
-//! | wait list | those who wait for one thing, in the order in which they came | `waiting/latch.rs` |
-//! | queue owner | who has a queue of tasks, and answers for the tasks in it | `waiting/queue_owner.rs` |
-//! | detector | finds waits that could never end | `waiting/awaited.rs` |
+//! | parker | the place where a thread sleeps until a wake-up comes | `waiting/parker.rs` |
+//! | wait list | the waiters for one thing, in the order in which they came | `waiting/latch.rs` |
+//! | queue owner | the executor to which a queue of tasks belongs; it answers for the tasks in the queue | `waiting/queue_owner.rs` |
+//! | detector | finds waits that can never end | `waiting/awaited.rs` |
 //! | starvation | tasks that wait for tasks, until no thread is left | `waiting/starvation.rs` |
 //! | membership | in which queue a task is | `handle/mod.rs` |
-//! | inbox | where tasks come in, apart from the lock of the pool's state | `thread_pool/inbox.rs` |
+//! | inbox | the place where submitters leave tasks without the lock of the pool's state | `thread_pool/inbox.rs` |
 //! | batch | tasks that the workers of a pool claim one at a time without a lock | `thread_pool/batch.rs` |
-//! | worker slot | where one worker notes what it has claimed, begun and completed | `thread_pool/batch.rs` |
-//! | tombstone | what a cancelled task leaves in a queue | `thread_pool/cancelled.rs` |
+//! | worker slot | the record of what one worker has claimed, begun and completed | `thread_pool/batch.rs` |
+//! | tombstone | a cancelled task that is still in its queue | `thread_pool/cancelled.rs` |
 //! | strand | tasks that run one at a time, in order, on the threads of an executor below | `composed/strand/mod.rs` |
 //! | drain task | the task that a strand gives to the executor below, which runs the strand's tasks | `composed/strand/mod.rs` |
 //! | series | a task that runs again and again | `scheduled/series.rs` |
 //! | worker queue | the jobs of one fork/join worker, from which others steal | `fork_join/worker_queue.rs` |
-//! | demand flag | whether a worker's queue offers thieves enough | `fork_join/demand.rs` |
+//! | demand flag | says whether a worker's queue offers thieves enough jobs | `fork_join/demand.rs` |
 //!
 //! # For those who come from Java
 //!
@@ -136,18 +137,18 @@
 //!
 //! # Features
 //!
-//! None of them is on unless it is asked for.
+//! No feature is on by default.
 //!
 //! * `channel`: the module of that name, with cancellable waits at the channels of `crossbeam-channel`, and
 //!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
 //! * `processes`: `CancellableChild`, on Unix.
 //! * `sockets`: `CancellableStream::connect`, and on Unix `CancellableListener`.
-//! * `signals`: the module `shutdown_hooks`, with hooks that run when the process ends, by itself or by a
+//! * `signals`: the module `shutdown_hooks`, with hooks that run when the process ends by itself or by a
 //!   signal.
 //! * `timer-slack`: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] is woken within a
 //!   microsecond or two instead of some fifty, on Linux.
-//! * `tracing`: [`NamedThreads`] says when its threads begin and when they end, and a pool when its tasks
+//! * `tracing`: [`NamedThreads`] reports when its threads begin and end, and a pool reports when its tasks
 //!   starve each other.
 //!
 //! # Limits
@@ -155,7 +156,7 @@
 //! Cancellation is co-operative: a task that neither looks at its token nor blocks in this crate runs to its
 //! end. Panics are caught by unwinding, so `panic = "abort"` is not supported.
 //!
-//! What the library itself puts on a stack is bounded, however long a chain of tasks and callbacks is:
+//! The library itself uses a bounded part of a stack, however long a chain of tasks and callbacks is:
 //!
 //! | what | how deep |
 //! |---|---|
@@ -164,11 +165,11 @@
 //! | tasks that a waiting worker of a [`ForkJoinPool`](fork_join::ForkJoinPool) runs itself | [half of its stack](fork_join::fork()), and 32 more |
 //! | trees of tokens, strands of tasks | no stack |
 //!
-//! What calls itself is not bounded by that: a function that calls a [scope](ExecutorExt::scope) or a
-//! [join](fork_join::join) whose closure calls the function, a task that submits to a [`DirectExecutor`] in
-//! which it runs, a value in a value.
+//! These bounds do not hold for user code that calls itself: a function that calls a
+//! [scope](ExecutorExt::scope) or a [join](fork_join::join) whose closure calls the function, a task that
+//! submits to the [`DirectExecutor`] that runs it, or a value that holds a value of its own type.
 #![warn(missing_docs)]
-// The stand-ins of `thread_local!` under a model checker have no const form.
+// Under a model checker, the stand-ins of `thread_local!` have no const form.
 #![allow(clippy::missing_const_for_thread_local)]
 
 mod sync;
@@ -205,7 +206,7 @@ pub use handle::{
     TryJoinError,
 };
 
-/// The exercises know the error of a wait with a time limit by this name.
+/// The name that the exercises use for the error of a wait with a time limit.
 #[doc(hidden)]
 pub use handle::JoinError as JoinTimeoutError;
 
@@ -241,7 +242,7 @@ pub use scheduled::{
 
 pub mod fork_join;
 
-// Sockets and processes block in the system, past any model.
+// Sockets and processes block in the system, where no model checker can control them.
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 mod system;
 #[cfg(all(unix, feature = "processes"))]
@@ -253,7 +254,7 @@ pub use system::CancellableStream;
 #[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
 pub use system::shutdown_hooks;
 
-/// The traits whose methods are called on executors: `use executor::prelude::*`.
+/// The traits whose methods callers use on executors: `use executor::prelude::*`.
 pub mod prelude {
     pub use crate::{Executor as _, ExecutorExt as _, ExecutorService as _};
 }

@@ -1,22 +1,22 @@
-//! Where a panic stops, and who hears of one that nobody else would hear of.
+//! Catches panics of user code, and reports the panics that no caller reads.
 //!
 //! # Where panics stop
 //!
-//! User code runs in many places: tasks, callbacks, and the `Drop` of everything a task has captured or
-//! returned. A panic in any of them must not cost a thread, a lock or a count. [`contain`] runs user code and
-//! gives the panic back as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding: `panic =
-//! "abort"` is not supported. One unwinding is no panic and is not stopped: the [`Departure`] of a shutdown
-//! hook that ends the process.
+//! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
+//! captured or returned. A panic in any of them must not cost a thread, a lock or a count. [`contain`] runs
+//! user code and returns its panic as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding:
+//! `panic = "abort"` is not supported. One kind of unwinding is no panic and does not stop here: the
+//! [`Departure`] of a shutdown hook that ends the process.
 //!
 //! # Who hears of them
 //!
-//! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. That is the end of
-//! it for a task that was handed over with `execute`, or whose handle was dropped: a program that writes its
-//! log elsewhere, or counts failures, or restarts what failed, learns nothing. So a [`Panic`] knows whether
-//! somebody has looked at it, and one that nobody has looked at goes to a handler when its last copy is
-//! dropped: to that of its pool
-//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or else to that of the
-//! process ([`set_handler`]). *Looked at* means returned by a join or a poll, or passed to `on_done`.
+//! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. But suppose that
+//! the task was handed over with `execute`, or that its handle was dropped. Then a program that writes its
+//! log elsewhere, counts failures, or restarts failed tasks would learn nothing. So a [`Panic`] records
+//! whether it was *read*: returned by a join or a poll, or passed to `on_done`. When the last copy of an
+//! unread panic is dropped, a handler gets a report: the handler of the pool
+//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or else that of the
+//! process ([`set_handler`]).
 //!
 //! ```
 //! use std::sync::mpsc;
@@ -47,12 +47,13 @@ use crate::sync::{Arc, Mutex, thread};
 
 /// A panic that was caught, as a value.
 ///
-/// Clones share one panic: the message is there for everyone, the payload for whoever takes it first. So the
-/// panic that a joiner gets and the one that an executor's hooks and statistics saw are the same.
+/// Clones share one panic: each clone has the message, and the first caller of
+/// [`take_payload`](Self::take_payload) gets the payload. So a joiner gets the same panic that the executor's
+/// hooks and statistics saw.
 ///
-/// Two are equal if they are one and the same panic, that is, clones; what they said does not matter.
+/// Two values are equal if they are clones of one panic; equal messages do not matter.
 ///
-/// A panic that nobody has looked at (its handle was dropped, or there never was one) goes to the [panic
+/// A panic that no caller has read (its handle was dropped, or there never was a handle) goes to the [panic
 /// handler](self) when its last clone is dropped.
 #[derive(Clone)]
 pub struct Panic(Arc<Caught>);
@@ -66,7 +67,7 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// Where the panic came from and who hears of it, as far as is known.
+/// The task that panicked and the handler that hears of it, as far as they are known.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,
@@ -94,30 +95,31 @@ impl Panic {
         }))
     }
 
-    /// What the panic said, or a stand-in if its payload was not text.
+    /// Returns the message of the panic, or a stand-in if its payload is not text.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The name of the thread that panicked, if it has one.
+    /// Returns the name of the thread that panicked, if it has one.
     pub fn thread(&self) -> Option<&str> {
         self.0.thread.as_deref()
     }
 
-    /// Where it came from, if [`panics::install_hook`](crate::panics::install_hook) was called before. None
-    /// if the last panic on the thread that caught it was another one, with another payload; so mostly none
-    /// for a payload that comes from elsewhere, as in [`Promise::panic_with`](crate::Promise::panic_with).
+    /// Returns the backtrace of the panic, if [`panics::install_hook`](crate::panics::install_hook) was
+    /// called before. Returns `None` if the last panic on the thread that caught this one had another
+    /// payload. So the result is usually `None` for a payload from another source, as in
+    /// [`Promise::panic_with`](crate::Promise::panic_with).
     pub fn backtrace(&self) -> Option<&Backtrace> {
         self.0.backtrace.as_ref()
     }
 
-    /// Takes the payload, as [`catch_unwind`] would have given it. `None` if a clone of
-    /// this panic was asked before.
+    /// Takes the payload, as [`catch_unwind`] would have returned it. Returns `None` if it was taken before,
+    /// also through a clone.
     pub fn take_payload(&self) -> Option<Box<dyn Any + Send>> {
         self.0.payload.lock().take()
     }
 
-    /// Goes on panicking on this thread with the same payload (or the message, if the payload is taken),
+    /// Continues the panic on this thread with its payload (or with the message, if the payload was taken),
     /// without calling the panic hook a second time.
     ///
     /// # Panics
@@ -128,24 +130,25 @@ impl Panic {
         resume_unwind(payload)
     }
 
-    /// Says which task this was, if it was one, and who is to hear of it if nobody reads it.
+    /// Records the task that panicked, if it was a task, and the handler that gets a report if the panic
+    /// stays unread.
     pub(crate) fn set_origin(&self, task: Option<String>, handler: Option<Arc<dyn PanicHandler>>) {
         let mut origin = self.0.origin.lock();
         origin.task = task.map(Into::into);
         let replaced = std::mem::replace(&mut origin.handler, handler);
         drop(origin);
-        discard(replaced); // this may be the end of a user's handler
+        discard(replaced); // perhaps the last reference to a user's handler
     }
 
-    /// The task had been cancelled before it panicked, so nobody can read it.
+    /// Records that the task was cancelled before it panicked, so no joiner can read the panic.
     pub(crate) fn set_after_cancel(&self) {
         self.0.origin.lock().after_cancel = true;
     }
 
-    /// Somebody was given this panic, so it need not be reported.
+    /// Records that a caller has got this panic, so no handler needs a report.
     pub(crate) fn mark_read(&self) {
-        // Relaxed: looked at only when the last clone is dropped, and dropping an `Arc` orders that after
-        // everything.
+        // Relaxed: only the drop of the last clone reads it, and the count of the `Arc` orders that after
+        // this store.
         self.0.read.store(true, Ordering::Relaxed);
     }
 }
@@ -189,39 +192,39 @@ impl Drop for Caught {
                 },
             );
         }
-        let payload = self.payload.lock().take(); // a statement of its own: the lock is free again after it
+        let payload = self.payload.lock().take(); // a statement of its own, to release the lock
         discard(payload);
     }
 }
 // ANCHOR_END: unread
 
-/// Runs user code. A panic in it comes back as a value.
+/// Runs user code, and returns a panic in it as a value.
 pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
-    // Unwind safety: whatever the closure had borrowed or captured is gone or was the user's to begin with.
-    // Our own state is never lent to user code.
+    // Unwind safety: after a panic, the values that the closure has captured are dropped, or they belong to
+    // the user. State of this crate is never lent to user code.
     catch_unwind(AssertUnwindSafe(user_code)).map_err(Panic::new)
 }
 
-/// Drops a user's value. A panic in its `Drop` was reported by the panic hook and goes no further.
+/// Drops a user's value. The panic hook reports a panic in its `Drop`, which goes no further.
 pub(crate) fn discard<V>(value: V) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // This payload's own `Drop` might panic again. Leaking it is the end of that chain.
+        // The `Drop` of this payload can panic again. So it is leaked, which ends that chain.
         std::mem::forget(no_departure(payload));
     }
 }
 
 // ----- an unwinding that is no panic -----
 
-/// Unwinds what is to be left for good: a shutdown hook that has called `exit`. Nobody contains it. Whoever
-/// has begun what is left [awaits](contain_unless_left) it. Where anybody else catches it, the library or the
-/// user, there is code below that cannot be left from here. Then it is dropped, and its drop does not return:
-/// the thread stays where it is.
+/// The payload of an unwinding that leaves a shutdown hook for good, because the hook has called `exit`. The
+/// runner of the hooks [expects](contain_unless_left) it. If other code catches it, of the library or of the
+/// user, then the frames below that code cannot be unwound from here. That code drops the payload, and the
+/// drop does not return: the thread stays where it is.
 pub(crate) struct Departure(Option<Box<dyn FnOnce() + Send>>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
 impl Departure {
-    /// Leaves what the calling thread is in the middle of. If that cannot be left, `stay` does what was to be
-    /// done after it, and does not return.
+    /// Unwinds the calling thread, to leave the hook that it runs. If other code catches the unwinding,
+    /// `stay` runs there: it does the work that remains, and does not return.
     pub(crate) fn begin(stay: impl FnOnce() + Send + 'static) -> ! {
         resume_unwind(Box::new(Self(Some(Box::new(stay)))))
     }
@@ -235,7 +238,7 @@ impl Drop for Departure {
     }
 }
 
-/// Does not return if this is one.
+/// Returns the payload, unless it is a [`Departure`]: then this does not return.
 fn no_departure(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     match payload.downcast::<Departure>() {
         Ok(departure) => {
@@ -246,7 +249,8 @@ fn no_departure(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     }
 }
 
-/// As [`contain`], for code that may be [left](Departure). The error is `None` if it was.
+/// Runs user code that a [`Departure`] may leave. Returns a panic as an error, and `None` as the error if the
+/// code was left.
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
 pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R, Option<Panic>> {
     catch_unwind(AssertUnwindSafe(user_code)).map_err(|payload| match payload.downcast::<Departure>() {
@@ -260,14 +264,15 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 
 // ----- who hears of it -----
 
-/// Hears of panics. Implemented for closures, and for an [`Arc`] of a handler, so that pools can share one.
+/// Gets reports of unread panics. Closures implement it, and so does an [`Arc`] of a handler, so that pools
+/// can share one.
 ///
-/// Called by the thread that drops the last copy of the panic, mostly the worker, outside all locks. A panic
-/// in the handler itself is contained and not reported again.
+/// The thread that drops the last copy of the panic, usually the worker, calls the handler outside all locks.
+/// A panic in the handler itself is contained and not reported again.
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
-    /// A task (or a callback) panicked and nobody has read it; or it starved and has not read why, see
-    /// [`PanicReport::starved`].
+    /// Called when a task (or a callback) panicked and no caller has read the panic, or when a task starved
+    /// and has not read the error; see [`PanicReport::starved`].
     fn panicked(&self, report: &PanicReport<'_>);
 }
 
@@ -283,23 +288,23 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
     }
 }
 
-/// What is known of a panic, or of a [starvation deadlock](crate::Starvation). Its `Display` is a line for a
-/// log, with the backtrace below it if there is one.
+/// The known facts about a panic, or about a [starvation deadlock](crate::Starvation). Its `Display` is a
+/// line for a log, with the backtrace below it if there is one.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PanicReport<'a> {
-    /// What the panic said, or who waits for whom.
+    /// The message of the panic; or, for a starvation, which task waits for which.
     pub message: &'a str,
     /// The thread that panicked or starved, if it has a name.
     pub thread: Option<&'a str>,
-    /// The task, by name or id; none if it was a callback or a hook.
+    /// The name or id of the task; `None` for a callback or a hook of a pool.
     pub task: Option<&'a str>,
-    /// From where, if [`install_hook`] was called.
+    /// The backtrace of the panic, if [`install_hook`] was called before.
     pub backtrace: Option<&'a Backtrace>,
-    /// The task had been cancelled while it ran, so its handle could not tell of the panic.
+    /// The task was cancelled while it ran, so its handle could not return the panic.
     pub after_cancel: bool,
-    /// Nothing has panicked: the task waited for what could never come, was told so by a
-    /// [`Starvation`](crate::Starvation), and has not read it.
+    /// No code has panicked: the task waited for a result that could never come, got a
+    /// [`Starvation`](crate::Starvation) as an error, and has not read the error.
     pub starved: bool,
 }
 
@@ -312,7 +317,7 @@ impl<'a> PanicReport<'a> {
 impl fmt::Display for PanicReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.starved {
-            return write!(f, "{} (nobody has read this error)", self.message); // which names task and thread
+            return write!(f, "{} (nobody has read this error)", self.message); // it names task and thread
         }
         match self.task {
             Some(task) => write!(f, "task {task} panicked")?,
@@ -334,8 +339,9 @@ impl fmt::Display for PanicReport<'_> {
 
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
-/// Sets the handler of the process, for panics whose pool has none of its own. Returns the one before, which
-/// can be put back; a thread that is just calling it keeps it until it has returned.
+/// Sets the handler of the process, for panics whose pool has no handler of its own. Returns the handler
+/// before, which can be put back. A thread that is calling the old handler keeps it until the call has
+/// returned.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -352,17 +358,18 @@ pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandle
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
 }
 
-/// Takes the handler of the process away, if there is one: panics whose pool has none of its own go unheard
-/// again.
+/// Removes and returns the handler of the process, if there is one. From then on no handler hears of panics
+/// whose pool has no handler of its own.
 pub fn take_handler() -> Option<Arc<dyn PanicHandler>> {
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Has a backtrace taken of every panic, for [`Panic::backtrace`](crate::Panic::backtrace) and the reports.
+/// Installs a panic hook that takes a backtrace of every panic, for
+/// [`Panic::backtrace`](crate::Panic::backtrace) and the reports.
 ///
-/// That can only be done where the panic happens, in the panic hook of the process. The hook that is there is
-/// called first, and a second call of this does nothing. Taking a backtrace costs milliseconds the first
-/// time.
+/// A backtrace can only be taken where the panic happens, in the panic hook of the process. The new hook
+/// calls the previous hook first. A second call of this function does nothing. The first backtrace costs
+/// milliseconds.
 pub fn install_hook() {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| {
@@ -377,8 +384,8 @@ pub fn install_hook() {
 }
 
 thread_local! {
-    /// From the hook, which knows the place of the panic, to the one who catches it. Not modelled: nothing is
-    /// shared.
+    /// The backtrace of the last panic on this thread, from the panic hook to the code that catches the
+    /// panic. It is not modelled, because no other thread sees it.
     static BACKTRACE: RefCell<Option<KeptBacktrace>> = const { RefCell::new(None) };
 }
 
@@ -387,8 +394,8 @@ struct KeptBacktrace {
     backtrace: Backtrace,
 }
 
-/// What is known of a payload before and after it is caught. Its address is not: it is moved into a box in
-/// between.
+/// The properties by which a payload is recognised before and after it is caught. Its address does not help:
+/// the payload moves into a box in between.
 #[derive(PartialEq)]
 struct PayloadKind {
     kind: TypeId,
@@ -403,20 +410,21 @@ impl PayloadKind {
     }
 }
 
-/// The backtrace of the panic with this payload, if that was the last on this thread. Another's may lie
-/// there: of a panic that the user has caught, when this payload was passed on without a panic of its own.
+/// Returns the backtrace of the panic with this payload, if that was the last panic on this thread. Otherwise
+/// the slot can hold the backtrace of a panic that the user has caught, while this payload was passed on
+/// without a panic.
 pub(crate) fn captured_backtrace(payload: &(dyn Any + Send)) -> Option<Backtrace> {
     let taken = BACKTRACE.try_with(RefCell::take).ok().flatten()?;
     (taken.of == PayloadKind::is(payload)).then_some(taken.backtrace)
 }
 
 thread_local! {
-    /// Panics that this thread has caught while it held a lock. No user code runs under a lock, handlers
-    /// included.
+    /// Panics that this thread has caught while it held a lock. They wait here, because a handler is user
+    /// code, which must not run under a lock.
     static KEPT: RefCell<Vec<Panic>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps a panic until the lock is free, or else until this thread ends.
+/// Keeps a panic until the lock is free, or at the latest until this thread ends.
 pub(crate) fn keep(panic: Panic) {
     let _ = KEPT.try_with(|kept| kept.borrow_mut().push(panic));
 }
@@ -425,7 +433,7 @@ pub(crate) fn any_kept() -> bool {
     KEPT.try_with(|kept| !kept.borrow().is_empty()).unwrap_or(false)
 }
 
-/// Those that were kept. Dropping them reports them.
+/// Takes the panics that were kept. Their drop reports them.
 pub(crate) fn take_kept() -> Vec<Panic> {
     KEPT.try_with(RefCell::take).unwrap_or_default()
 }
@@ -434,9 +442,9 @@ pub(crate) fn report(handler: Option<Arc<dyn PanicHandler>>, report: &PanicRepor
     let handler = handler.or_else(|| HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone());
     let Some(handler) = handler else { return };
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler.panicked(report))) {
-        std::mem::forget(no_departure(payload)); // it might panic once more when it is dropped
+        std::mem::forget(no_departure(payload)); // its drop could panic once more
     }
-    discard(handler); // it may have been replaced meanwhile, and this be the last of it
+    discard(handler); // perhaps the last reference, if the handler was replaced meanwhile
 }
 
 #[cfg(test)]

@@ -1,16 +1,15 @@
 //! The one door to threads, locks and time.
 //!
-//! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. That buys two
-//! things: a reader finds every primitive the library rests on in one place, and the package in
-//! `executor/model` can compile the same sources against stand-ins ([loom], [shuttle]) that try out thread
-//! schedules instead of hoping for them.
+//! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. This has two
+//! advantages. A reader finds every primitive on which the library rests in one place. And the package in
+//! `executor/model` can compile these sources against stand-ins ([loom], [shuttle]), which try out thread
+//! schedules one by one.
 //!
-//! What stays outside the door on purpose: `Arc` and `Weak`, whose counting neither tool needs to control,
+//! Three types have no stand-in, on purpose: `Arc` and `Weak`, whose counts neither tool needs to control,
 //! and [`Duration`], which is only a number.
 //!
-//! Locks here do not poison. No user code ever runs under one of our locks (that is a rule of the crate), so
-//! a lock whose holder panicked can only mean a bug in this crate, and the counts it protects are kept right
-//! by guards.
+//! Locks here do not poison. User code never runs under a lock of this crate (that is a rule). So a panic
+//! under a lock can only come from a bug in this crate, and even then guards keep the counts right.
 //!
 //! [loom]: https://docs.rs/loom
 //! [shuttle]: https://docs.rs/shuttle
@@ -33,8 +32,8 @@ mod primitives {
     }
     pub(crate) use lazy_static;
 
-    /// Memory that is accessed by a protocol and not under a lock. The models watch that no two accesses are
-    /// at once.
+    /// Memory that threads access by a protocol and not under a lock. The models check that no two accesses
+    /// happen at the same time.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
@@ -52,19 +51,18 @@ mod primitives {
         }
     }
 
-    /// How often a thread that has nothing to do gives way and looks again before it goes to sleep: long
-    /// enough for the next task of a steady stream, and far less work than falling asleep and being woken.
+    /// How often an idle thread yields and looks again before it goes to sleep: long enough for the next task
+    /// of a steady stream, and far less work than to fall asleep and be woken.
     pub(crate) const PATIENCE: u32 = 10;
 
-    /// Whether a thread may spend time on looking again and again for what another thread is about to do:
-    /// only if the other can run meanwhile. Asked of the system once, so it holds for what the process was
-    /// given when it began.
+    /// Returns whether a thread may spin while it waits for another thread: only if both can run at the same
+    /// time. The system is asked once, so the answer counts the processors that the process had at that time.
     pub(crate) fn spinning_helps() -> bool {
         static HELPS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
         *HELPS.get_or_init(|| thread::available_parallelism().is_ok_and(|processors| processors.get() > 1))
     }
 
-    /// Channels. What blocks here blocks until one of up to three things has happened.
+    /// Channels whose blocking calls also end at a stop or a deadline.
     #[cfg(feature = "channel")]
     pub(crate) mod channel {
         use std::convert::Infallible;
@@ -94,7 +92,7 @@ mod primitives {
             }
         }
 
-        /// Receives an item; none when `stop` or `from` is disconnected or the deadline has passed.
+        /// Receives an item; returns `None` when `stop` or `from` is disconnected or the deadline has passed.
         pub(crate) fn recv_unless<T>(
             from: &Receiver<T>,
             stop: Option<&Receiver<Infallible>>,
@@ -124,13 +122,13 @@ mod primitives {
             }
         }
 
-        /// An operation that was selected has to be finished.
+        /// Finishes the operation at `stop`: a selected operation must be finished.
         fn finish(selected: SelectedOperation<'_>, stop: Option<&Receiver<Infallible>>) {
             let _ = stop.map(|stop| selected.recv(stop));
         }
     }
 
-    /// See [`super::Mutex::get_mut`].
+    /// Does the work of [`super::Mutex::get_mut`].
     pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
         mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -149,7 +147,7 @@ mod primitives {
     }
 }
 
-// The stand-ins. The paths lead out of `src` because they are no part of the library.
+// The stand-ins for the models. Their paths lead out of `src`, because they are no part of the library.
 #[cfg(feature = "loom")]
 #[path = "../model/primitives/loom.rs"]
 mod primitives;
@@ -157,7 +155,7 @@ mod primitives;
 #[path = "../model/primitives/shuttle.rs"]
 mod primitives;
 
-// The same in the shape of std, for the models of programs.
+// The stand-ins in the shape of std, for the models of programs.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 #[path = "../model/primitives/program.rs"]
 pub mod program;
@@ -165,7 +163,7 @@ pub mod program;
 #[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
 pub(crate) use primitives::channel;
 
-/// `lazy_static!` makes a value of the process when it is first asked for; under a model, one for each
+/// `lazy_static!` makes a value at its first use: one for the process, or, under a model, one for each
 /// execution.
 pub(crate) use primitives::{
     Instant, MutexGuard, PATIENCE, UnsafeCell, atomic, lazy_static, spinning_helps, thread, thread_local,
@@ -186,13 +184,13 @@ impl<T> Mutex<T> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// What it protects, for its only owner, who needs no lock.
+    /// Returns the protected value to the mutex's only owner, who needs no lock.
     pub(crate) fn get_mut(&mut self) -> &mut T {
         primitives::get_mut(&mut self.0)
     }
 }
 
-/// How many locks were taken by the threads that take part, for a test that counts them.
+/// Counts the locks that participating threads take, for a test.
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 pub(crate) mod locks_taken {
     use std::cell::Cell;
@@ -201,7 +199,7 @@ pub(crate) mod locks_taken {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
     std::thread_local! {
-        /// Other tests run beside it in the same process.
+        /// Whether this thread participates: other tests run in the same process.
         static TAKES_PART: Cell<bool> = const { Cell::new(false) };
     }
 
@@ -222,7 +220,7 @@ pub(crate) mod locks_taken {
     }
 }
 
-/// A condition variable. Name one for the fact it announces.
+/// A condition variable. Name each one for the fact that it announces.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(primitives::Condvar);
 
@@ -231,13 +229,14 @@ impl Condvar {
         Self(primitives::Condvar::new())
     }
 
-    /// Lets go of `guard`, waits for a notification and takes the lock again. May wake up without one.
+    /// Unlocks, waits for a notification and takes the lock again. The thread can wake up without a
+    /// notification.
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The same with an end: the flag says whether `deadline` had passed. `mutex` is the lock that `guard`
-    /// holds.
+    /// Waits like [`wait`](Self::wait), until `deadline` at most. The flag says whether `deadline` had
+    /// passed. `mutex` is the lock that `guard` holds.
     pub(crate) fn wait_until<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -256,14 +255,13 @@ impl Condvar {
     }
 }
 
-/// Counters from which names and ids are made. They are shared by all executions of a model on purpose (so
-/// `static` and not modelled): nothing but uniqueness is asked of them.
+/// Counters for names and ids. All executions of a model share them on purpose, so they are `static` and not
+/// modelled: uniqueness is all that they need.
 pub(crate) mod ids {
     pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 }
 
-/// What belongs to the process and not to an executor: set once or twice, never part of a protocol, not
-/// modelled.
+/// State of the process and not of an executor: set once or twice, never part of a protocol, not modelled.
 pub(crate) mod process {
     pub(crate) use std::sync::{OnceLock, PoisonError, RwLock};
     pub(crate) use std::thread_local;
