@@ -144,7 +144,7 @@
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
 //! * `processes`: `CancellableChild`, on Unix.
 //! * `sockets`: `CancellableStream::connect`, and on Unix `CancellableListener`.
-//! * `signals`: the module `shutdown_hooks`, with hooks that run when the process ends by itself or by a
+//! * `signals`: the module `shutdown_hooks`, with hooks that run before the process ends by itself or by a
 //!   signal.
 //! * `timer-slack`: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] is woken within a
 //!   microsecond or two instead of some fifty, on Linux.

@@ -67,7 +67,7 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// The task that panicked and the handler that hears of it, as far as they are known.
+/// The task that panicked and the handler that gets the report, as far as they are known.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,
@@ -262,7 +262,7 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
     })
 }
 
-// ----- who hears of it -----
+// ----- reports to a handler -----
 
 /// Gets reports of unread panics. Closures implement it, and so does an [`Arc`] of a handler, so that pools
 /// can share one.
@@ -358,8 +358,8 @@ pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandle
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
 }
 
-/// Removes and returns the handler of the process, if there is one. From then on no handler hears of panics
-/// whose pool has no handler of its own.
+/// Removes and returns the handler of the process, if there is one. From then on, unread panics of pools
+/// without a handler of their own are not reported.
 pub fn take_handler() -> Option<Arc<dyn PanicHandler>> {
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).take()
 }

@@ -123,7 +123,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// [`CutShort::Starved`] if every thread that could run the tasks waits, too. No handle is lost.
     ///
     /// # Blocking
-    /// Blocks while tasks are outstanding and none has ended.
+    /// Blocks while tasks are outstanding and no task has ended.
     pub fn take(&self) -> Result<Option<TaskHandle<T>>, CutShort> {
         check_current()?;
         self.completions.next(Deadline::NEVER).map_err(cut_short)
@@ -145,7 +145,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// calling task was cancelled. No handle is lost.
     ///
     /// # Blocking
-    /// Blocks while tasks are outstanding and none has ended, for `timeout` at most.
+    /// Blocks while tasks are outstanding and no task has ended, for `timeout` at most.
     #[doc(alias = "poll")]
     pub fn take_timeout(&self, timeout: Duration) -> Result<Option<TaskHandle<T>>, WaitError> {
         check_current()?;

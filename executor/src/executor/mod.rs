@@ -371,7 +371,7 @@ impl<E: Executor + ?Sized> ExecutorExt for E {}
 ///      └──shutdown_now────────┴──▶ stopping ──────last thread gone────────────────┘
 /// ```
 ///
-/// The usual end is [`close`](Self::close), or, with a deadline and a plan B:
+/// A caller usually ends a service with [`close`](Self::close), or with a deadline:
 ///
 /// ```
 /// use std::time::Duration;
@@ -418,7 +418,7 @@ pub trait ExecutorService: Executor {
     /// ended.
     ///
     /// # Cancellation
-    /// Returns early, with the answer of that moment, if the calling task is cancelled.
+    /// Returns early if the calling task is cancelled, with the answer that is true at that moment.
     fn await_termination(&self, timeout: Duration) -> bool;
 
     /// Shuts down and waits until all accepted tasks have been run.

@@ -96,7 +96,7 @@ impl<'scope> Scope<'scope, '_> {
                 self.report.lock().dropped -= 1; // the error tells the caller
                 Err(reason)
             }
-            _ => Ok(()), // if it was refused, the scope has run it meanwhile
+            _ => Ok(()), // after a refusal: the scope has taken the closure meanwhile
         }
     }
 
@@ -108,7 +108,7 @@ impl<'scope> Scope<'scope, '_> {
         if let Err(panic) = result {
             let first = &mut self.report.lock().panic;
             let later = if first.is_none() { first.replace(panic) } else { Some(panic) };
-            drop(later); // it goes to the panic handler
+            drop(later); // the panic handler gets it
         }
     }
 

@@ -92,7 +92,7 @@ impl CancellableChild {
     /// Returns the status of the child if it has ended, like [`Child::try_wait`]. Never blocks.
     ///
     /// # Errors
-    /// If the system cannot tell.
+    /// If the system cannot tell the status.
     pub fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
         self.shared.lock().child.try_wait()
     }

@@ -12,8 +12,8 @@
 //! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
 //! | [`CancellableChild`]: `wait` | kills the process, whose end `wait` then collects | the same |
 //!
-//! None of them polls the token: a blocked thread sleeps until the call can return. The drop of each value
-//! removes its callback.
+//! No call polls the token: a blocked thread sleeps until the call can return. The drop of each value removes
+//! its callback.
 //!
 //! # A clear error
 //!

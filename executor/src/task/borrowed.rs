@@ -284,7 +284,7 @@ impl ScopeRecord {
         let thread = this_thread();
         let mut state = self.state.lock();
         state.running.push(thread);
-        // Most are taken in the order in which they were lent.
+        // From the front: threads take most closures in the order in which they were lent.
         let place = state.unbegun.iter().position(|other| Arc::ptr_eq(other, slot));
         let known = place.and_then(|place| state.unbegun.remove(place));
         drop(state);

@@ -43,7 +43,7 @@ impl Signals {
 
     /// Makes the next signal end the process, because the shutdown has begun, and rings the bell.
     pub(super) fn begun(&self) {
-        self.asked.store(true, Ordering::Release); // as in the handler
+        self.asked.store(true, Ordering::Release); // as the handler does
         self.rope.pull();
     }
 

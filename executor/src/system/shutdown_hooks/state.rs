@@ -175,7 +175,7 @@ impl HooksShared {
         }
         state.guard_is_dropped = true;
         drop(state);
-        self.changed.notify_all(); // for the timekeeper
+        self.changed.notify_all(); // the timekeeper waits for this, too
     }
 
     // ----- the two threads -----
