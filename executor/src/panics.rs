@@ -243,7 +243,7 @@ fn no_departure(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     match payload.downcast::<Departure>() {
         Ok(departure) => {
             drop(departure);
-            unreachable!("the thread stays there");
+            unreachable!("the drop of a departure does not return");
         }
         Err(payload) => payload,
     }

@@ -25,8 +25,8 @@
 //! # Refused half-way
 //!
 //! Java cancels the tasks that it has started and throws. The finished results are lost, and so are the tasks
-//! that it had not submitted. Here the call waits for the accepted tasks, as if they were the whole batch,
-//! and hands the refused task and those behind it back to be tried again. So a batch that is too large for a
+//! that it had not submitted. Here the call waits for the accepted tasks, as if they were the whole batch. It
+//! hands back the refused task and those behind it, to be tried again. So a batch that is too large for a
 //! bounded pool makes progress, and no task is left half done.
 //!
 //! # What a call may take longer than its deadline
@@ -266,7 +266,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
                 self.losers.push(Loser::Failed(error));
                 None
             }
-            Err(_) => unreachable!("it has completed"),
+            Err(_) => unreachable!("the task has completed"),
         }
     }
 

@@ -252,9 +252,11 @@ pub trait ExecutorExt: Executor {
     /// does not get it.
     ///
     /// # Errors
-    /// [`InvokeAnyError`], whose `reason` tells why: there were no tasks, all have failed, a task was refused
-    /// and all accepted before it have failed, the calling task was cancelled, or every thread that could run
-    /// the other tasks waits, too. In the last two cases, tasks that have not ended are cancelled.
+    /// [`InvokeAnyError`], whose `reason` tells why. [`Empty`](InvokeFailure::Empty): there were no tasks.
+    /// [`AllFailed`](InvokeFailure::AllFailed): all have failed. [`Rejected`](InvokeFailure::Rejected): a
+    /// task was refused, and all accepted before it have failed. [`Interrupted`](InvokeFailure::Interrupted):
+    /// the calling task was cancelled. [`Starved`](InvokeFailure::Starved): every thread that could run the
+    /// other tasks waits, too. In the last two cases, tasks that have not ended are cancelled.
     ///
     /// # Panics
     /// As for [`invoke_all`](Self::invoke_all).

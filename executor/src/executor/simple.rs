@@ -75,7 +75,7 @@ impl Executor for ThreadPerTaskExecutor {
         match thread::Builder::new().name(name).spawn(body) {
             Ok(_detached) => Ok(()),
             Err(error) => {
-                let task = slot.lock().take().expect("the thread that would have taken it does not exist");
+                let task = slot.lock().take().expect("no thread exists that could have taken the task");
                 Err(RejectedExecution { reason: RejectReason::NoThread(error), task })
             }
         }

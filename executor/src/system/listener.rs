@@ -1,7 +1,7 @@
 //! A listener whose `accept` comes back when a token is cancelled.
 //!
 //! The well-known trick is to connect to one's own listener. That wakes *some* thread. If several threads
-//! accept on one listener, perhaps it wakes another thread than the cancelled one, and the cancelled thread
+//! accept on one listener, perhaps it wakes another thread than the cancelled one. Then the cancelled thread
 //! gets a client's connection, which it throws away. To shut the listener's socket down would end it for all
 //! threads. So each thread waits for two things together: a connection, and the end of a private socket pair.
 //! A cancel closes the other end of the pair. Every thread sees that, now and later, and no client loses its

@@ -90,11 +90,11 @@ impl CancellableStream {
     pub fn into_inner(self) -> TcpStream {
         let Self { stream, _shuts_down: registration, .. } = self;
         drop(registration);
-        Arc::into_inner(stream).expect("the callback, which has the other one, is gone")
+        Arc::into_inner(stream).expect("the dropped callback held the only other one")
     }
 
-    /// Makes a call. If the call returns no data, because of an error or at the end of the stream, and the
-    /// token is cancelled, the result is the error of the token.
+    /// Makes a call. The call can return no data, because of an error or at the end of the stream. Then, if
+    /// the token is cancelled, the result is the error of the token.
     fn call(&self, call: impl FnOnce(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
         self.token.check()?;
         match call(&self.stream) {

@@ -156,7 +156,7 @@ unsafe fn end<F: FnOnce() -> R + Send, R: Send>(frame: NonNull<()>, run: bool) {
     // body.
     unsafe {
         let body = (*frame).body.with_mut(|body| mem::replace(&mut *body, StackJobBody::Gone));
-        let StackJobBody::Closure(f) = body else { unreachable!("it is taken once") };
+        let StackJobBody::Closure(f) = body else { unreachable!("a closure is taken once") };
         if run {
             let result = contain(f);
             (*frame).body.with_mut(|body| *body = StackJobBody::Result(result));
@@ -326,7 +326,7 @@ impl Drop for RunningScopedJob<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.lent -= 1;
-        let place = state.running.iter().position(|&thread| thread == self.1).expect("it was entered");
+        let place = state.running.iter().position(|&thread| thread == self.1).expect("begin added it");
         state.running.swap_remove(place);
         let lender = if state.lent == 0 { state.lender.take() } else { None };
         drop(state);

@@ -486,11 +486,11 @@ struct CompleteOnDrop(Option<Arc<dyn HandleCell>>);
 
 impl CompleteOnDrop {
     fn cell(&self) -> &Arc<dyn HandleCell> {
-        self.0.as_ref().expect("it is taken out only when the duty is consumed")
+        self.0.as_ref().expect("only the end of the duty takes the cell out")
     }
 
     fn fulfil(mut self, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
-        let cell = self.0.take().expect("a duty is done once, by value");
+        let cell = self.0.take().expect("a duty is fulfilled once, by value");
         cell.run(before_publish)
     }
 }
@@ -553,7 +553,7 @@ impl Closure {
 
     fn in_place<F: FnOnce() + Send + 'static>(f: F) -> Self {
         const { assert!(Stored::<Box<dyn FnOnce() + Send>>::FITS) };
-        assert!(Stored::<F>::FITS, "the caller has looked");
+        assert!(Stored::<F>::FITS, "the caller checks that it fits");
         let mut data: Words = [MaybeUninit::uninit(); 3];
         // SAFETY: `FITS` says that `data` is large enough and aligned for an `F`. Invariant 1 holds from here
         // on.

@@ -2,9 +2,9 @@
 //!
 //! An executor that is built on another one must act when its task has ended: give a permit back, or begin
 //! the next task. It could wrap the task in a task of its own. But then the executor below would have a task
-//! with another id and without a name, could not cancel it in its queue, and would hand out that wrapper when
-//! it is shut down. So the task stays as it is and gets an observer, which is told where the task is. The
-//! observer is dropped when the task has been run or dropped.
+//! with another id and without a name. It could not cancel the task in its queue, and would hand out the
+//! wrapper when it is shut down. So the task stays as it is and gets an observer, which is told where the
+//! task is. The observer is dropped when the task has been run or dropped.
 //!
 //! Executors can be stacked, so a task can have several observers, one around the other. The observer of the
 //! lowest executor is the outermost: it is given last, and told first.

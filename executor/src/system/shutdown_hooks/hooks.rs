@@ -128,9 +128,9 @@ impl ShutdownHooks {
     /// task that it runs itself, or in a destructor. Then that inner code is unwound, but the library's
     /// frames between it and the hook are not, because an operation of the library must not stop half-way.
     /// The thread stays there, and another thread runs the remaining hooks. So the values on the hook's stack
-    /// are not dropped, and an operation that the hook was in the middle of, such as a task, does not end.
-    /// The same happens if a `catch_unwind` of your own, or of another library, catches the unwinding and
-    /// drops its payload. If that code forgets the payload, the hook goes on.
+    /// are not dropped. An operation that the hook has begun, such as a task that it runs, does not end. The
+    /// same happens if a `catch_unwind` of your own, or of another library, catches the unwinding and drops
+    /// its payload. If that code forgets the payload, the hook goes on.
     ///
     /// # Blocking
     /// Never returns. Locks that the calling thread holds stay locked, so release those that hooks take.
