@@ -37,7 +37,8 @@ impl CancelSignal {
         timeout: Option<Duration>,
     ) -> io::Result<bool> {
         let mut either = [PollFd::new(socket, ready), PollFd::new(&self.own_end, PollFlags::IN)];
-        let timeout = timeout.and_then(|timeout| timeout.try_into().ok()); // none: too long for it
+        // No limit if the time is too long for the system's type.
+        let timeout = timeout.and_then(|timeout| timeout.try_into().ok());
         match poll(&mut either, timeout.as_ref()) {
             Ok(_) => Ok(!either[0].revents().is_empty()),
             Err(Errno::INTR) => Ok(false),
