@@ -62,8 +62,8 @@
 //!
 //! # The walk of a task
 //!
-//! From `pool.submit(f)` to the thread that has joined it, by the functions that it passes. The walk goes down
-//! this list; the one step back is marked.
+//! The walk leads a task from `pool.submit(f)` to the thread that joins it, function by function. It goes
+//! down this list, with one step back, which is marked.
 //!
 //! | where | function | what happens |
 //! |---|---|---|
@@ -71,10 +71,10 @@
 //! | `thread_pool/admission.rs` | `admit` | the task goes into the inbox, or `decide` finds a thread or a place for it |
 //! | `thread_pool/inbox.rs` | `try_push` | before a worker can see the task, the task notes its queue (back to `enter` in `admission.rs`) |
 //! | `thread_pool/worker.rs` | `next_task` | a worker claims the next task of the batch (`Batch::claim` in `batch.rs`), or looks for one |
-//! | `thread_pool/shared.rs` | `run_task` | the hooks are called around it |
-//! | `task/mod.rs` | `run_then` | the observers are told; a task with a handle goes on to its cell |
+//! | `thread_pool/shared.rs` | `run_task` | the worker calls the hooks before and after the task |
+//! | `task/mod.rs` | `run_then` | the task tells its observers; if it has a handle, it goes on to the cell |
 //! | `handle/cell.rs` | `run` | the body leaves the cell and runs in a frame of its own (`cancel/current.rs`); the outcome is decided |
-//! | `handle/listener.rs` | `release_waiters` | the waker that the joiner has left is called |
+//! | `handle/listener.rs` | `release_waiters` | the worker calls the waker that the joiner has left |
 //! | `waiting/parker.rs` | `wake` | the joiner wakes up |
 //! | `waiting/wait.rs` | `wait` | the joiner looks again, finds the result, and `join` returns it |
 //!
