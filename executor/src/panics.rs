@@ -115,6 +115,20 @@ impl Panic {
 
     /// Takes the payload, as [`catch_unwind`] would have returned it. Returns `None` if it was taken before,
     /// also through a clone.
+    ///
+    /// ```
+    /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
+    ///
+    /// #[derive(Debug, PartialEq)]
+    /// struct Code(i32);
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let handle = pool.submit(|| std::panic::panic_any(Code(7)))?;
+    /// let Err(JoinError::Panicked(panic)) = handle.join() else { panic!("it panics") };
+    /// let code = panic.take_payload().and_then(|payload| payload.downcast::<Code>().ok());
+    /// assert_eq!(code, Some(Box::new(Code(7))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn take_payload(&self) -> Option<Box<dyn Any + Send>> {
         self.0.payload.lock().take()
     }

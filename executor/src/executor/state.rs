@@ -21,6 +21,18 @@ pub enum PoolState {
 
 impl PoolState {
     /// Returns whether the pool has been shut down and has not terminated yet.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// pool.execute(|| std::thread::sleep(std::time::Duration::from_millis(10)))?;
+    /// assert!(!pool.stats().state.is_terminating());
+    /// pool.shutdown();
+    /// // A health check answers "draining" now, until the pool is terminated.
+    /// assert!(pool.stats().state.is_terminating() || pool.is_terminated());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_terminating(self) -> bool {
         self > Self::Running && self < Self::Terminated
     }

@@ -151,6 +151,22 @@ impl ForkJoinPool {
     /// Puts a task into the queue of submissions, even on one of the pool's own workers. So the task begins
     /// after all earlier submissions, and it is not the next job of the calling worker.
     ///
+    /// ```
+    /// use executor::fork_join::ForkJoinPool;
+    /// use executor::{Latch, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let pool = Arc::new(ForkJoinPool::new(1)?);
+    /// let ended = Arc::new(Latch::new(1));
+    /// let (below, done) = (Arc::clone(&pool), Arc::clone(&ended));
+    /// pool.execute(move || {
+    ///     // A follow-up that has time: other submitters' tasks come before it.
+    ///     below.execute_externally(move || done.count_down()).expect("the pool runs");
+    /// })?;
+    /// ended.wait()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`RejectedExecution`] if the pool is shut down.
     #[doc(alias = "externalSubmit")]
@@ -223,6 +239,18 @@ pub fn in_pool() -> bool {
 /// Returns the index of the worker that the calling thread is, from 0; `None` outside any pool. At any
 /// moment, the workers of a pool have different indices. All indices are below the pool's threads and spare
 /// threads together.
+///
+/// ```
+/// use executor::fork_join::{ForkJoinPool, worker_index};
+/// use executor::prelude::*;
+///
+/// let pool = ForkJoinPool::new(2)?;
+/// // For example the place of a buffer that no other worker uses meanwhile.
+/// let index = pool.submit(worker_index)?.join()?;
+/// assert!(index.is_some());
+/// assert_eq!(worker_index(), None); // outside
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[doc(alias = "getPoolIndex")]
 pub fn worker_index() -> Option<usize> {
     here().map(|here| here.number())

@@ -89,6 +89,19 @@ impl ScheduledPoolBuilder {
 
     /// Sets whether series go on after a shutdown. Default: no. If they do, the executor does not terminate
     /// before each series was cancelled or has ended with a panic.
+    ///
+    /// ```
+    /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::builder().periodic_after_shutdown(true).build()?;
+    /// let beat = pool.series(|_| ()).at_fixed_rate(Duration::from_millis(1))?;
+    /// pool.shutdown();
+    /// assert!(!pool.await_termination(Duration::from_millis(5))); // the heart goes on
+    /// beat.cancel();
+    /// assert!(pool.await_termination(Duration::from_secs(10)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "setContinueExistingPeriodicTasksAfterShutdownPolicy")]
     pub fn periodic_after_shutdown(mut self, go_on: bool) -> Self {
         self.after.periodic = go_on;

@@ -90,6 +90,21 @@ impl<'a> SeriesBuilder<'a> {
 
     /// Begins the series, with `delay` between the end of a run and the begin of the next run.
     ///
+    /// ```
+    /// use executor::{Latch, ScheduledThreadPoolExecutor};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let three = Arc::new(Latch::new(3));
+    /// let looked = Arc::clone(&three);
+    /// // A look that takes long is not followed by several at once.
+    /// let look = move |_: &_| looked.count_down();
+    /// let series = pool.series(look).first_after(Duration::from_millis(1)).with_fixed_delay(Duration::from_millis(2))?;
+    /// three.wait()?;
+    /// series.cancel();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// See [`at_fixed_rate`](Self::at_fixed_rate).
     pub fn with_fixed_delay(self, delay: Duration) -> Result<Series, RejectedSeries> {

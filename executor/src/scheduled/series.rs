@@ -234,6 +234,19 @@ impl Series {
     }
 
     /// Returns whether the series is paused.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let backup = pool.series(|_| ()).at_fixed_rate(Duration::from_secs(60))?;
+    /// backup.pause();
+    /// assert!(backup.is_paused()); // the status page says so
+    /// backup.resume();
+    /// assert!(!backup.is_paused());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_paused(&self) -> bool {
         self.inner.planner.upgrade().is_some_and(|planner| planner.is_paused(self.inner.id))
     }

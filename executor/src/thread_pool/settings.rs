@@ -221,6 +221,18 @@ impl ThreadPoolExecutor {
 
     /// Changes whether core threads end when they have been idle for the keep-alive time.
     ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(8);
+    /// // At night the pool needs no threads: all of them may end.
+    /// pool.set_keep_alive(Duration::from_secs(30))?;
+    /// pool.set_core_timeout(true)?;
+    /// assert!(pool.core_timeout());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`PoolConfigError::ZeroKeepAlive`] if the keep-alive time is zero.
     pub fn set_core_timeout(&self, allowed: bool) -> Result<(), PoolConfigError> {
@@ -234,6 +246,16 @@ impl ThreadPoolExecutor {
 
     /// Replaces the factory that starts the threads from now on. A factory that
     /// [`thread_factory`](Self::thread_factory) has returned can be put back.
+    ///
+    /// ```
+    /// use executor::{NamedThreads, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// pool.set_thread_factory(NamedThreads::new("import").stack_size(4 << 20));
+    /// let name = pool.submit(|| std::thread::current().name().map(str::to_owned))?.join()?;
+    /// assert_eq!(name.as_deref(), Some("import-thread-1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_thread_factory(&self, factory: impl ThreadFactory + 'static) {
         let factory = in_arc::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory));
         let name = factory.name().map(Arc::from);

@@ -58,6 +58,16 @@ pub struct PoolStats {
 impl PoolStats {
     /// Returns the number of accepted tasks: waiting, running and ended. Tasks that were cancelled while they
     /// waited do not count.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let handles: Vec<_> = (0..5).map(|n| pool.submit(move || n)).collect::<Result<_, _>>()?;
+    /// assert_eq!(pool.stats().task_count(), 5); // whether they have run or not
+    /// # drop(handles);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "getTaskCount")]
     pub fn task_count(&self) -> u64 {
         self.queued as u64 + self.active as u64 + self.completed

@@ -98,6 +98,17 @@ impl Semaphore {
     /// A fair semaphore leaves a permit idle until the thread that waited for it has woken up. An unfair one
     /// gives it to the next thread that asks, so more work is done. In return a waiter may starve if
     /// newcomers never stop coming.
+    ///
+    /// ```
+    /// use executor::Semaphore;
+    ///
+    /// // Parsers that share two buffers: which of them is next does not matter, only that no buffer lies idle.
+    /// let buffers = Semaphore::unfair(2);
+    /// let buffer = buffers.acquire()?;
+    /// assert_eq!(buffers.available_permits(), 1);
+    /// # drop(buffer);
+    /// # Ok::<(), executor::Cancelled>(())
+    /// ```
     pub fn unfair(permits: usize) -> Self {
         Self::made(permits, false)
     }
@@ -148,6 +159,17 @@ impl Semaphore {
     }
 
     /// Waits until `permits` are free at once, for `timeout` at most.
+    ///
+    /// ```
+    /// use executor::Semaphore;
+    /// use std::time::Duration;
+    ///
+    /// let megabytes = Semaphore::new(64);
+    /// let upload = megabytes.acquire_many_timeout(48, Duration::from_secs(1))?;
+    /// assert!(megabytes.acquire_many_timeout(48, Duration::from_millis(1)).is_err()); // try later
+    /// drop(upload);
+    /// # Ok::<(), executor::WaitError>(())
+    /// ```
     ///
     /// # Errors
     /// [`WaitError`] as for [`acquire_timeout`](Self::acquire_timeout).
