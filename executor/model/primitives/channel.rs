@@ -134,7 +134,11 @@ impl<T> Sender<T> {
     }
 
     #[must_use]
-    #[expect(clippy::unnecessary_wraps, reason = "a real one may have no bound")]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[must_use]
     pub fn capacity(&self) -> Option<usize> {
         Some(self.0.capacity)
     }
@@ -155,7 +159,11 @@ impl<T> Receiver<T> {
     }
 
     #[must_use]
-    #[expect(clippy::unnecessary_wraps, reason = "a real one may have no bound")]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[must_use]
     pub fn capacity(&self) -> Option<usize> {
         Some(self.0.capacity)
     }
