@@ -5,16 +5,16 @@
 //!
 //! 1. The pool is shut down: the task is refused.
 //! 2. There are fewer threads than the core size: a thread is started for the task.
-//! 3. The queue has room, perhaps after tombstones were cleared out: the task waits, a worker is woken.
+//! 3. The queue has room, perhaps after tombstones were cleared out: the task waits, and a worker is woken.
 //! 4. There are fewer threads than the maximum: a thread is started for the task.
 //! 5. Otherwise the task is refused, and the rejection handler is called, outside the lock.
 //!
-//! A pool that starts threads first does so in step 2, up to the maximum.
+//! With `threads_first`, step 2 starts threads up to the maximum.
 //!
 //! # Invariants
 //!
-//! 1. A task is accepted under the lock under which that was decided: the lock of the state or, on the short
-//!    way, that of the inbox, which is open only while there is nothing to decide.
+//! 1. The decision to accept a task and the acceptance happen under one lock. That is the lock of the state
+//!    or, on the short way, the lock of the inbox. The inbox is open only while there is nothing to decide.
 //! 2. While a task waits, there is a live worker. So no task is queued before the first worker has begun or
 //!    after the last has left.
 //! 3. A refused task goes back to its submitter unchanged. Only a user's queue that panics can lose a task.
@@ -49,7 +49,7 @@ impl Executor for ThreadPoolExecutor {
 
 impl PoolShared {
     /// Accepts a task by the rules above, or gives it back with the reason.
-    #[inline] // as are its callers: to copy a task at each step costs more than the lock
+    #[inline] // its callers are inlined, too: to copy a task at each call takes longer than the lock
     fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
         match self.inbox.try_push(task, |task| self.enter(task)) {
             Ok(()) => Ok(()),
@@ -57,7 +57,7 @@ impl PoolShared {
         }
     }
 
-    /// Makes a task that is about to wait tell the pool if it is cancelled.
+    /// Notes the pool in a task that is about to wait, so that a canceller can tell the pool.
     #[inline]
     fn enter(&self, task: &Task) {
         if !task.enter_queue(self.registration.id()) {
@@ -85,7 +85,8 @@ impl PoolShared {
             }
             if state.live == 0 {
                 // All threads of the pool have been ordered and none has started. If no thread starts, a task
-                // in the queue would be stranded. So the submitter waits until it knows.
+                // in the queue would be stranded. So the submitter waits until a thread has started or will
+                // not start.
                 if is_starting_a_worker(self) {
                     drop(state); // this thread would wait for itself
                     return Err(RejectedExecution {
@@ -165,7 +166,7 @@ impl PoolShared {
         }
         if state.phase == PoolState::Running && state.live > 0 {
             let queued = self.enqueue(&mut state, task);
-            self.tell_of_task(state); // releases the lock; the error is the factory's, and is dropped later
+            self.tell_of_task(state); // releases the lock; the error is dropped after that
             return match queued {
                 Ok(()) | Err(None) => Ok(()),
                 Err(Some(task)) => Err(RejectedExecution { reason: RejectReason::NoThread(error), task }),
@@ -194,8 +195,8 @@ impl Refuser for Arc<PoolShared> {
         self.admit_when_room(task, deadline, |task| self.admit(task))
     }
 
-    /// Runs the task without hooks and counts, since it is no task of the pool. A panic that no client reads
-    /// is still reported to the pool's panic handler.
+    /// Runs the task without hooks and counts, since the pool has not accepted it. A panic that no client
+    /// reads is still reported to the pool's panic handler.
     fn run_here(&self, task: Task) {
         let label = task.label();
         task.run_then(|outcome| {
@@ -205,7 +206,7 @@ impl Refuser for Arc<PoolShared> {
         });
     }
 
-    /// Takes a task out like a worker, but notes the claim in no worker slot.
+    /// Takes a task out as a worker does, but counts the claim as one of a thread without a worker slot.
     fn take_next(&self) -> Option<Task> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();

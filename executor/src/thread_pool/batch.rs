@@ -1,9 +1,9 @@
 //! The batch, from which workers claim tasks without the lock of the state, and the worker slots.
 //!
 //! If each worker took the lock of the state for each task, the workers would contend for it. So a worker
-//! that finds no task makes a batch of a piece of the inbox, in one step, and every worker claims tasks from
-//! it, one at a time. A claim is one addition to a counter; its old value is the place of the task. So no two
-//! workers get the same place.
+//! that finds no task makes a piece of the inbox a batch, in one step. Every worker claims tasks from this
+//! batch, one at a time. A claim is one addition to a counter; the counter's old value is the place of the
+//! task. So no two workers get the same place.
 //!
 //! ```text
 //!    submitter ──▶ inbox ──a piece, when the batch is used up────▶ batch ─one by one─▶ workers
@@ -12,8 +12,8 @@
 //!                                                                 queue
 //! ```
 //!
-//! A worker never holds a task that it has not begun. A private batch for each worker would be faster, and
-//! wrong: a task could wait for one that lies in the batch of its own worker, and neither would ever end.
+//! A worker never holds a task that it has not begun. A private batch for each worker would be faster, but
+//! wrong: a task could wait for another task in the batch of the same worker, and neither would ever end.
 //!
 //! # Stopping the claims
 //!
@@ -24,9 +24,10 @@
 //! # Worker slots
 //!
 //! Each worker has a *worker slot*, in which it alone counts the tasks that it has claimed, begun and
-//! completed. For one count of all workers, they would contend for a cache line with each task. A thread that
-//! wants the counts adds up the worker slots, under the lock of the state and while the batch is frozen. Then
-//! no task begins. Ends are counted one by one, so the sum was true at some moment of the addition.
+//! completed. With one common count, the workers would contend for its cache line with each task. A thread
+//! that wants the counts adds up the worker slots, under the lock of the state and while the batch is frozen.
+//! Meanwhile no task begins. Tasks can end, but each end is counted in one step. So the sum was true at some
+//! moment during the addition.
 //!
 //! A claim takes effect when the counter moves. A moment later the worker notes the claim in its worker slot.
 //! So a thread that freezes the batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
@@ -34,8 +35,9 @@
 //! # Without a lock
 //!
 //! A place is an `UnsafeCell`. A lock for each place would take 15 % more processor time per tiny task,
-//! although no two threads ever contend for it. The models of `executor/model/tests/cores/batch` check that
-//! no place is accessed twice: two threads claim, one freezes, one reclaims, and a batch is filled again.
+//! although no two threads ever contend for such a lock. The models of `executor/model/tests/cores/batch`
+//! check that no place is accessed twice: two threads claim, one freezes, one reclaims, and a batch is filled
+//! again.
 //!
 //! # Invariants
 //!
@@ -45,7 +47,7 @@
 //!    empty, the oldest piece of the inbox. So the batch and the queue are never both in use, and tasks start
 //!    in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
-//! 4. The counts of a worker slot outlive its worker: the next worker in the slot continues them.
+//! 4. The counts of a worker slot stay when its worker leaves: the next worker in the slot continues them.
 
 #![allow(unsafe_code, reason = "a claimed place is touched without a lock")]
 
@@ -58,7 +60,7 @@ use crate::waiting::worker_context::PoolWorker;
 /// A place for one task. Only the thread that has claimed the place takes the task, once.
 pub(super) struct TaskSlot(UnsafeCell<Option<Task>>);
 
-// SAFETY: only `take` accesses a shared place, each caller another one. A task is `Send`.
+// SAFETY: only `take` accesses a shared place, and each place has one caller only. A task is `Send`.
 unsafe impl Sync for TaskSlot {}
 
 impl TaskSlot {
@@ -68,7 +70,7 @@ impl TaskSlot {
     }
 
     /// # Safety
-    /// No other thread takes from this place, now or later.
+    /// The caller must make sure that no other thread takes from this place, now or later.
     #[inline]
     unsafe fn take(&self) -> Option<Task> {
         // SAFETY: only the caller accesses this place.
@@ -84,24 +86,26 @@ impl TaskSlot {
 /// Tasks that workers claim in order, each task once.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// The place of the next claim; at or above the number of places, there is no task to claim.
+    /// The place of the next claim. If it is not below the number of places, there is no task to claim.
     next: Counter,
     slots: Vec<TaskSlot>,
 }
 
-/// The counter that all workers write, in a cache line without data that they only read.
+/// The counter that all workers write. Data that they only read is in other cache lines.
 #[derive(Default)]
 #[repr(align(128))]
 struct Counter(AtomicUsize);
 
-/// The counter of a frozen batch. Each worker that tries to claim adds one, so there is room above.
+/// The counter of a frozen batch. Each worker that tries to claim adds one to the counter. The value is far
+/// below the maximum, so these additions do not overflow.
 const FROZEN: usize = usize::MAX / 2;
 
 impl Batch {
     /// Claims the next task. `None` if the batch is used up or frozen; then the caller looks at the state.
     ///
     /// All operations on the counter are sequentially consistent, because of the flag of the waiting
-    /// submitters: a worker writes the counter, then reads the flag; a submitter the other way round.
+    /// submitters: a worker writes the counter and then reads the flag, and a submitter writes the flag and
+    /// then reads the counter.
     #[inline]
     pub(super) fn claim(&self) -> Option<Task> {
         let place = self.next.0.fetch_add(1, Ordering::SeqCst);
@@ -121,13 +125,13 @@ impl Batch {
         self.slots.len() - self.claimed()
     }
 
-    /// Ends all claims, and returns their number.
+    /// Stops the claims, and returns how many tasks were claimed.
     fn freeze(&self) -> usize {
         self.next.0.swap(FROZEN, Ordering::SeqCst).min(self.slots.len())
     }
 
     fn resume(&self, claimed: usize) {
-        self.next.0.swap(claimed, Ordering::SeqCst); // a swap: loom takes a store for older than additions
+        self.next.0.swap(claimed, Ordering::SeqCst); // loom would treat a store as older than the additions
     }
 }
 
@@ -154,7 +158,7 @@ impl Batches {
         (self.remaining() > 0).then_some(&self.current)
     }
 
-    /// Makes a new batch of the tasks that `fill` puts in. The current one is used up.
+    /// Makes a new batch of the tasks that `fill` puts into it. The current batch must be used up.
     pub(super) fn refill(&mut self, fill: impl FnOnce(&mut Vec<TaskSlot>)) {
         let free = self.spent.iter_mut().position(|batch| Arc::get_mut(batch).is_some());
         let mut batch = free.map_or_else(Arc::default, |place| self.spent.swap_remove(place));
@@ -199,7 +203,7 @@ impl Batches {
         self.current.resume(frozen.claimed);
     }
 
-    /// Gives back the memory that a burst needed. No task waits, so the current batch is used up.
+    /// Frees the memory that a burst needed. No task waits, so the current batch is used up.
     pub(super) fn shrink(&mut self, kept: usize) {
         debug_assert_eq!(self.remaining(), 0);
         if self.current.slots.capacity() > kept {
@@ -209,7 +213,7 @@ impl Batches {
     }
 }
 
-/// The counts of a batch from which no task is claimed for a moment.
+/// The counts of a frozen batch.
 pub(super) struct Frozen {
     claimed: usize,
     /// All claims in this pool so far.
@@ -217,14 +221,14 @@ pub(super) struct Frozen {
 }
 
 /// The counts of one worker, and the task that it runs.
-#[repr(align(128))] // so that no two workers write to one cache line, or to two that are fetched together
+#[repr(align(128))] // so no two workers write to one cache line, or to two lines that are fetched together
 #[derive(Default)]
 pub(super) struct WorkerSlot {
     /// Claims that the worker has noted: it has begun the task or found it cancelled.
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,
-    /// The id of the task that was begun last. It runs if more tasks are begun than completed.
+    /// The id of the task that was begun last. The task runs now if more tasks were begun than completed.
     task: AtomicU64,
     /// The last task that had a name. Most tasks have no name, and take no lock here.
     named: Mutex<Option<TaskLabel>>,
@@ -287,16 +291,16 @@ impl PoolWorker for WorkerSlot {
     }
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
-        // Relaxed: this thread writes the id. Another id is here if the strand runs on top of a task that
-        // waits.
+        // Relaxed, since only this thread writes the id. The slot has another id if the strand runs on top of
+        // a task that waits.
         if self.task.load(Ordering::Relaxed) == strand.number() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }
     }
 }
 
-/// Adds one to a counter that only this thread writes. So it need not be an atomic addition, which costs
-/// more.
+/// Adds one to a counter that only this thread writes. So a load and a store are enough; an atomic addition
+/// would take longer.
 #[inline]
 fn add_one(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Release);
@@ -312,7 +316,7 @@ pub(super) struct WorkerSlots {
 }
 
 impl WorkerSlots {
-    /// Gives a worker a slot, and the number by which the worker vacates the slot.
+    /// Assigns a slot to a worker. Returns the slot, and the number that `vacate` needs.
     pub(super) fn assign(&mut self) -> (usize, Arc<WorkerSlot>) {
         let free = self.all.iter().position(|(taken, _)| !taken);
         let number = free.unwrap_or_else(|| {
@@ -335,7 +339,8 @@ impl WorkerSlots {
 
     /// Waits until all claims of the frozen batch are noted in the worker slots.
     pub(super) fn wait_for_claims(&self, frozen: &Frozen) {
-        // A worker notes a claim at once; until then it takes no lock that this thread holds.
+        // A worker notes a claim at once: between the claim and the note it takes no lock that this thread
+        // holds.
         while self.sum(WorkerSlot::noted) + self.claimed_otherwise < frozen.in_all {
             thread::yield_now();
         }

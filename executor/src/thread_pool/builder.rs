@@ -21,15 +21,15 @@ use crate::waiting::starvation::OnStarvation;
 ///
 /// For a new task, the first rule that applies decides:
 ///
-/// 1. fewer threads than [`core_threads`](Self::core_threads): a new thread starts with it, even if others
-///    are idle;
+/// 1. fewer threads than [`core_threads`](Self::core_threads): a new thread starts with the task, even if
+///    other threads are idle;
 /// 2. the [`queue`](Self::queue) accepts it;
-/// 3. fewer threads than [`maximum_threads`](Self::maximum_threads): a new thread starts with it;
+/// 3. fewer threads than [`maximum_threads`](Self::maximum_threads): a new thread starts with the task;
 /// 4. the [saturation policy](Self::rejection_handler) decides.
 ///
 /// So a pool with an unbounded queue never has more threads than its core size, and the maximum size matters
-/// only with a queue that can be full. [`threads_first`](Self::threads_first) swaps 2 and 3. Threads above
-/// the core size end when they have been idle for the [`keep_alive`](Self::keep_alive) time.
+/// only with a queue that can be full. [`threads_first`](Self::threads_first) swaps rules 2 and 3. Threads
+/// above the core size end when they have been idle for the [`keep_alive`](Self::keep_alive) time.
 ///
 /// For each setting that can be changed later, a running pool has a getter of the same name, and a setter
 /// with `set_` before it: [`core_threads`](ThreadPoolExecutor::core_threads) and
@@ -126,7 +126,8 @@ impl ThreadPoolBuilder {
     }
 
     /// Starts threads up to the maximum size before tasks are queued, instead of after the queue is full.
-    /// Default: the queue first. With this, the maximum is reached even if the queue has no bound.
+    /// Default: the queue first. With this setting, the pool reaches the maximum even if the queue has no
+    /// bound.
     pub fn threads_first(mut self) -> Self {
         self.threads_first = true;
         self
@@ -207,12 +208,12 @@ impl ThreadPoolBuilder {
     /// Makes the pool's root token a child of `token`, so a cancel of `token` stops the pool. Default: no
     /// parent.
     ///
-    /// The tokens of all its tasks are below `token`, so the running tasks see the request and its
+    /// The tokens of all tasks of the pool are below `token`, so the running tasks see the request and its
     /// [reason](CancelToken::reason) at once. Then a callback of the token stops the pool like
     /// [`shutdown_now`](crate::ExecutorService::shutdown_now) and drops the tasks that have not begun, which
     /// completes their handles as cancelled. (A task that a thread takes in between begins with a cancelled
-    /// token.) The pool accepts no more tasks, and is terminated when the running tasks have ended. Neither
-    /// the token nor the pool need outlive the other. A shutdown of the pool does not cancel the token.
+    /// token.) The pool accepts no more tasks, and is terminated when the running tasks have ended. The token
+    /// and the pool can be dropped in any order. A shutdown of the pool does not cancel the token.
     ///
     /// Use it for a service of several pools that end together, or with a deadline:
     ///
@@ -232,8 +233,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets how the pool ends a wait inside a task that could never end, because all threads wait and the
-    /// awaited task is in the queue. Default: [`OnStarvation::Report`], an error.
+    /// Sets what the pool does if a task waits for a task in the queue and all threads wait, so that the wait
+    /// could never end. Default: [`OnStarvation::Report`], an error.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -1,9 +1,10 @@
 //! Tasks that are cancelled while they wait.
 //!
-//! A task that is cancelled through its handle gives up its closure at once, wherever it is. An empty shell
-//! stays in the queue, a *tombstone*. It will not be run. It must not count as a waiting task, and must not
-//! take another task's room. For every cancel, a search of the queue would take time in proportion to the
-//! queue's length. So tombstones stay in the queue and are counted, and many are cleared out at once.
+//! A task that is cancelled through its handle gives up its closure at once, wherever it is. An empty task
+//! stays in the queue; it is called a *tombstone*. A tombstone is not run. It must not count as a waiting
+//! task, and must not take another task's room. A search of the queue for each cancel would take time in
+//! proportion to the queue's length. So tombstones stay in the queue and are counted, and many are cleared
+//! out at once.
 //!
 //! # The life of a tombstone
 //!
@@ -11,7 +12,7 @@
 //! |---|---|---|
 //! | a task was cancelled before it comes in | its submitter, by [`made`] | + 1 |
 //! | a waiting task is cancelled | the canceller, by [`QueueOwner::cancelled_in_queue`] | + 1 |
-//! | a tombstone is claimed or taken out of the queue | that thread, by [`has_left`] | − 1 |
+//! | a tombstone is claimed or taken out of the queue | the thread that does so, by [`has_left`] | − 1 |
 //! | a user's queue drops a tombstone | the queue, by [`QueueOwner::tombstone_dropped`] | − 1 |
 //!
 //! [`made`]: crate::task::tombstones::Tombstones::made
@@ -23,8 +24,8 @@
 //! # Invariants
 //!
 //! 1. Each tombstone is added once, by its canceller or by its submitter, and subtracted once. A canceller
-//!    adds after the task is cancelled, so perhaps the thread that takes the task out subtracts before that.
-//!    So the count can be below zero for a moment; it is exact while no cancel is under way.
+//!    adds one after it has cancelled the task. Perhaps the thread that takes the task out subtracts one
+//!    before that. So the count can be below zero for a moment; it is exact while no cancel is under way.
 //! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;
@@ -37,14 +38,14 @@ use crate::waiting::queue_owner::{QueueOwner, ServedBy};
 
 impl ThreadPoolExecutor {
     /// Takes a waiting task out of the queue. `None` if the task is not there: it runs, has ended, was
-    /// cancelled, or was never submitted to this pool. The caller can still run the task; to drop it cancels
-    /// its handle.
+    /// cancelled, or was never submitted to this pool. The caller can still run the task. If the caller drops
+    /// the task, its handle is cancelled.
     pub fn remove(&self, id: TaskId) -> Option<Task> {
         self.shared.remove(id).map(Task::handed_out)
     }
 
-    /// Clears out the remains of tasks that were cancelled while they waited. The pool does that by itself
-    /// sooner or later, and no count includes them; a call frees their memory now.
+    /// Clears out the remains of tasks that were cancelled while they waited. The pool also does that by
+    /// itself, sooner or later, and its counts leave these tasks out. A call frees their memory now.
     pub fn purge(&self) {
         let mut state = self.shared.state.lock();
         self.shared.inbox.reclaim(&mut state);
@@ -102,8 +103,9 @@ impl QueueOwner for PoolShared {
         let mut state = self.state.lock();
         self.tombstones.made();
         self.wake_submitter(&state);
-        // A tombstone is small, but without this one that no worker reaches would never go. To clear out when
-        // half of the queue are tombstones costs each of them a constant share.
+        // A tombstone is small. But without this step, a tombstone that no worker reaches would stay for
+        // good. The queue is searched only when half of it are tombstones, so the time for each tombstone is
+        // constant.
         if self.tombstones.are_many(|| self.inbox.waiting(&state)) {
             self.inbox.reclaim(&mut state);
             let removed = self.clear_out(&mut state);
@@ -127,7 +129,7 @@ impl QueueOwner for PoolShared {
         let removed = ask(|| state.queue.remove_if(&mut |task| wanted(task))).unwrap_or_default();
         let (cancelled, taken): (Vec<_>, Vec<_>) =
             removed.into_iter().partition(|task| self.tombstones.has_left(task));
-        self.wake_submitter(&state); // which tells the next one when it has used its room
+        self.wake_submitter(&state); // the submitter tells the next one when it leaves the wait list
         drop(state);
         drop(cancelled);
         self.report_kept();

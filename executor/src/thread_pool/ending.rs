@@ -1,4 +1,4 @@
-//! The end of a pool: shutdown, the wait for the end, and the pool's last moment.
+//! The end of a pool: the shutdown, the wait for the end, and the last steps.
 //!
 //! | | tasks that wait | tasks that run | workers leave |
 //! |---|---|---|---|
@@ -6,17 +6,17 @@
 //! | `shutdown_now` | come back to the caller | are asked to stop | after their task |
 //! | a cancel of the token to which the pool belongs | are dropped | are asked to stop | after their task |
 //!
-//! The last thread for which the pool waits ends the pool, under the lock under which it sees that it is the
-//! last. Usually that is the last worker, but also a submitter whose factory failed, or the caller of
-//! `shutdown` if there is no worker. That thread calls the `terminated` hook, outside the lock, and then
-//! wakes all threads that wait for the end.
+//! The last thread for which the pool waits ends the pool, under the same lock under which it finds that no
+//! other thread is left. Usually this thread is the last worker. It can also be a submitter whose factory
+//! failed, or the caller of `shutdown` if there is no worker. That thread calls the `terminated` hook,
+//! outside the lock, and then wakes all threads that wait for the end.
 //!
 //! # A thread that the pool waits for must not wait for the pool
 //!
 //! A task that closes its own pool would wait for itself, and so would a thread factory or a hook. So each
 //! thread notes which pools wait for it, and why, as a [`Role`]. On such a thread, a wait for the end of the
-//! pool returns at once. A submission by the pool's own thread factory is refused where it would wait for the
-//! thread that this factory must start.
+//! pool returns at once. A submission by the pool's own thread factory is refused if it would have to wait
+//! for the thread that this factory must start.
 //!
 //! # Invariants
 //!
@@ -92,12 +92,12 @@ impl Drop for ThreadPoolExecutor {
 }
 
 impl ThreadPoolExecutor {
-    /// Whether a wait for the pool's end could only deadlock, because the pool waits for the calling thread.
+    /// Whether a wait for the pool's end would be a deadlock, because the pool waits for the calling thread.
     pub(crate) fn waits_for_this_thread(&self) -> bool {
         waits_for_this_thread(&self.shared)
     }
 
-    /// Waits for the pool's end, and cannot be cancelled. Returns at once if the wait could only deadlock.
+    /// Waits for the pool's end, and cannot be cancelled. Returns at once if the wait would be a deadlock.
     fn wait_for_the_end(&self) {
         if !waits_for_this_thread(&self.shared) {
             masked(|| self.shared.terminated.wait()).unwrap_or_else(|_| unreachable!("masked"));
@@ -169,8 +169,8 @@ impl PoolShared {
             return;
         }
         state.phase = PoolState::Tidying; // so that only one thread ends the pool
-        // Only a user's own queue can still have tasks, namely tasks that it did not give out. They end as
-        // cancelled.
+        // Only a user's own queue can still have tasks, namely tasks that it did not give out. Its drop
+        // cancels them.
         let queue = std::mem::replace(&mut state.queue, Box::new(FifoQueue::unbounded()));
         drop(state);
         discard(queue);
@@ -192,7 +192,7 @@ impl PoolShared {
     }
 }
 
-/// Whether a wait for the end of this pool could only deadlock, because the pool waits for the calling
+/// Whether a wait for the end of this pool would be a deadlock, because the pool waits for the calling
 /// thread.
 fn waits_for_this_thread(shared: &PoolShared) -> bool {
     let own = shared.address();

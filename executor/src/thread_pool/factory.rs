@@ -15,9 +15,9 @@ use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 ///
 /// The submitter of a task calls the factory, outside all locks. The factory must not submit to its own pool:
 /// while that pool has no other thread, such a task is refused. If the factory panics or fails, the task that
-/// needed the thread is queued if other workers live, and refused otherwise. While the pool has other
-/// threads, a factory that has failed is not called again for a millisecond, then two, then four, up to a
-/// second.
+/// needed the thread is queued for the other workers. Without other workers, the task is refused. While the
+/// pool has other threads, it waits a millisecond before it calls a failed factory again. After each further
+/// failure this time doubles, up to a second.
 ///
 /// # Blocking
 /// A factory may pass the worker on to be run later, but not much later. While the pool has no other thread,
@@ -38,9 +38,9 @@ pub trait ThreadFactory: Send + Sync {
     }
 }
 
-/// The work of one thread of a pool. A [`ThreadFactory`] runs it on the thread that it starts.
+/// The work of one thread of a pool. A [`ThreadFactory`] calls [`run`](Self::run) on the new thread.
 ///
-/// Its drop tells the pool that this thread will not start.
+/// The drop of a worker that was not run tells the pool that this thread will not start.
 #[must_use = "the pool counts on it to be run or dropped"]
 pub struct Worker(Mutex<Option<WorkerBody>>); // the lock makes it `Sync`, so that an error can carry it
 
@@ -53,7 +53,7 @@ impl Worker {
         Self(Mutex::new(Some(Box::new(body))))
     }
 
-    /// Takes tasks from the pool and runs them, until the pool has no more use for this thread.
+    /// Takes tasks from the pool and runs them, until the pool no longer needs this thread.
     pub fn run(self) {
         if let Some(body) = self.take() {
             body(true);
@@ -79,8 +79,8 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// The time during which a failed factory is not called again, if there are other threads: 1 ms after the
-/// first failure, twice as long after each further one, and about a second at most.
+/// The time for which the pool does not call a failed factory again, if it has other threads: 1 ms after the
+/// first failure, twice as long after each further failure, and about a second at most.
 #[derive(Default)]
 pub(super) struct Backoff {
     failures: u32,
@@ -137,8 +137,8 @@ impl NamedThreads {
         Self { name: name.into(), stack_size: None, created, alive }
     }
 
-    /// Makes the default factory of a pool: its threads are named `pool-1-thread-1`, with a number for each
-    /// pool.
+    /// Makes the default factory of a pool: its threads are named `pool-1-thread-1`, with another number for
+    /// each pool.
     pub(super) fn of_next_pool() -> Self {
         static POOLS: IdCounter = IdCounter::new(1);
         Self::new(format!("pool-{}", POOLS.fetch_add(1, Ordering::Relaxed)))

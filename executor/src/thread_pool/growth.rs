@@ -6,20 +6,21 @@
 //! # From the order to the first task
 //!
 //! 1. A submitter counts the worker as *starting*, puts its task among the `first_tasks`, counts itself as
-//!    `in_factory`, and lets go of the lock.
+//!    `in_factory`, and releases the lock.
 //! 2. It calls the factory with a [`Worker`], which the factory must run on a new thread.
-//! 3. The worker begins: it counts as *live* and takes its first task, unless another worker was quicker.
+//! 3. The worker begins: it counts as *live* and takes its first task, unless another worker has taken that
+//!    task.
 //!
 //! | if | then |
 //! |---|---|
 //! | the factory fails | it drops the [`Worker`]: *starting* goes down; the submitter takes its task back |
 //! | the [`Worker`] is dropped after the factory's `Ok` | the last such drop also drops the first tasks |
-//! | a worker unwinds (a bug of this crate) | if it was the last and tasks wait, it orders another |
+//! | a worker unwinds (a bug of this crate) | if it was the last worker and tasks wait, it orders another one |
 //!
 //! # Invariants
 //!
 //! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
-//!    `in_factory`. When the last of them is gone, the task is dropped.
+//!    `in_factory`. If there is none of these, the task is dropped.
 //! 2. A submitter takes its task back in the same step in which it stops counting as `in_factory`.
 //! 3. While there are other threads, a factory that has failed is not called again before its
 //!    [`Backoff`](super::factory::Backoff) is over.
@@ -39,7 +40,8 @@ use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
 
 impl ThreadPoolExecutor {
-    /// Starts a thread that waits for tasks, if there are fewer threads than the core size. True if it did.
+    /// Starts a thread that waits for tasks, if there are fewer threads than the core size. True if it has
+    /// started one.
     pub fn prestart_core_thread(&self) -> bool {
         self.shared.prestart()
     }
@@ -53,10 +55,10 @@ impl ThreadPoolExecutor {
 }
 
 /// The failed start of a worker: the error, the task for which it was ordered, and the lock of the state,
-/// which the submitter holds from then on.
+/// which the submitter now holds.
 pub(super) struct NoWorker<'a> {
-    // The order of the fields is the order of their drops. The error is the factory's, or its panic, so it
-    // must be dropped after the lock is released.
+    // The order of the fields is the order of their drops. The error comes from the user's factory. Its drop
+    // can call user code, so it must be dropped after the lock is released.
     pub(super) state: MutexGuard<'a, PoolData>,
     pub(super) error: io::Error,
     pub(super) task: Task,
@@ -79,10 +81,10 @@ impl PoolShared {
         }
     }
 
-    /// Calls the factory to start a thread, outside the lock, for a first task or without one.
+    /// Calls the factory outside the lock, to start a thread for a first task, or without a task.
     ///
-    /// After a failure the caller gets the lock. It must take its task back before it releases the lock,
-    /// since it no longer counts as `in_factory`: otherwise another thread could drop the task as stranded.
+    /// After a failure the caller holds the lock again, and no longer counts as `in_factory`. It must take
+    /// its task back before it releases the lock: otherwise another thread could drop the task as stranded.
     pub(super) fn order_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, PoolData>,
@@ -124,21 +126,21 @@ impl PoolShared {
 
     fn worker_does_not_come(&self) {
         let mut state = self.state.lock();
-        self.inbox.close(&state); // perhaps the next submitter must start another
+        self.inbox.close(&state); // perhaps the next submitter must start another worker
         state.starting -= 1;
         state.backoff.after_failure();
         self.started.notify_all();
-        self.wake_submitter(&state); // another can be started in its place
+        self.wake_submitter(&state); // another worker can be started in its place
         self.wake_worker(&mut state, 0);
         let asked = std::mem::take(&mut state.asked);
         self.see_to_stranded(state);
         self.tell_of_worker(asked);
     }
 
-    /// Drops the first tasks if no thread will take them, and then ends the pool if that is due. Usually a
-    /// submitter whose factory fails takes its task back. But if the factory returns `Ok` and the worker is
-    /// dropped later, no submitter is left that could do so. The pool does not end before the tasks are
-    /// dropped.
+    /// Drops the first tasks if no thread will take them, and then ends the pool if it was shut down and has
+    /// no worker left. Usually a submitter whose factory fails takes its task back. But if the factory
+    /// returns `Ok` and the worker is dropped later, no submitter is left that could take it back. The pool
+    /// does not end before the tasks are dropped.
     pub(super) fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, PoolData>) {
         let nobody_comes = state.workers() == 0 && state.in_factory == 0;
         if nobody_comes && !state.first_tasks.is_empty() {
@@ -152,7 +154,7 @@ impl PoolShared {
         self.terminate_if_done(state);
     }
 
-    /// Orders another worker if the last one has unwound and tasks wait. The inbox is closed.
+    /// Orders another worker if the last one has unwound and tasks wait. The inbox must be closed.
     pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, PoolData>) {
         let tasks_wait = self.to_be_taken(&state) > 0;
         if let Some(shared) = self.me.upgrade()
@@ -180,7 +182,8 @@ impl PoolShared {
         }
     }
 
-    /// Orders a worker without a first task if there are fewer than the core size. True if it did.
+    /// Orders a worker without a first task if there are fewer than the core size. True if it has ordered
+    /// one.
     pub(super) fn prestart(&self) -> bool {
         let state = self.state.lock();
         if state.phase != PoolState::Running || state.workers() >= state.settings.core {

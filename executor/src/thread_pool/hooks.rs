@@ -3,9 +3,9 @@
 use crate::ids::TaskId;
 use crate::task::outcome::Outcome;
 
-/// The task about which a hook is called. For the tasks of a [`SerialExecutor`](crate::SerialExecutor), or of
-/// a stripe, it is the drain task that runs them one after the other. That task has an id of its own and no
-/// name, and always completes.
+/// The description of a task that a hook gets. For a [`SerialExecutor`](crate::SerialExecutor) or a stripe it
+/// describes the drain task, which runs the tasks of the strand one after the other. The drain task has an id
+/// of its own and no name, and always completes.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct TaskInfo<'a> {
@@ -44,7 +44,7 @@ pub trait Hooks: Send + Sync {
     fn worker_ended(&self) {}
 
     /// Called once, when the pool has run its last task and all its threads have left, except perhaps the
-    /// calling one. The pool counts as terminated when this method has returned.
+    /// calling thread. The pool counts as terminated when this method has returned.
     fn terminated(&self) {}
 }
 

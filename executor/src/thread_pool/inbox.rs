@@ -1,23 +1,25 @@
 //! The inbox, in which submitters leave tasks while no worker must be woken.
 //!
-//! If each submission took the lock of the state, submitters and workers would contend for it with each task.
-//! Most of the time there is nothing to decide: the pool runs, it has its threads, no worker must be woken,
-//! and the queue has room. Then a submitter leaves its task in the inbox, which has a lock of its own. A
-//! worker that finds no other task makes a batch of the oldest tasks here, in one step. Only a pool with a
-//! [`FifoQueue`](crate::FifoQueue) uses its inbox, since only there the order stays the same.
+//! If each submission took the lock of the state, submitters and workers would contend for that lock with
+//! each task. Most of the time there is nothing to decide: the pool is running and has its threads, no worker
+//! must be woken, and the queue has room. Then a submitter leaves its task in the inbox, which has a lock of
+//! its own. A worker that finds no other task makes a batch of the oldest tasks here, in one step. Only a
+//! pool with a [`FifoQueue`](crate::FifoQueue) uses its inbox, since only with that queue the order of the
+//! tasks stays the same.
 //!
 //! # Pieces
 //!
 //! The inbox consists of pieces of [`PIECE`] tasks, and a batch is made of one piece. If a batch were made of
-//! all tasks at once, workers would claim from one long list while another long list grows beside it: twice
-//! the memory, all of it new to the processor's caches. A piece that was used up is soon filled again.
+//! all tasks at once, workers would claim from one long list while another long list grows beside it. That
+//! would take twice the memory, and none of it would be in the processor's caches. A piece that was used up
+//! is soon filled again.
 //!
 //! # Open and closed
 //!
-//! The inbox is open while it has `room`. A submitter that came the long way opens it if the next submitter
-//! will have nothing to decide. It puts its own task here, too, so that the queue has only reclaimed tasks. A
-//! worker that searches also opens the inbox. A thread closes it, under the lock of the state, when there is
-//! something to decide:
+//! The inbox is open while it has `room`. A submitter that came the long way opens the inbox if the next
+//! submitter will have nothing to decide. The submitter also puts its own task into the inbox, so that the
+//! queue has only reclaimed tasks. A worker that searches also opens the inbox. A thread closes the inbox,
+//! under the lock of the state, when there is something to decide:
 //!
 //! | closed by | because the next submitter must |
 //! |---|---|
@@ -28,12 +30,14 @@
 //!
 //! # Invariants
 //!
-//! 1. The lock of the state comes before that of the inbox. A thread that opens, closes or empties the inbox
-//!    holds both.
-//! 2. While it is open, the pool is running and has all threads that it starts before it queues, and no
-//!    worker sleeps or one is searching. Before a worker sleeps, it looks here and closes the inbox.
+//! 1. A thread takes the lock of the state before the lock of the inbox. A thread that opens, closes or
+//!    empties the inbox holds both locks.
+//! 2. While the inbox is open, three things are true. The pool is running. It has all threads that it starts
+//!    before it puts tasks into the queue. And no worker sleeps, unless another worker is searching. Before a
+//!    worker sleeps, it looks into the inbox and closes it.
 //! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
-//! 4. It never has more room than the queue would have with all waiting tasks in it. So the bound holds.
+//! 4. The inbox never has more room than the queue would have if all waiting tasks were in the queue. So the
+//!    bound of the queue holds.
 
 use std::collections::VecDeque;
 
@@ -52,15 +56,15 @@ pub(super) struct Inbox {
     tray: Mutex<InboxState>,
 }
 
-/// How many tasks are in a piece: so many that making a batch costs almost nothing for each task, and so few
-/// that a piece stays in the caches. Under a model checker, a few tasks are already more than one piece.
+/// The number of tasks in a piece. It is so high that making a batch takes almost no time per task, and so
+/// low that a piece stays in the caches. Under a model checker, a few tasks are already more than one piece.
 const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 512 };
 
 /// The tasks in the inbox, in the order in which they came.
 #[derive(Default)]
 #[repr(C)] // the fields that a push uses come first, in one cache line with the lock
 pub(super) struct InboxState {
-    /// How many more tasks can come the short way; 0 while the inbox is closed.
+    /// How many more tasks can be left in the inbox; 0 while the inbox is closed.
     room: usize,
     /// The piece that is being filled, with the youngest tasks.
     slots: Vec<TaskSlot>,
@@ -80,7 +84,7 @@ impl Inbox {
         self.in_use
     }
 
-    /// Puts a task in, or gives it back if the inbox is closed. `enter` is called before others see it.
+    /// Puts a task in, or gives it back if the inbox is closed. Calls `enter` before others see the task.
     #[inline]
     pub(super) fn try_push(&self, task: Task, enter: impl FnOnce(&Task)) -> Result<(), Task> {
         let mut tray = self.tray.lock();
@@ -93,12 +97,12 @@ impl Inbox {
         Ok(())
     }
 
-    /// Puts a task in that came the long way.
+    /// Puts in a task that came the long way.
     pub(super) fn push(&self, task: Task) {
         self.tray.lock().push(task);
     }
 
-    /// Opens the inbox if there is nothing to decide for the next task. It was closed before.
+    /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed before.
     pub(super) fn open(&self, state: &mut PoolData) {
         // Counts only live threads: perhaps a thread that was ordered will not start.
         let has_its_threads = state.live >= state.settings.grows_to().max(1);
@@ -109,7 +113,7 @@ impl Inbox {
         }
     }
 
-    /// Closes the inbox: submitters come the long way. True if a task waits here, in queue or batch.
+    /// Closes the inbox. True if a task waits in the inbox, the queue or the batch.
     pub(super) fn close(&self, state: &PoolData) -> bool {
         if !self.in_use {
             return false;
@@ -162,7 +166,7 @@ impl Inbox {
         self.tray.lock()
     }
 
-    /// Gives back the memory that a burst needed.
+    /// Frees the memory that a burst needed.
     pub(super) fn shrink(&self, kept: usize) {
         let mut tray = self.tray.lock();
         if tray.slots.is_empty() && tray.slots.capacity() > kept {

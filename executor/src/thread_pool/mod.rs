@@ -1,7 +1,8 @@
 //! A pool of worker threads that take tasks from a queue.
 //!
-//! To start a thread for each task costs time. To have a thread for each task costs memory and, in the end,
-//! the process. A pool starts a chosen number of threads once, and its tasks wait their turn.
+//! Starting a thread for each task takes time. Keeping a thread for each task takes memory, and with too many
+//! threads the process fails. A pool starts a chosen number of threads once. Its tasks wait until a thread is
+//! free.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -17,8 +18,9 @@
 //! # In this folder
 //!
 //! The files stand in bottom-up order: each imports only from the files above it. Each file has one subject,
-//! and the methods of [`ThreadPoolExecutor`] that belong to it. Two files call methods of files further down:
-//! the setters in `settings`, and a worker that unwinds, which has `growth` start another.
+//! and the methods of [`ThreadPoolExecutor`] for that subject. Three files call methods of files further
+//! down. The setters in `settings` make `growth` start workers. A `worker` that unwinds makes `growth` start
+//! another worker. `worker` and `growth` tell `starving` that a worker has left or does not start.
 //!
 //! | file | what is in it |
 //! |---|---|
@@ -26,40 +28,42 @@
 //! | `factory` | where threads come from |
 //! | `rejection` | what happens to a task for which there is no room |
 //! | `settings` | which settings contradict each other, and how they change while the pool runs |
-//! | `batch` | tasks that workers claim one at a time without the lock; the slots where workers note it |
-//! | `state` | everything that changes together, behind one lock; the phases of a pool |
-//! | `inbox` | the short way in, while there is nothing to decide |
+//! | `batch` | tasks that workers claim one at a time without the lock; the workers' notes about their claims |
+//! | `state` | all fields that change together, behind one lock; the phases of a pool |
+//! | `inbox` | where submitters leave tasks while the pool has nothing to decide |
 //! | `shared` | what the pool and its workers have in common; where panics of user code stop |
 //! | `room` | how a submitter waits for room |
 //! | `cancelled` | tasks that are cancelled while they wait |
-//! | `stats` | the pool seen from outside |
-//! | `ending` | the way out: shutting down, and the last moment |
+//! | `stats` | the numbers of a pool, and the list of its tasks |
+//! | `ending` | how a pool is shut down, and how it ends |
 //! | `stopper` | how code stops a pool that it does not own |
 //! | `worker` | what a worker thread does, how it is woken, and how it leaves |
 //! | `growth` | how workers are started, and what happens if a start fails |
 //! | `starving` | workers whose tasks wait for each other |
-//! | `admission` | the way in: a task gets a thread or a place in the queue, or is refused |
+//! | `admission` | how a task gets a thread or a place in the queue, or is refused |
 //! | `builder` | the settings and how they interact: [`ThreadPoolBuilder`] |
 //! | `unconfigurable` | a pool whose settings cannot be changed |
 //!
 //! # The life of a pool
 //!
-//! A pool is running until it is shut down. Then it runs all tasks that it has (shutting down) or only those
-//! that have begun (stopping). When its last worker has left, the pool is terminated (picture: `state`).
+//! A pool is running until it is shut down. Then it runs all tasks that it has (shutting down) or only the
+//! tasks that have begun (stopping). When its last worker has left, the pool is terminated (picture:
+//! `state`).
 //!
-//! A worker takes a task, runs it, takes the next, and sleeps while there is no task. It leaves when it has
-//! slept for the keep-alive time and the pool can spare it, when there are more workers than the maximum,
-//! when the pool is shutting down and no task waits, or when it is stopping. The last worker to leave ends
-//! the pool.
+//! A worker takes a task, runs it, takes the next, and sleeps while there is no task. A worker leaves in four
+//! cases. It has slept for the keep-alive time, and the pool can spare it. There are more workers than the
+//! maximum. The pool is shutting down, and no task waits. Or the pool is stopping. The last worker to leave
+//! ends the pool.
 //!
 //! # The fast path
 //!
 //! While no worker must be woken, submitters do not need the state: they leave their tasks in the `inbox`.
 //! While there are tasks in the `batch`, workers do not need the state either: each claims a task by an
-//! addition to a counter, and counts in its own worker slot the tasks that it has begun and completed. So a
-//! busy pool takes one lock for each submission, that of the inbox, and no lock for each task begun. Only
-//! submitters take that lock, and the worker that makes the next batch. Only a pool with a
-//! [`FifoQueue`](crate::FifoQueue) has a fast path; other queues decide the order when a task is taken.
+//! addition to a counter, and counts in its own worker slot the tasks that it has begun and completed. So in
+//! a busy pool each submission takes one lock, that of the inbox, and the start of a task takes no lock. Only
+//! submitters and the worker that makes the next batch take the lock of the inbox. Only a pool with a
+//! [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task at the moment when
+//! a worker takes one.
 //!
 //! ```text
 //!                                      ┌──▶ worker ─┐  claims, begins, counts in its worker slot
@@ -71,13 +75,15 @@
 //! # Invariants
 //!
 //! 1. Everything that changes together is in `PoolData`, behind one lock. The inbox, the claims and the
-//!    worker slots are not: to see all at one moment, a thread also holds the inbox and freezes the batch.
+//!    worker slots change without that lock. A thread that must see them all at one moment also locks the
+//!    inbox and freezes the batch.
 //! 2. While a task waits in queue, inbox or batch, there is a live worker. (`admission`, `worker`)
-//! 3. While such a task waits and a worker sleeps, another one is searching or will look. (`inbox`, `worker`)
+//! 3. While such a task waits and a worker sleeps, another worker is searching or will look for a task.
+//!    (`inbox`, `worker`)
 //! 4. Once the phase has left `Running`, nothing enters the queue, the inbox or the batch. (`ending`)
 //! 5. No user code (a task, hook, factory, handler or callback, or the `Drop` of one) runs while the state is
 //!    locked. There are two exceptions: a comparator, and a user's own queue.
-//! 6. A worker never ends because of a task: [`Task::run`](crate::Task::run) lets no panic out.
+//! 6. No task ends a worker: [`Task::run`](crate::Task::run) catches every panic.
 
 mod queue;
 pub use queue::{FifoQueue, HandOffQueue, LifoQueue, WorkQueue};
@@ -133,38 +139,39 @@ use shared::PoolShared;
 /// An executor with threads of its own and a queue.
 ///
 /// [`builder`](Self::builder) has all settings; [`fixed`](Self::fixed), [`cached`](Self::cached) and
-/// [`single`](Self::single) make the usual pools. Threads start as tasks arrive. A panic in a task costs no
-/// thread.
+/// [`single`](Self::single) make the usual pools. Threads start as tasks arrive. A panic in a task does not
+/// end the thread.
 ///
 /// # What bounds it
 ///
 /// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. Both steps
-/// are short. But all threads of the pool share this lock and this counter, so more threads do not make them
-/// faster. On a machine with two cores, one thread alone submitted a task in 23 ns, and a worker alone took
-/// and ended an empty task in 31 ns. Two submitters at once took 74 ns for each task, and two workers 47 ns.
-/// Most of that time went into the cache line that both threads write. By Amdahl's law, no number of
-/// processors submits more than some 14 million tasks a second to one pool, or takes more than some 21
-/// million out of it. `cargo run --release --bin pools -- gate` in `bench/` measures it on your machine.
+/// are short. But all threads of the pool share this lock and this counter, so more threads do not make these
+/// steps faster. On a machine with two cores, one thread alone submitted a task in 23 ns, and a worker alone
+/// took and ended an empty task in 31 ns. Two submitters at once took 74 ns for each task, and two workers 47
+/// ns. Most of that time went into the cache line that both threads write. By Amdahl's law, one pool has a
+/// highest rate, however many processors there are: some 14 million tasks submitted in a second, and some 21
+/// million tasks taken. `cargo run --release --bin pools -- gate` in `bench/` measures both on your machine.
 ///
 /// So one pool keeps at most some 14 processors busy with tasks of 1 µs, and some 140 with tasks of 10 µs. A
 /// program that comes near that limit has two ways out:
 ///
-/// * **Bigger tasks.** For a task that processes a hundred items, the pool's cost for each item is a
-///   hundredth. Tasks shorter than half a microsecond should be made bigger first, however many processors
-///   there are: to submit a task and to take it costs some 60 ns of processor time.
+/// * **Bigger tasks.** If each task processes a hundred items, the pool's cost for an item is a hundredth of
+///   its cost for a task. Tasks shorter than half a microsecond should be made bigger first, on any machine:
+///   submitting and taking a task uses some 60 ns of processor time.
 /// * **Several pools**, each with a share of the processors and of the submitters. Each has its own lock and
 ///   its own counter. The order of submission is then kept only within each pool, and an idle thread of one
 ///   pool does not help another.
 ///
-/// More submitters or more workers than processors do not help: they only wait for the same lock.
+/// It does not help to have more submitters than processors, or more workers than processors: they only wait
+/// for the same lock.
 ///
 /// # Sharing and dropping
 ///
 /// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). The drop of a pool is a
 /// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless its builder was given another
 /// [`DropPolicy`]. The pool accepts nothing more, and the drop **blocks until every accepted task is done**.
-/// Two exceptions avoid a deadlock and a lost panic: if one of its own tasks drops the pool, or a thread that
-/// unwinds, the pool shuts down and the drop does not wait.
+/// In two cases the pool shuts down and the drop does not wait. If one of the pool's own tasks drops the
+/// pool, a wait would be a deadlock. If a thread that unwinds drops the pool, its panic could be lost.
 pub struct ThreadPoolExecutor {
     shared: Arc<PoolShared>,
     on_drop: DropPolicy,
@@ -180,9 +187,9 @@ impl ThreadPoolExecutor {
     /// threads complete them, the queue grows until the memory is used up.
     ///
     /// No thread exists before the first task. Each of the first `threads` tasks starts one, even if others
-    /// are idle. If the system gives no thread, the pool carries on with the threads that it has, and tries
-    /// again with a later task: after a millisecond, and after each further failure twice as long, up to a
-    /// second. The task is refused only if the pool has no thread at all.
+    /// are idle. If the system gives no thread, the pool goes on with the threads that it has. It tries again
+    /// with a later task, at the earliest after a millisecond. After each further failure this time doubles,
+    /// up to a second. The task is refused only if the pool has no thread at all.
     ///
     /// # Panics
     /// If `threads` is zero.
@@ -204,12 +211,12 @@ impl ThreadPoolExecutor {
     }
 
     /// Makes a pool of one thread: tasks run one at a time, in the order of submission, and each task sees
-    /// what the tasks before it did. The queue has no bound, as for [`fixed`](Self::fixed). No thread can be
-    /// added later.
+    /// the effects of the tasks before it. The queue has no bound, as for [`fixed`](Self::fixed). No thread
+    /// can be added later.
     ///
-    /// A task that panics takes neither the thread nor the order with it.
+    /// If a task panics, the same thread runs the next task in order.
     ///
-    /// For such a pool with hooks, a name or a thread factory, build it and hide its settings:
+    /// If such a pool needs hooks, a name or a thread factory, build the pool and wrap it:
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, UnconfigurablePool, prelude::*};
@@ -225,7 +232,7 @@ impl ThreadPoolExecutor {
     }
 }
 
-// Panics of users' hooks, handlers and factories are caught where the pool calls them, so no panic leaves the
+// The pool catches the panics of users' hooks, handlers and factories at each call. So no panic leaves the
 // pool in a broken state that another thread could see.
 impl UnwindSafe for ThreadPoolExecutor {}
 impl RefUnwindSafe for ThreadPoolExecutor {}

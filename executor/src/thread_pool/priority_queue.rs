@@ -5,10 +5,11 @@
 //! # Tasks that rise
 //!
 //! The drain task of a [strand](crate::WorkQueue::raise) has the priority of the most urgent task in the
-//! strand. So its priority can rise while it waits, and then it must move. To search for it would take time
-//! in proportion to the length of the queue, under the lock of the pool. So a task that can rise lies
-//! *apart*, where it is found by its id, and a *mark* stands for it in a level. When the task rises, it gets
-//! a new mark. The old mark stays in its level; it is *outdated*, and `pop` skips it.
+//! strand. So the priority of a drain task can rise while the task waits, and then the task must move to
+//! another level. A search for the task would take time in proportion to the length of the queue, under the
+//! lock of the pool. So a task that can rise is kept *apart*, where the queue finds it by its id. A *mark*
+//! stands for the task in its level. When the task rises, it gets a new mark. The old mark stays in its
+//! level; it is *outdated*, and `pop` skips it.
 //!
 //! # Invariants
 //!
@@ -67,7 +68,7 @@ enum LevelEntry {
     Mark(TaskId, u64),
 }
 
-/// A search is not worth while for this number of outdated marks.
+/// The number of outdated marks that may stay: for so few, a search is not worth while.
 const FEW: usize = 32;
 
 impl Levels {
@@ -174,9 +175,9 @@ impl PriorityQueue {
     /// Makes a queue that orders tasks by a comparator: the *greatest* task runs first. It refuses a task
     /// only if the comparator panics.
     ///
-    /// To put a task in moves the tasks behind it, so a queue of many thousands is better ordered by
-    /// priority. The task that stands for the strand of a [`SerialExecutor`](crate::SerialExecutor) or of a
-    /// stripe has a priority, an id of its own and no name.
+    /// Each insertion moves the tasks behind the new one. So for many thousands of tasks, a queue by priority
+    /// is better. The comparator sees the strand of a [`SerialExecutor`](crate::SerialExecutor) or of a
+    /// stripe as one task, with a priority, an id of its own and no name.
     pub fn by(compare: impl FnMut(&Task, &Task) -> Ordering + Send + 'static) -> Self {
         Self { order: Order::By(VecDeque::new(), Box::new(compare)), length: 0, capacity: None }
     }

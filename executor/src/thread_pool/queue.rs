@@ -1,8 +1,8 @@
 //! The queues of a pool, in which tasks wait.
 //!
-//! The queue decides the order in which tasks are run, and how many may wait. So it decides when the pool
-//! grows and when it is saturated. A pool starts threads beyond its core size only when its queue *refuses* a
-//! task. A queue that never refuses therefore never lets the pool grow.
+//! The queue decides the order in which tasks are run, and how many may wait. So the queue also decides when
+//! the pool grows, and when the pool is saturated. A pool starts threads beyond its core size only when its
+//! queue *refuses* a task. A queue that never refuses therefore never lets the pool grow.
 //!
 //! | queue | order | refuses |
 //! |---|---|---|
@@ -13,9 +13,9 @@
 //! | [`LifoQueue`] | newest first | never, or when full |
 //! | your own | as you define it | as you define it: implement [`WorkQueue`] |
 //!
-//! A pool calls its queue under its own lock. So the queue needs no lock, and a user's own queue or
+//! A pool calls its queue under its own lock. So a queue needs no lock of its own. A user's own queue or
 //! comparator must be short and must not call the pool. If a comparator panics, the new task is refused. If a
-//! user's own queue panics, it may drop the task, which is then cancelled. Each panic goes to the panic
+//! user's own queue panics, the queue perhaps drops the task, and so cancels it. Each panic goes to the panic
 //! handler.
 
 use std::collections::VecDeque;
@@ -27,11 +27,12 @@ use crate::task::Task;
 /// A queue of tasks for a pool, see [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
 ///
 /// The pool calls its queue under its own lock, so methods take `&mut self`. They must be short, must not
-/// block, and must not call the pool, which would deadlock. A method that drops a task cancels the task and
-/// calls its callbacks at once, so these must not call the pool either.
+/// block, and must not call the pool, which would deadlock. A method that drops a task cancels the task, and
+/// the task's callbacks run at once. So the callbacks must not call the pool either.
 #[doc(alias = "BlockingQueue")]
 pub trait WorkQueue: Send {
-    /// Puts a task in, or gives it back if the queue refuses it. `waiting` is the number of idle workers.
+    /// Puts a task into the queue, or gives the task back if the queue refuses it. `waiting` is the number of
+    /// idle workers.
     ///
     /// # Errors
     /// Returns the task, unchanged, if the queue refuses it.
@@ -57,7 +58,7 @@ pub trait WorkQueue: Send {
     /// Takes out the tasks that are `unwanted`, and keeps the others in their order.
     fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
 
-    /// Gives a waiting task a higher priority, and the place that goes with it. The pool calls this for the
+    /// Gives a waiting task a higher priority, and moves it to its new place. The pool calls this for the
     /// drain task of [a strand](crate::SerialExecutor) when a more urgent task joins the strand. A queue that
     /// orders by priority takes the drain task out, sets its [priority](Task::prioritized) and puts it in
     /// again. The default does nothing.
@@ -65,7 +66,8 @@ pub trait WorkQueue: Send {
         let _ = (id, priority);
     }
 
-    /// Gives back the memory of a burst, whenever a worker finds no task. The default does nothing.
+    /// Frees the memory that a burst of tasks needed. The pool calls this when a worker finds no task. The
+    /// default does nothing.
     fn shrink(&mut self) {}
 
     /// Returns the queue if it is a [`FifoQueue`], into which the pool can put many tasks at once.
@@ -76,7 +78,8 @@ pub trait WorkQueue: Send {
 }
 // ANCHOR_END: work_queue
 
-/// Only this crate can name this argument of a method. So no other crate can call or override the method.
+/// The type of an argument that only this crate can name. So no other crate can call or override a method
+/// with this argument.
 pub(crate) mod sealed {
     #[derive(Clone, Copy)]
     pub struct Ours;
@@ -86,8 +89,8 @@ pub(crate) mod sealed {
 ///
 /// Without a bound it absorbs any burst, and never lets the pool grow beyond its core size. While tasks
 /// arrive faster than they are done, it grows until the memory is used up. With a bound it makes overload
-/// visible. Choose the bound by how long a task may wait: the last of `n` tasks waits for all others. When
-/// the tasks of a burst are done, the pool gives back the memory for all but some thousands of them.
+/// visible. Choose the bound by how long a task may wait: the last of `n` tasks waits for all others. After a
+/// burst, the pool frees the queue's memory, except the room for some thousands of tasks.
 #[doc(alias = "LinkedBlockingQueue")]
 #[doc(alias = "ArrayBlockingQueue")]
 pub struct FifoQueue {
@@ -114,7 +117,7 @@ impl FifoQueue {
         self.capacity.unwrap_or(usize::MAX).saturating_sub(self.tasks.len())
     }
 
-    /// Puts tasks before and behind the present ones. The caller makes sure that there is room.
+    /// Puts tasks before and behind the tasks of the queue. The caller must make sure that there is room.
     pub(crate) fn surround(&mut self, before: Vec<Task>, behind: impl Iterator<Item = Task>) {
         before.into_iter().rev().for_each(|task| self.tasks.push_front(task));
         self.tasks.extend(behind);
@@ -128,8 +131,8 @@ impl FifoQueue {
 
 /// A queue that gives out the newest task first: last in, first out.
 ///
-/// Under overload it serves the clients that came last, and are perhaps still waiting. The first clients wait
-/// longest.
+/// Under overload it first serves the clients that came last: they are perhaps still waiting. The clients
+/// that came first wait longest.
 pub struct LifoQueue {
     tasks: VecDeque<Task>,
     capacity: Option<usize>,
@@ -150,11 +153,11 @@ impl LifoQueue {
     }
 }
 
-/// A queue in which no task waits: it accepts a task only while a worker waits for one. For any other task
-/// the pool must start a worker, or refuse it.
+/// A queue in which no task waits: it accepts a task only while a worker waits for one. If no worker waits,
+/// the pool must start a worker for the task, or refuse the task.
 ///
 /// Use it for pools that should start threads rather than let tasks wait (the cached pool). Use it also for
-/// tasks that wait for each other's results: they must not wait for each other in a queue.
+/// tasks that wait for each other's results: such a task must not wait in a queue behind another one.
 #[doc(alias = "SynchronousQueue")]
 #[derive(Default)]
 pub struct HandOffQueue {
@@ -179,8 +182,8 @@ pub(crate) fn has_room(length: usize, capacity: Option<usize>) -> bool {
     capacity.is_none_or(|capacity| length < capacity)
 }
 
-/// Gives back the memory of a deque that was once large. Room for some tasks stays, so that a pool in its
-/// steady state allocates no memory.
+/// Frees memory of a deque that was once large. Room for some tasks stays, so that a pool in its steady state
+/// allocates no memory.
 pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
     const KEPT: usize = 4096;
     if tasks.capacity() > 2 * KEPT {
@@ -202,7 +205,7 @@ pub(crate) fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&
     removed
 }
 
-/// Implements the methods that are equal in all queues made of a deque and a capacity.
+/// Implements the methods that are the same for all queues made of a deque.
 macro_rules! deque {
     () => {
         fn len(&self) -> usize {
@@ -297,7 +300,7 @@ impl WorkQueue for HandOffQueue {
     }
 }
 
-/// A queue in a box is a queue, so a program can choose one at run time.
+/// Makes a boxed queue a queue, so that a program can choose its queue at run time.
 impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
     fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
         (**self).push(task, waiting)

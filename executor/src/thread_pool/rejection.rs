@@ -21,8 +21,8 @@ use crate::waiting::wait::Deadline;
 
 /// Decides about a task that a pool has refused.
 ///
-/// The submitter calls it once for each refused task, outside all locks. It may block, if the submitters can
-/// bear that.
+/// The submitter calls it once for each refused task, outside all locks. It may block if the submitters may
+/// block.
 #[doc(alias = "RejectedExecutionHandler")]
 // ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
@@ -34,8 +34,8 @@ pub trait RejectionHandler: Send + Sync {
 }
 // ANCHOR_END: handler
 
-/// The methods of a pool that a handler can call. Each is the method of [`RefusingPool`] of the same name. It
-/// is a trait because pools stand further down: they have a handler among their settings.
+/// The methods of a pool that a handler can call. Each belongs to the method of [`RefusingPool`] with the
+/// same name. This is a trait because pools are defined further down: a handler is one of their settings.
 pub(super) trait Refuser: Send + Sync {
     fn is_shutdown(&self) -> bool;
     fn try_execute(&self, task: Task) -> Result<(), RejectedExecution>;
@@ -120,8 +120,8 @@ impl RejectionHandler for Abort {
 ///
 /// While the task runs, its current token is a child of the submitter's token.
 ///
-/// If such a task submits another task to the same full pool, the other task runs on top of it, as one
-/// function calls another. So the stack must have room for all tasks that run inside each other.
+/// If such a task submits another task to the same full pool, the other task runs inside the first one, like
+/// a function that the first one calls. So the stack must have room for all tasks that run inside each other.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 
@@ -185,10 +185,11 @@ impl RejectionHandler for DiscardOldest {
 /// arriving.
 ///
 /// A task that waits here for room in its own pool occupies a thread that could make room. If all threads of
-/// the pool wait so, one of the submitters gets its task back, with [`RejectReason::Starved`].
+/// the pool wait in this way, one of the submitters gets its task back, with [`RejectReason::Starved`].
 ///
-/// `java.util.concurrent` has no such policy. Its usual substitute is a handler that calls `put` on the
-/// queue; that loses a task which it puts into the queue of a pool that has just been shut down.
+/// `java.util.concurrent` has no such policy. Its users usually write a handler that calls `put` on the
+/// queue. If the pool has just been shut down, that handler still puts the task into the queue, and the task
+/// is lost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Block {
     timeout: Option<Duration>,

@@ -1,9 +1,9 @@
-//! The submitters that wait for room in a pool, and how they are told of it.
+//! The submitters that wait for room in a pool, and how the pool tells them of room.
 //!
 //! A submitter of the policy [`Block`](super::Block) waits until the pool accepts its task. Waiting
 //! submitters stand in a wait list, in the order in which they came, each with a ticket and a waker. The pool
-//! tells the first of them whenever there may be room. That submitter tries, and goes on waiting if another
-//! one was quicker.
+//! tells the first of them whenever there may be room. That submitter tries again, and goes on waiting if
+//! another submitter has taken the room.
 //!
 //! # One wake-up, however much room there is
 //!
@@ -17,15 +17,16 @@
 //! | no room: sleeps | flag is up: lowers it and wakes the first in the wait list |
 //!
 //! Each side first writes its own variable and then reads the other's, in sequentially consistent order. So
-//! at least one of them sees the write of the other: the submitter finds the room, or the worker finds the
-//! flag. Without that order both could miss it, and the submitter would sleep although the queue has room.
+//! at least one side sees the write of the other side: the submitter finds the room, or the worker finds the
+//! flag. Without that order each side could miss the other's write, and the submitter would sleep although
+//! the queue has room.
 //!
 //! # Invariants
 //!
 //! 1. While a submitter sleeps in the wait list, the flag is up, or the first submitter in the list was told
-//!    of room and has not looked since.
-//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next one:
-//!    perhaps the room of which it was told itself is still there.
+//!    of room and has not looked again yet.
+//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next one.
+//!    Perhaps it was told of room itself, and that room is still there.
 //! 3. No lock is held while a submitter tries or sleeps.
 //!
 //! In this file, *room* is everything that can change the answer: also a thread that may be started, an idle
@@ -45,7 +46,7 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 
 impl PoolShared {
-    /// Calls `admit` with a task again whenever there may be room, until the task is accepted or refused for
+    /// Calls `admit` with a task each time that there may be room, until the task is accepted or refused for
     /// another reason.
     pub(super) fn admit_when_room(
         &self,
@@ -77,7 +78,7 @@ impl PoolShared {
 
     /// Tells the first submitter in the wait list of room, unless it was told already and has not looked yet.
     pub(super) fn wake_submitter(&self, state: &PoolData) {
-        // Wakes under the lock, and calls no user code: only threads wait here, each on its parker.
+        // Calls the waker under the lock. It is not user code: only threads wait here, each on its parker.
         if self.submitter_waits.swap(false, Ordering::SeqCst)
             && let Some((_, first)) = state.submitters.first()
         {
@@ -86,7 +87,7 @@ impl PoolShared {
     }
 }
 
-/// A look for room that submits the task.
+/// A look for room, which tries to submit the task.
 struct Admission<'a, A> {
     pool: &'a PoolShared,
     admit: A,
@@ -99,7 +100,7 @@ impl<A: Fn(Task) -> Result<(), RejectedExecution>> Look for Admission<'_, A> {
     type Found = Result<(), RejectedExecution>;
 
     fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
-        // To yield is less work than to fall asleep and be woken, and often more than one task gets in.
+        // A yield takes less time than a sleep and a wake-up, and often there is then room for several tasks.
         while self.looks != PATIENCE {
             self.looks += 1;
             thread::yield_now();
@@ -109,7 +110,7 @@ impl<A: Fn(Task) -> Result<(), RejectedExecution>> Look for Admission<'_, A> {
             }
         }
         if self.ticket.is_none() {
-            // The waker comes before the look, so that the look or the waker notices any room.
+            // The waker is registered before the look. So the look finds the room, or the waker is called.
             *self.ticket = Some(self.pool.state.lock().submitters.join(waker.clone()));
         }
         self.pool.submitter_waits.store(true, Ordering::SeqCst); // before the look
@@ -138,7 +139,8 @@ impl Source for Room {
 }
 
 impl PoolData {
-    /// Tells all waiting submitters to look, after a change that may let more than one in, or refuses all.
+    /// Tells all waiting submitters to look again. Needed after a change by which several of them may get
+    /// room, or all of them are refused.
     pub(super) fn wake_all_submitters(&self) {
         self.submitters.iter().for_each(Waker::wake_by_ref);
     }

@@ -33,7 +33,7 @@ use super::rejection::RejectionHandler;
 use crate::panics::discard;
 use crate::sync::{Arc, Duration};
 
-/// The settings that a running pool can change, and two facts about its queue and its growth.
+/// The settings of a pool, and two facts that never change.
 #[derive(Clone)]
 pub(super) struct PoolSettings {
     pub(super) core: usize,
@@ -77,15 +77,15 @@ impl PoolSettings {
     // ANCHOR_END: check
 }
 
-/// Puts a user's value into an `Arc`. An `Arc<D>` stays as it is, so the result of a getter can be put back
-/// any number of times.
+/// Puts a user's value into an `Arc`. An `Arc<D>` stays as it is, so a caller can pass the result of a getter
+/// to a setter any number of times.
 pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
     let mut given = Some(given);
     let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
     is_shared.unwrap_or_else(|| share(given.take().expect("an `Arc` was not taken above")))
 }
 
-/// Settings that contradict each other. The message names both.
+/// The error for settings that contradict each other. Its message names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PoolConfigError {
@@ -106,7 +106,8 @@ pub enum PoolConfigError {
         /// The maximum size.
         maximum: usize,
     },
-    /// Core threads time out, but the keep-alive time is zero. So each would end as soon as it is idle.
+    /// Core threads time out, but the keep-alive time is zero. So each core thread would end as soon as it is
+    /// idle.
     ZeroKeepAlive,
 }
 
@@ -141,8 +142,8 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.core
     }
 
-    /// Changes the core size. If it is lower, idle threads above it end after the keep-alive time. If it is
-    /// higher, threads start for the waiting tasks.
+    /// Changes the core size. If the new size is lower, idle threads above it end after the keep-alive time.
+    /// If the new size is higher, threads start for the waiting tasks.
     ///
     /// # Errors
     /// [`PoolConfigError`] if the new size contradicts the other settings. Then the settings stay as they
@@ -161,8 +162,8 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.maximum
     }
 
-    /// Changes the maximum size. If it is lower, threads above it end as soon as they have finished their
-    /// task.
+    /// Changes the maximum size. If the new size is lower, threads above it end as soon as they have finished
+    /// their task.
     ///
     /// # Errors
     /// [`PoolConfigError`] if the new size contradicts the other settings. Then the settings stay as they
@@ -175,7 +176,7 @@ impl ThreadPoolExecutor {
     /// Changes core and maximum size to the same number, like
     /// [`ThreadPoolBuilder::threads`](super::ThreadPoolBuilder::threads). Use it to resize a
     /// [`fixed`](Self::fixed) pool. If the number is lower, threads above it end as soon as they have
-    /// finished their task. If it is higher, threads start for the waiting tasks.
+    /// finished their task. If the number is higher, threads start for the waiting tasks.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -295,13 +296,13 @@ impl ThreadPoolExecutor {
     fn change(&self, change: impl FnOnce(&mut PoolSettings)) -> Result<(), PoolConfigError> {
         let mut state = self.shared.state.lock();
         self.shared.inbox.close(&state); // perhaps a submitter must start a thread now
-        self.shared.inbox.reclaim(&mut state); // and perhaps a worker with a batch is one too many
+        self.shared.inbox.reclaim(&mut state); // and perhaps a worker that claims from the batch must leave
         let mut changed = state.settings.clone();
         change(&mut changed);
         changed.check()?;
         state.settings = changed;
-        // Perhaps sleeping workers are too many now, or must sleep for another time; perhaps submitters have
-        // room.
+        // Perhaps there are too many workers now, or sleeping workers must wake up at another time. Perhaps
+        // submitters have room now.
         self.shared.work.notify_all();
         state.wake_all_submitters();
         Ok(())

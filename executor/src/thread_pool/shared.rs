@@ -1,14 +1,15 @@
 //! The part of a pool that its workers share, and the calls that catch panics of user code.
 //!
-//! [`PoolShared`] lives until the pool is dropped and its last worker has left. It has the state, which
-//! changes under its lock, and fields that change without that lock or never. Each file below adds methods on
-//! one subject.
+//! [`PoolShared`] exists until the pool is dropped and its last worker has left. The state in it changes
+//! under one lock. The other fields change without that lock, or never. Each file further down adds the
+//! methods of one subject.
 //!
 //! # Panics
 //!
-//! Hooks and queues can be user code. The pool catches a panic in a hook where it calls the hook, and a panic
-//! of a queue in [`ask`](super::state::ask), under the lock. It reports no panic under the lock, since a
-//! panic handler is user code, too. [`PoolShared::report_kept`] later reports the panics that `ask` has kept.
+//! Hooks and queues can be user code. The pool catches a hook's panic at the place that calls the hook. It
+//! catches a queue's panic in [`ask`](super::state::ask), which runs under the lock. It reports no panic
+//! under the lock, since a panic handler is user code, too. [`PoolShared::report_kept`] later reports the
+//! panics that `ask` has kept.
 
 use super::hooks::{Hooks, TaskInfo};
 use super::inbox::Inbox;
@@ -31,15 +32,15 @@ pub(super) struct PoolShared {
     pub(super) state: Mutex<PoolData>,
     /// Tasks that were accepted and are not in the state's queue yet.
     pub(super) inbox: Inbox,
-    /// Wakes workers: there is a task, a changed size or the pool's end.
+    /// Wakes workers, because there is a task, a size has changed, or the pool ends.
     pub(super) work: Condvar,
-    /// Wakes submitters: a worker that was ordered has begun, or will not start.
+    /// Wakes submitters, because a worker that was ordered has begun, or will not start.
     pub(super) started: Condvar,
     pub(super) terminated: Latch,
 
     /// How many cancelled tasks wait. See `cancelled`.
     pub(super) tombstones: Tombstones,
-    /// A submitter wants to hear of room. See `room`.
+    /// Whether a submitter waits to be told of room. See `room`.
     pub(super) submitter_waits: AtomicBool,
 
     /// The parent of the tokens of all tasks that run in this pool.
@@ -50,7 +51,7 @@ pub(super) struct PoolShared {
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// What the pool does about waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
-    /// Names the pool to the tasks in its queue: a canceller tells the pool of a task that it has cancelled.
+    /// Registers the pool as a queue owner. So the canceller of a task can tell the pool.
     pub(super) registration: QueueRegistration,
     /// Refers to this struct itself, for the threads that the pool starts.
     pub(super) me: Weak<PoolShared>,
@@ -98,8 +99,8 @@ impl PoolShared {
         }
     }
 
-    /// Runs a task with the hooks around it. `ended` is called before the outcome is published. So a thread
-    /// that has joined the task finds the task counted.
+    /// Runs a task with the hooks around it. Calls `ended` before the outcome is published. So a thread that
+    /// has joined the task finds the task counted.
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();

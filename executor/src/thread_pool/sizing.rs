@@ -3,15 +3,15 @@
 //! A pool should have enough threads to keep the cores busy, and no more. A task that only computes needs a
 //! core as long as it runs, so as many threads as cores are right. A task that waits half of its time leaves
 //! its core idle meanwhile, so twice as many threads are right. In general, let `N` be the number of cores,
-//! `U` the share of them that the pool should use (from 0 to 1), and let tasks wait `W` for each `C` that
-//! they compute:
+//! `U` the share of them that the pool should use (from 0 to 1), `W` the time that a task waits, and `C` the
+//! time that it computes:
 //!
 //! ```text
 //!   threads = N · U · (1 + W / C)
 //! ```
 //!
 //! (*Java Concurrency in Practice*, section 8.2.) `W / C` is hard to guess, so [`WaitCompute`] measures it on
-//! a running pool. A task waits for the part of its time in which it does not occupy a core.
+//! a running pool. All time in which a task does not occupy a core counts as waiting.
 //!
 //! Cores are not always the scarce resource. If each task needs a connection from a pool of 10, more than 10
 //! threads are of no use. The smallest of these bounds counts.
@@ -57,7 +57,7 @@ thread_local! {
 /// Pass it to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. The processor time
 /// of the task's own thread counts as computing; the rest of the task's time counts as waiting. So measure
 /// while the machine has free cores. With more busy threads than cores, the time in which a thread waits for
-/// a core counts as waiting, too, and the result would be even more threads.
+/// a core counts as waiting, too, and the recommended number would be too high.
 #[derive(Default)]
 pub struct WaitCompute {
     sums: Mutex<SizingSums>,
@@ -126,7 +126,8 @@ mod tests {
         assert_eq!(measured.ratio(), Some(3.0));
         let cores = thread::available_parallelism().unwrap().get();
         assert_eq!(measured.recommended_threads(0.5), Some(recommended_threads(cores, 0.5, 3.0)));
-        // These are two clocks: a task that only computes can seem to compute for longer than it takes.
+        // The two times come from two clocks. So a task that only computes can seem to compute for longer
+        // than it runs.
         *measured.sums.lock() =
             SizingSums { elapsed: Duration::from_secs(1), computing: Duration::from_secs(2) };
         assert_eq!(measured.ratio(), Some(0.0));

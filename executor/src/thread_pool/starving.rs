@@ -1,23 +1,24 @@
 //! The pool's part in finding and resolving waits of tasks for tasks.
 //!
-//! A worker whose task waits for another task runs no other task until then. If all workers of a pool wait
-//! for tasks in the pool's own queue, no worker can ever go on. The module `wait_graph` detects that. It asks
-//! each pool on its way, and makes the pool do what its [`OnStarvation`] says.
+//! While the task of a worker waits for another task, the worker runs no other task. If all workers of a pool
+//! wait for tasks in the pool's own queue, no worker can ever go on. The module `wait_graph` detects that. It
+//! follows the waits from pool to pool, asks each pool, and makes the pool do what the pool's
+//! [`OnStarvation`] says.
 //!
 //! | asked | by | the pool |
 //! |---|---|---|
 //! | whether all workers wait | a thread about to sleep | notes that it relies on this; closes the inbox |
-//! | for another worker | a thread that would starve | starts one if there are fewer than the maximum |
-//! | for a spare worker | a thread that would starve | starts one beyond the maximum, if allowed |
-//! | to run a task | a starving thread, or `help` | runs it there, with hooks and counts, below its root |
+//! | for another worker | a thread that would starve | starts a worker if there are fewer than the maximum |
+//! | for a spare worker | a thread that would starve | starts a worker beyond the maximum, if allowed |
+//! | to run a task | a starving thread, or `help` | runs it on that thread, with hooks and counts |
 //!
 //! # Invariants
 //!
 //! 1. While waiting threads rely on an answer, the inbox is closed, and each new task makes them look again.
 //!    If threads have asked, each worker that leaves or does not start makes them look again, whatever the
 //!    answer was.
-//! 2. The pool has at most `spares` more workers than the maximum. When a spare worker is dismissed, some
-//!    worker leaves because there are too many.
+//! 2. The pool has at most `spares` more workers than the maximum. When a spare worker is dismissed, one
+//!    worker leaves, because there are too many.
 
 use super::ThreadPoolExecutor;
 use super::ending::is_worker;
@@ -33,8 +34,8 @@ use crate::wait_graph::{self, run_on_top};
 use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
-/// The most tasks that may lie on top of the first by calls of `help`. A stack of 2 MiB has room for a few
-/// hundred.
+/// The greatest number of tasks that calls of `help` may start on top of the first task. A stack of 2 MiB has
+/// room for a few hundred.
 const MOST_ON_TOP: usize = 100;
 
 impl ThreadPoolExecutor {
@@ -42,7 +43,7 @@ impl ThreadPoolExecutor {
     /// no task waits.
     ///
     /// A task that waits for other tasks of its own pool occupies a thread that could run them. With `help`
-    /// it uses its thread meanwhile, whatever the pool's [`OnStarvation`] is:
+    /// the task uses its thread meanwhile, whatever the pool's [`OnStarvation`] is:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -67,15 +68,15 @@ impl ThreadPoolExecutor {
     /// ```
     ///
     /// Before each call, ask whether the task that you wait for has ended. Join when `help` returns false:
-    /// the remaining tasks then run on other threads, or wait for one.
+    /// the remaining tasks then run on other threads, or wait for a thread.
     ///
     /// The queue decides which task is the next. A [`LifoQueue`](crate::LifoQueue) gives the task that was
-    /// submitted last, often a part of the caller. A [`FifoQueue`](crate::FifoQueue) gives the oldest task;
-    /// with it, most tasks of a task that submits tasks come to lie on top of each other, on one stack. At
-    /// most 100 do; beyond that, `help` returns false.
+    /// submitted last, often a part of the calling task. A [`FifoQueue`](crate::FifoQueue) gives the oldest
+    /// task. If tasks submit tasks, most of them then run on top of each other, on one stack. At most 100
+    /// tasks do; beyond that, `help` returns false.
     ///
     /// # What may go wrong
-    /// Perhaps the task belongs to another submitter, and it runs on top of the calling task:
+    /// The task perhaps belongs to another submitter. It runs on top of the calling task:
     ///
     /// * The task must not need a lock that the caller holds. If it locks a mutex that the caller has locked,
     ///   the thread waits for itself.
@@ -150,7 +151,7 @@ impl PoolOwner for PoolShared {
         let mut state = self.state.lock();
         state.spares -= 1;
         self.inbox.close(&state);
-        self.inbox.reclaim(&mut state); // perhaps a worker with a batch is one too many now
+        self.inbox.reclaim(&mut state); // perhaps a worker that claims from the batch must leave
         self.work.notify_all();
     }
 

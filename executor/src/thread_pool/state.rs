@@ -10,16 +10,17 @@
 //!
 //! Whether a pool accepts a task depends on the phase, on the number of threads and on the queue, all at one
 //! moment. The same holds for starting, waking and ending a worker. So all these fields are in one struct,
-//! [`PoolData`], and each decision is made and carried out under one lock. Each file below has one subject.
+//! [`PoolData`], and each decision is made and carried out under one lock.
 //!
 //! The queue may be a user's own and may panic, so the pool calls it only through [`ask`].
 //!
 //! # Invariants
 //!
 //! 1. The phase only moves to a later one.
-//! 2. `live + starting` is the number of threads of the pool. Each thread is counted in one of the two from
-//!    its order until it has left, or until the pool knows that it will not start.
-//! 3. `idle` workers are `live`, too. While `searching` is true, one live worker will look before it sleeps.
+//! 2. `live + starting` is the number of threads of the pool. A thread counts in one of the two numbers as
+//!    soon as it is ordered. It counts until it has left, or until the pool knows that it will not start.
+//! 3. `idle` workers count as `live`, too. While `searching` is true, one live worker will look for a task
+//!    before it sleeps.
 //! 4. A task, a queue or a setting that is taken out of the state is dropped after the lock was released.
 
 use std::collections::VecDeque;
@@ -54,10 +55,11 @@ pub(super) struct PoolData {
     pub(super) peak: usize,
     /// Live workers that sleep, or were notified and have not gone on yet.
     pub(super) idle: usize,
-    /// A worker was notified and has not looked for a task yet, or will look again before it sleeps.
+    /// Whether a worker was notified and has not looked for a task yet, or will look again before it sleeps.
     pub(super) searching: bool,
 
-    /// Tasks that wait for the thread that was ordered for them. Workers take them before tasks in the queue.
+    /// Tasks that wait for the threads that were ordered for them. A busy worker takes them before tasks in
+    /// the queue.
     pub(super) first_tasks: VecDeque<Task>,
     /// Submitters inside the thread factory. Each takes its own task back if the factory fails.
     pub(super) in_factory: usize,
@@ -65,15 +67,15 @@ pub(super) struct PoolData {
     /// Threads that are dropping tasks for which no worker starts.
     pub(super) dropping: usize,
 
-    /// Waiting threads rely on the answer that all workers wait, too. See `starving`.
+    /// Whether waiting threads rely on the pool's answer that all its workers wait. See `starving`.
     pub(super) relied_on: bool,
-    /// Waiting threads have asked about the workers since they were last told of a change.
+    /// Whether a waiting thread has asked about the workers since the pool last told of a change.
     pub(super) asked: bool,
     /// How many workers the pool may have beyond the maximum.
     pub(super) spares: usize,
-    /// Waits that the pool has ended because they could never end otherwise.
+    /// Waits that were ended because they could never end by themselves.
     pub(super) starved: u64,
-    /// Tasks that a worker ran on top of a task that waited.
+    /// Tasks that a thread ran on top of another task, which waited.
     pub(super) helped: u64,
 
     /// Submitters that wait for room. See `room`.
@@ -138,15 +140,15 @@ impl PoolData {
         found
     }
 
-    /// Takes a task out that waits for its own thread, unless another worker has taken it.
+    /// Takes out a task that waits for its own thread. `None` if a worker has taken the task already.
     pub(super) fn take_first_task(&mut self, id: TaskId) -> Option<Task> {
         let index = self.first_tasks.iter().position(|task| task.id() == id)?;
         self.first_tasks.remove(index)
     }
 }
 
-/// Calls the queue, which may be a user's own. `None` if the queue panics; the caller then reports the panic
-/// by `PoolShared::report_kept` after it has released the lock.
+/// Calls the queue, which may be a user's own. `None` if the queue panics. Then the caller must release the
+/// lock and call `PoolShared::report_kept`, which reports the panic.
 pub(super) fn ask<R>(call: impl FnOnce() -> R) -> Option<R> {
     contain(call).map_err(panics::keep).ok()
 }

@@ -1,8 +1,8 @@
 //! The view of a pool from outside: its numbers, and its tasks one by one.
 //!
-//! Numbers of different moments are of little use together: tasks would be missing, or counted twice. So all
-//! numbers of one call belong to one moment. That takes three steps, since a task is first in the inbox, then
-//! in the queue or the batch, and then in a worker slot:
+//! Numbers of different moments do not fit together: tasks would be missing, or counted twice. So all numbers
+//! of one call belong to one moment. That takes three steps, since a task is first in the inbox, then in the
+//! queue or the batch, and then in a worker slot:
 //!
 //! 1. Lock the state and hold the inbox: no task comes in.
 //! 2. Freeze the batch: no task is claimed, so no task begins. Wait until the workers have noted their
@@ -40,15 +40,16 @@ pub struct PoolStats {
     pub active: usize,
     /// Tasks that wait for a thread.
     pub queued: usize,
-    /// Tasks that a thread has taken and that have ended, in whichever way. A task that was cancelled while
-    /// it waited does not count; a task that was cancelled after a thread took it, but before it began, does.
+    /// Tasks that a thread has taken and that have ended, by a return, a panic or a cancel. A task that was
+    /// cancelled while it waited does not count. A task that was cancelled after a thread had taken it
+    /// counts, even if it had not begun.
     pub completed: u64,
     /// Completed tasks that panicked.
     pub panicked: u64,
-    /// Waits of its threads that were ended because they could never end otherwise: see
+    /// Waits of the pool's threads that were ended because they could never end by themselves: see
     /// [`OnStarvation`](crate::OnStarvation).
     pub starved: u64,
-    /// Completed tasks that a thread ran on top of a task that waited.
+    /// Completed tasks that a thread ran on top of another task, which waited.
     pub helped: u64,
     /// How many threads beyond the maximum the pool may have now, so that tasks that wait for each other can
     /// go on.
@@ -73,7 +74,7 @@ impl PoolStats {
         self.queued as u64 + self.active as u64 + self.completed
     }
 
-    /// Returns how many waiting tasks have no idle thread.
+    /// Returns how many more tasks wait than there are idle threads.
     ///
     /// A new task waits for a moment even in a pool of idle threads, until one of them has woken up. So
     /// `queued` says whether tasks wait, and the backlog says whether there are too few threads. A server
@@ -117,9 +118,9 @@ impl fmt::Display for PoolStats {
     }
 }
 
-/// The tasks of a pool: which of them run and which wait. It prints as a list; a task without a name appears
-/// by its id. The strand of a [`SerialExecutor`](crate::SerialExecutor), or of a stripe, appears as the task
-/// that it runs, or would run first.
+/// The tasks of a pool: which of them run and which wait. Its `Display` is a list, in which a task without a
+/// name appears by its id. A strand (of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe) appears
+/// as the task that it runs, or will run first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -159,7 +160,7 @@ impl ThreadPoolExecutor {
     /// Returns how many tasks wait for a thread. Tasks that were cancelled while they waited do not count.
     #[doc(alias = "getQueue")]
     pub fn queued(&self) -> usize {
-        self.stats().queued // the waiting and the cancelled ones are numbers of one moment, too
+        self.stats().queued // `stats` reads both numbers, waiting and cancelled tasks, at one moment
     }
 }
 
@@ -221,7 +222,7 @@ impl PoolShared {
         running.extend(state.first_tasks.iter().map(Task::label));
         drop(held);
         drop(state);
-        running.sort_by_key(TaskLabel::id); // so tasks of one submitter appear in the order of their making
+        running.sort_by_key(TaskLabel::id); // so a submitter's tasks appear in the order in which it made them
         let running = running.iter().map(ToString::to_string).collect();
         self.report_kept();
         PoolSnapshot { stats: now, running, queued }

@@ -1,20 +1,19 @@
-//! Two ways to stop a pool without owning it: a handle, and a token to which the pool belongs.
+//! Two ways to stop a pool without owning it: a handle, and a token above the pool's root token.
 //!
 //! Usually the owner of a pool ends it. Sometimes a signal handler, a hook or one of the pool's own tasks
-//! must do so. An `Arc` of the pool in a hook would never let the pool go: the pool would own the hook, and
-//! the hook the pool. A [`Stopper`] refers to the pool without owning it.
+//! must do so. If a hook had an `Arc` of the pool, the pool would own the hook and the hook would own the
+//! pool. So the pool would never be dropped. A [`Stopper`] refers to the pool without owning it.
 //!
-//! One token can end a service of several pools, if each was built with it
-//! ([`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token)). The pool's root token, the
-//! parent of the tokens of all its tasks, is a child of that token. So a cancel first reaches the running
-//! tasks, like every token below. Then a callback of the token calls `shutdown_now`, and drops the tasks that
-//! this returns.
+//! One token can end a service of several pools, if each pool was built with that token
+//! ([`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token)). The pool's root token is a
+//! child of that token, and the parent of the tokens of all its tasks. So a cancel first reaches the running
+//! tasks. Then a callback of the token calls `shutdown_now`, and drops the tasks that `shutdown_now` returns.
 //!
 //! # Invariants
 //!
 //! 1. Neither a stopper nor the callback owns the pool.
-//! 2. The callback is unregistered when the pool is terminated. So a token that lives on keeps nothing of the
-//!    pool.
+//! 2. The callback is unregistered when the pool is terminated. So a token that exists longer keeps no memory
+//!    of the pool.
 
 use std::fmt;
 
@@ -72,7 +71,7 @@ impl Stopper {
         self.pool.upgrade().map(|pool| pool.shutdown_now()).unwrap_or_default()
     }
 
-    /// Whether the pool was shut down, in whichever way, or has ended.
+    /// Whether the pool was shut down or stopped, or has ended.
     pub fn is_shutdown(&self) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.is_shutdown())
     }
@@ -84,7 +83,7 @@ impl Stopper {
 
     /// Waits at most `timeout` for the pool's end: see
     /// [`ExecutorService::await_termination`](crate::ExecutorService::await_termination). It is a
-    /// cancellation point, and the pool can end meanwhile.
+    /// cancellation point. The wait does not keep the pool from ending.
     pub fn await_termination(&self, timeout: Duration) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.await_termination(timeout))
     }

@@ -1,4 +1,4 @@
-//! A worker thread: it takes tasks and runs them, sleeps while there is no task, and leaves in the end.
+//! A worker thread: it takes tasks and runs them, sleeps while there is no task, and finally leaves the pool.
 //!
 //! # The life of a worker
 //!
@@ -9,34 +9,36 @@
 //!                     gives way ──▶ sleeps ──keep-alive over, or too many, or the end──▶ leaves
 //! ```
 //!
-//! While there are tasks in the batch, a worker claims one after the other without a lock. Otherwise it looks
-//! for a task under the lock of the state: for a first task, for a new batch, for a task in the queue.
+//! While there are tasks in the batch, a worker claims one after the other without a lock. Otherwise it takes
+//! the lock of the state and looks for a first task, a new batch or a task in the queue.
 //!
 //! # How workers are woken
 //!
-//! A wake-up costs a system call, so there are as few as possible. A submitter wakes a sleeping worker only
-//! if no worker is `searching`, that is, on its way to look for a task. A worker that has found a task wakes
-//! the next worker if there are more tasks. So a burst of submissions costs its submitter one wake-up, and
-//! the workers wake each other. Before a worker sleeps, it yields to other threads a few times. Meanwhile it
-//! counts as searching.
+//! A wake-up takes a system call, so the pool wakes workers as rarely as possible. A submitter wakes a
+//! sleeping worker only if no worker is `searching`, that is, on its way to look for a task. A worker that
+//! has found a task wakes the next worker if there are more tasks. So the submitter of a burst of tasks wakes
+//! only one worker, and the workers wake each other. Before a worker sleeps, it yields to other threads a few
+//! times. Meanwhile it counts as searching.
 //!
 //! # How a worker leaves
 //!
 //! | because | it leaves |
 //! |---|---|
 //! | the pool is stopping | at once; `shutdown_now` returns the waiting tasks |
-//! | there are too many workers | after its task; an idle or new one, only if there is no task to take |
+//! | there are too many workers | after its task; an idle or new worker only if there is no task to take |
 //! | it was idle for the keep-alive time | only if there is no task to take and the inbox is closed |
 //! | the pool is shutting down | when there is no task to take |
-//! | it unwinds (a bug of this crate) | at once; if it was the last and tasks wait, another is started |
+//! | it unwinds (a bug of this crate) | at once; another worker is started if it was the last one and tasks wait |
 //!
 //! # Invariants
 //!
 //! 1. A worker holds only the task that it runs.
-//! 2. An idle or new worker looks for a task before it leaves, since submitters count on it: they have put a
-//!    task into the inbox or a hand-off queue because it sleeps or searches, or have ordered it for a task.
-//! 3. A worker counts itself out under the lock under which it has decided to leave.
-//! 4. A worker sleeps only after a look that found nothing, with the inbox closed, under one lock.
+//! 2. An idle or new worker looks for a task before it leaves, since submitters count on it. Perhaps a
+//!    submitter has ordered the worker for a task. Or a submitter has put a task into the inbox or a hand-off
+//!    queue, because the worker sleeps or searches.
+//! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
+//! 4. A worker sleeps only after it has found no task and has closed the inbox. It holds the lock of the
+//!    state from then until it sleeps.
 
 use super::batch::{Batch, WorkerSlot};
 use super::shared::PoolShared;
@@ -52,11 +54,11 @@ use crate::task::outcome::Outcome;
 use crate::wait_graph::work_for;
 use crate::waiting::worker_context::{PoolWorker, RoleGuard};
 
-/// The memory for this number of tasks is kept, so a pool in its steady state allocates none.
+/// The number of tasks for which memory is kept, so that a pool in its steady state allocates none.
 const KEPT: usize = 4096;
 
 // ANCHOR: worker
-/// Runs a worker thread, as its body. `first_task` is the task for which the worker was ordered.
+/// The body of a worker thread. `first_task` is the task for which the worker was ordered.
 pub(super) fn run(shared: &Arc<PoolShared>, first_task: Option<TaskId>) {
     let mut worker = LiveWorker::begin(shared, first_task);
     let _role = enter_role(Role::Worker(shared.address()));
@@ -74,7 +76,7 @@ pub(super) fn run(shared: &Arc<PoolShared>, first_task: Option<TaskId>) {
 /// The next step of a worker.
 enum Next {
     Start(Task),
-    /// Claim a task from this batch, if the other workers leave one.
+    /// Claim a task from this batch, if the other workers have left one.
     Claim(Arc<Batch>),
     /// Drop the cancelled tasks that were found, and report panics of the queue. Both call user code.
     TidyUp,
@@ -84,11 +86,12 @@ enum Next {
     Leave,
 }
 
-/// What a worker that searches for a task keeps from one look to the next.
+/// The data that a searching worker keeps from one look to the next.
 struct Search {
     /// The task for which the worker was started, until the first look.
     own_task: Option<TaskId>,
-    /// Perhaps a submitter counts on this worker, so it must look before it leaves.
+    /// Whether a submitter perhaps counts on this worker. Then the worker must look for a task before it
+    /// leaves.
     is_counted_on: bool,
     idle_since: Option<Instant>,
     is_idle_for_too_long: bool,
@@ -104,9 +107,9 @@ struct LiveWorker<'a> {
     /// The number of its worker slot.
     number: usize,
     worker_slot: Arc<WorkerSlot>,
-    /// The batch from which it claims, until the batch is used up.
+    /// The batch from which the worker claims, until the batch is used up.
     batch: Option<Arc<Batch>>,
-    /// It has not looked for a task yet.
+    /// Whether the worker has not looked for a task yet.
     fresh: bool,
     first_task: Option<TaskId>,
     left: bool,
@@ -174,7 +177,7 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Looks for a task until there is one, and sleeps in between. Each look decides the next step.
+    /// Looks for a task until it finds one or leaves, and sleeps in between. `decide` chooses each step.
     fn look_for_task(&mut self) -> Option<Task> {
         let mut search = self.begin_search(); // declared first, so dropped last: after the lock is released
         let mut state = self.shared.state.lock();
@@ -192,7 +195,7 @@ impl<'a> LiveWorker<'a> {
                         self.batch = Some(batch);
                         return Some(task);
                     }
-                    state = self.shared.state.lock(); // the others were quicker
+                    state = self.shared.state.lock(); // other workers have claimed all tasks
                 }
                 Next::TidyUp => {
                     drop(state);
@@ -211,8 +214,8 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Decides the next step. The worker's own first task comes before the oldest first task: the submitter
-    /// of the oldest can take that back if its own thread does not start.
+    /// Decides the next step. The worker takes its own first task before older first tasks. Each of these has
+    /// a thread of its own; if that thread does not start, the submitter can take the task back.
     fn decide(&self, state: &mut PoolData, search: &mut Search) -> Next {
         let is_surplus = state.workers() > state.most_workers() && state.live > 1;
         if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
@@ -223,7 +226,7 @@ impl<'a> LiveWorker<'a> {
             return found;
         }
         if !search.cancelled.is_empty() || panics::any_kept() && !search.has_tidied_up {
-            search.has_tidied_up = true; // or a queue that always panics would keep this thread busy
+            search.has_tidied_up = true; // otherwise a queue that always panics keeps this thread busy
             return Next::TidyUp; // and look again: perhaps a queue that has panicked gives a task now
         }
         search.has_tidied_up = false;
@@ -244,8 +247,8 @@ impl<'a> LiveWorker<'a> {
     // ANCHOR_END: next_task
 
     /// Finds a task or a batch for this worker. A worker that submitters count on takes tasks of the queue
-    /// before first tasks: a hand-off queue accepted them for idle workers, while a first task gets a thread
-    /// of its own, or its submitter takes it back.
+    /// before first tasks. A hand-off queue has accepted its tasks because workers were idle. A first task
+    /// gets a thread of its own, or its submitter takes it back.
     fn find(&self, state: &mut PoolData, search: &mut Search) -> Option<Next> {
         if !search.is_counted_on
             && let Some(task) = state.first_tasks.pop_front()
@@ -272,12 +275,14 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// Whether the worker should yield and look again before it sleeps. False if another worker is searching
-    /// already, and for a hand-off queue, which accepts a task only while a worker sleeps.
+    /// already, and for all queues but a `FifoQueue`: a hand-off queue accepts a task only while a worker
+    /// sleeps.
     fn may_linger(&self, state: &PoolData) -> bool {
         !state.searching && self.shared.inbox.in_use()
     }
 
-    /// Yields to other threads for a moment, as the searching worker, so that submitters need not wake one.
+    /// Yields to other threads for a moment. Meanwhile the worker counts as searching, so that submitters
+    /// need not wake a worker.
     fn linger(&self, mut state: MutexGuard<'a, PoolData>) -> MutexGuard<'a, PoolData> {
         if self.shared.inbox.close(&state) {
             return state; // a task has come since the last look
@@ -292,8 +297,8 @@ impl<'a> LiveWorker<'a> {
     }
 
     // ANCHOR: sleep
-    /// Sleeps until a thread wakes this worker, or until it has been idle for too long: then the second value
-    /// is true.
+    /// Sleeps until a thread wakes this worker, or until the worker has been idle for too long. In the second
+    /// case the returned flag is true.
     fn sleep(
         &self,
         mut state: MutexGuard<'a, PoolData>,
@@ -305,7 +310,7 @@ impl<'a> LiveWorker<'a> {
         self.shrink(&mut state);
         let end = if state.may_time_out() { idle_since.checked_add(state.settings.keep_alive) } else { None };
         state.idle += 1;
-        self.shared.wake_submitter(&state); // a hand-off has room when a worker is idle
+        self.shared.wake_submitter(&state); // a hand-off queue has room while a worker is idle
         let timed_out;
         (state, timed_out) = match end {
             None => (self.shared.work.wait(state), false),
@@ -313,24 +318,24 @@ impl<'a> LiveWorker<'a> {
         };
         state.idle -= 1;
         state.searching = false;
-        // Asked again, since the settings and the number of workers may have changed during the sleep.
+        // Checked again, since the settings and the number of workers may have changed during the sleep.
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }
     // ANCHOR_END: sleep
 
-    /// Gives back the memory that a burst needed.
+    /// Frees the memory that a burst needed.
     fn shrink(&self, state: &mut PoolData) {
         ask(|| state.queue.shrink());
         state.batches.shrink(KEPT);
         self.shared.inbox.shrink(KEPT);
     }
 
-    /// Takes this worker out of the count, under the same lock as the decision that it leaves: a task that is
-    /// queued a moment later must not count on it.
+    /// Takes this worker out of the count. It has held the lock since it decided to leave, so no task that is
+    /// queued later counts on this worker.
     ///
-    /// A surplus worker may leave although there are tasks. It passes on no wake-up: it was busy, so no
-    /// thread has woken it.
+    /// A surplus worker may leave although there are tasks. It need not wake another worker in its place: it
+    /// was busy, so no thread has woken it.
     fn leave(&mut self, mut state: MutexGuard<'a, PoolData>) -> Option<Task> {
         let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);
@@ -344,18 +349,18 @@ impl<'a> LiveWorker<'a> {
         self.role = None;
         self.shared.inbox.close(state);
         state.live -= 1;
-        self.worker_slot.abandon(); // for a worker that unwinds; any other has completed its task
+        self.worker_slot.abandon(); // needed if the worker unwinds; any other worker has completed its task
         state.worker_slots.vacate(self.number);
-        // Perhaps a user's own queue has refused a task while this worker slept. Then a new worker in the
-        // place of this one is the room for which the submitter of the task waits.
+        // Perhaps a user's own queue has refused a task while this worker slept. The submitter of that task
+        // waits until it can start a new worker in the place of this one.
         self.shared.wake_submitter(state);
         std::mem::take(&mut state.asked)
     }
 }
 
 impl Drop for LiveWorker<'_> {
-    /// Counts the worker out if its thread unwinds, which would be a bug of this crate. The tasks that
-    /// counted on this worker get another.
+    /// Counts the worker out if its thread unwinds, which would be a bug of this crate. If it was the last
+    /// worker and tasks wait, another one is ordered.
     fn drop(&mut self) {
         if !self.left {
             let mut state = self.shared.state.lock();
@@ -373,7 +378,7 @@ impl PoolShared {
         if state.idle == 0 || state.searching {
             return;
         }
-        self.inbox.close(state); // no worker searches from now on, except for a worker that is woken here
+        self.inbox.close(state); // from now on no worker searches, unless one is woken here
         if self.to_be_taken(state) > taken_here {
             state.searching = true;
             self.work.notify_one();
@@ -398,7 +403,7 @@ mod tests {
     use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
     use std::time::Duration;
 
-    /// No call of the library makes a worker unwind, so the test does it by hand.
+    /// No call of the library makes a worker unwind, so the test makes its own worker unwind.
     #[test]
     fn a_worker_that_unwinds_is_counted_out_and_replaced_if_tasks_wait() {
         let pool = ThreadPoolExecutor::fixed(1);

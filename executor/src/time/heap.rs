@@ -1,8 +1,8 @@
 //! A heap of entries by time, from which any entry can be removed.
 //!
-//! The entries lie in numbered *slots* and stay there. The heap has the time and the slot of each entry, and
-//! each slot knows the place of its entry in the heap. So a caller that knows the slot of an entry removes
-//! the entry in a few steps, wherever it is in the heap.
+//! Each entry stays in a numbered *slot*. The heap stores the time and the slot of each entry, and each slot
+//! stores the place of its entry in the heap. So a caller that knows the slot of an entry removes the entry
+//! in a few steps, wherever it is in the heap.
 //!
 //! ```text
 //!   heap     3     7     5     9          slots   0: free   1: at 2   2: at 0   3: at 3   4: at 1
@@ -17,9 +17,9 @@
 //!
 //! Most deadlines are removed long before their time, so it must be possible to remove any entry at once. A
 //! heap without slots cannot do that; a sorted map can. But a map moves each new entry to its place among all
-//! others. In the heap, a new entry stays near the end, unless it is earlier than most. On the other hand, to
-//! remove its first entry a heap moves another one through its whole depth. Nanoseconds for one insertion and
-//! one removal:
+//! others. In the heap, a new entry stays near the end, unless it is earlier than most. On the other hand,
+//! when the first entry is removed, a heap moves another entry through its whole depth. Nanoseconds for one
+//! insertion and one removal:
 //!
 //! ```sh
 //! cargo test --release -p task-execution --lib heap_and_map -- --ignored --nocapture
@@ -37,8 +37,8 @@
 //! # Invariants
 //!
 //! 1. No node comes before its parent: the first entry is at 0.
-//! 2. Each node has a slot in use, which knows the place of that node. Each slot in use has a node.
-//! 3. A slot is reused. The caller must see from the entry whether the slot still has the same one.
+//! 2. Each node has a slot in use, which stores the place of that node. Each slot in use has a node.
+//! 3. Slots are reused. The caller must check by the entry whether the slot still has the same entry.
 
 use crate::sync::Instant;
 
@@ -121,7 +121,7 @@ impl<W> Heap<W> {
         slot
     }
 
-    /// Takes the entry out of a slot if `wanted` says so.
+    /// Takes the entry out of a slot if `wanted` returns true.
     pub(crate) fn remove_if(&mut self, slot: usize, wanted: impl FnOnce(&W) -> bool) -> Option<W> {
         if wanted(self.get(slot)?) { self.remove(slot) } else { None }
     }
@@ -149,7 +149,7 @@ impl<W> Heap<W> {
         self.slots[node.slot].at = at;
     }
 
-    /// Lets a node change places with its parents until no parent comes after it. Returns its new place.
+    /// Moves a node up, past its parents, until no parent comes after it. Returns its new place.
     fn rise(&mut self, mut at: usize) -> usize {
         let node = self.nodes[at];
         while at > 0 {
@@ -164,7 +164,7 @@ impl<W> Heap<W> {
         at
     }
 
-    /// Lets a node change places with its first child until no child comes before it.
+    /// Moves a node down, past its first child each time, until no child comes before it.
     fn sink(&mut self, mut at: usize) {
         let node = self.nodes[at];
         loop {
@@ -242,8 +242,8 @@ mod tests {
         let (start, mut state) = (Instant::now(), 1);
         println!("waiting  workload    heap ns  map ns");
         for waiting in [10, 1_000, 100_000] {
-            // All deadlines are equally far from their insertion, and any one or the oldest is removed. A
-            // task is due at any time, and the first one is removed.
+            // Each deadline is the same time after its insertion, and any deadline or the oldest one is
+            // removed. A task is due at any time, and the first task is removed.
             for workload in ["any", "oldest", "tasks"] {
                 let (mut heap, mut map) = (Heap::new(), BTreeMap::new());
                 let (mut slots, mut keys) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! Jobs that run at a certain time, and the thread that runs them.
 //!
-//! A deadline costs a place in a [heap](super::Heap) and no thread of its own. One thread of the process, the
-//! *watcher*, sleeps until the first deadline and runs the jobs whose time has come.
+//! A deadline takes a place in a [heap](super::Heap), but no thread of its own. One thread of the process,
+//! the *watcher*, sleeps until the first deadline and runs the jobs whose time has come.
 //!
 //! # The watcher
 //!
@@ -16,25 +16,25 @@
 //! The thread starts with the first deadline. It ends when there has been no deadline for [`LINGER`]. The
 //! watcher wakes up for the first deadline that it knew when it fell asleep, even if that deadline was
 //! removed meanwhile. So a removal makes no system call, and most deadlines are removed before their time.
-//! There is one exception, or a far deadline would keep the thread asleep until then: a caller that removes
-//! the last deadline wakes a watcher that would sleep for longer than [`LINGER`].
+//! There is one exception: a caller that removes the last deadline wakes a watcher that would sleep for
+//! longer than [`LINGER`]. Otherwise a far deadline would keep the thread asleep although it was removed.
 //!
 //! # Jobs and user's code
 //!
-//! A job is the library's own code and short: it marks a token, for instance. User's code may take long or
-//! block, so the job returns it as a callback. Before the thread runs that callback, it gives up the watch,
-//! so that no other deadline comes late. If there are other deadlines, a *spare* thread takes over, or a new
-//! one. After the callback, the thread takes the watch again if it is wanted, or stays as a spare for a
-//! while. No thread is started while one is starting or on its way back. So the number of threads is at most
-//! one above the largest number that were in user's code at the same time.
+//! A job is a short piece of the library's own code: it marks a token, for instance. User's code may take
+//! long or block, so the job returns it as a callback. Before the thread runs that callback, it gives up the
+//! watch, so that no other job runs late. If there are other deadlines, a *spare* thread or a new one takes
+//! the watch. After the callback, the thread takes the watch again if it is wanted, or stays as a spare for a
+//! while. No thread is started while another one is starting or coming back from user's code. So the number
+//! of threads is at most one above the largest number of callbacks that ran at the same time.
 //!
 //! # Invariants
 //!
 //! 1. Jobs begin in the order of their deadlines; jobs with equal deadlines begin in the order of
 //!    registration.
 //! 2. If there is a deadline, the watch is `Awake`, or it is `Asleep` until that time or earlier, or it is
-//!    `Wanted` and a thread is on its way to take it. The one exception: the system gives no thread. Then the
-//!    next `at` tries again.
+//!    `Wanted` and a thread is on its way to take it. There is one exception: if the system gives no thread,
+//!    the next `at` tries again.
 //! 3. No job is run or dropped, and no thread started, under the lock.
 //! 4. When the drop of a [`TimerEntry`] has returned, its job has begun or will never begin.
 
@@ -43,10 +43,10 @@ use crate::panics::{contain, discard};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_static, thread};
 
-/// How long a thread stays that has nothing to do.
+/// How long a thread without work stays.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// User's code that a job returns, to be run without the watch: it may take long.
+/// User's code that a job returns. A thread runs it without the watch, since it may take long.
 pub(crate) type TimerCallback = Box<dyn FnOnce() + Send>;
 
 type TimerJob = Box<dyn FnOnce() -> Option<TimerCallback> + Send>;
@@ -55,8 +55,8 @@ lazy_static! {
     static ref OF_THE_PROCESS: Timer = Timer::new();
 }
 
-/// Registers a job for `deadline`, or for as soon as possible if that has passed. The job runs on a thread of
-/// the timer. It does not run if the entry is dropped before.
+/// Registers a job for `deadline`, or for as soon as possible if the deadline has passed. The job runs on a
+/// thread of the timer. It does not run if the entry is dropped before.
 pub(crate) fn at(
     deadline: Instant,
     job: impl FnOnce() -> Option<TimerCallback> + Send + 'static,
@@ -74,8 +74,8 @@ struct TimerShared {
     changed: Condvar,
     /// Wakes a spare: a thread must take the watch.
     wanted: Condvar,
-    /// How many threads run user's code. A thread counts itself in under the lock, and out before it takes
-    /// the lock again. So every thread that is not counted here looks at the watch before it ends.
+    /// How many threads run user's code. A thread adds itself under the lock, and subtracts itself before it
+    /// takes the lock again. So every thread that is not counted here looks at the watch before it ends.
     in_user_code: AtomicUsize,
 }
 
@@ -138,12 +138,12 @@ impl Timer {
     }
 }
 
-/// Keeps a job registered; its drop removes the job. The drop does not wait for a job that runs.
+/// The registration of a job. Its drop removes the job. The drop does not wait for a job that runs.
 #[must_use = "dropping it takes the job back at once"]
 pub(crate) struct TimerEntry {
     shared: Arc<TimerShared>,
     slot: usize,
-    /// The number of the job: once the job has begun, the slot may have another one.
+    /// The number of the job: once the job has begun, the slot may have another job.
     number: u64,
 }
 
@@ -172,8 +172,8 @@ impl TimerShared {
             return;
         }
         // A thread that is starting or coming back takes the watch. Without this check, many short callbacks
-        // would start a thread each. Relaxed: at worst this counts a thread that has left user's code
-        // already, and starts one more.
+        // would start a thread each. Relaxed is enough: at worst the counter still includes a thread that has
+        // left user's code, and one more thread is started.
         if state.threads > self.in_user_code.load(Ordering::Relaxed) {
             return;
         }
@@ -190,7 +190,7 @@ impl TimerShared {
         }
     }
 
-    /// Runs on each thread of the timer, as its body.
+    /// The body of each thread of the timer.
     fn serve(self: &Arc<Self>) {
         let mut state = self.state.lock();
         while let Some(watching) = self.take_the_watch(state) {
@@ -224,8 +224,8 @@ impl TimerShared {
         Some(state)
     }
 
-    /// Runs the jobs that are due, until one of them returns user's code: then gives up the watch and returns
-    /// that code. `None` if there has been no deadline for [`LINGER`].
+    /// Runs the jobs that are due. When a job returns user's code, gives up the watch and returns that code.
+    /// `None` if there has been no deadline for [`LINGER`].
     fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, TimerData>) -> Option<TimerCallback> {
         loop {
             let now = Instant::now();
@@ -286,8 +286,8 @@ mod tests {
         let (timer, (to, told)) = (Timer::new(), mpsc::channel());
         let now = Instant::now();
         let ahead = |milliseconds| now + Duration::from_millis(milliseconds);
-        // The first job keeps the thread busy until all jobs are registered. So this tests an order, and no
-        // speed.
+        // The first job keeps the thread busy until all jobs are registered. So this tests only the order,
+        // not the speed.
         let (go, gone) = mpsc::channel::<()>();
         let hold = timer.at(
             now,
@@ -363,7 +363,7 @@ mod tests {
         drop(far);
     }
 
-    /// A spare that is not woken would take the watch only when it has lingered for long enough.
+    /// A spare that is not woken would take the watch only at the end of [`LINGER`].
     #[test]
     fn a_spare_takes_the_watch_when_it_is_wanted_and_not_when_its_time_is_up() {
         let is_soon = |_| {
@@ -385,11 +385,11 @@ mod tests {
             drop((release, far, first, entries));
             now.elapsed() < LINGER / 2
         };
-        assert!((0..5).any(is_soon)); // fails only on a very busy machine: one quick run of five is enough
+        assert!((0..5).any(is_soon)); // one quick run of five is enough, even on a busy machine
     }
 
-    /// Without that rule, thousands of deadlines at one time, with callbacks that take no time, start
-    /// hundreds of threads.
+    /// Without that rule, thousands of deadlines at one time start hundreds of threads, although their
+    /// callbacks take almost no time.
     #[test]
     fn no_thread_is_started_while_another_one_is_on_its_way() {
         let shared = Timer::new().shared;
@@ -426,7 +426,7 @@ mod tests {
         assert_eq!(timer.shared.state.lock().jobs.len(), 0);
     }
 
-    /// A watcher that is not woken would sleep for a hundred years beside an empty heap.
+    /// Without the wake-up, the watcher would sleep for a hundred years, although the heap is empty.
     #[test]
     fn who_takes_the_last_one_back_wakes_a_watcher_that_would_sleep_for_long() {
         let timer = Timer::new();
