@@ -17,35 +17,34 @@
 //!
 //! # Stopping the claims
 //!
-//! A thread that must see or change all waiting tasks *reclaims* the batch: it sets the counter beyond the
-//! last place, and puts the unclaimed tasks back into the queue, in order. A thread that only wants the
+//! A thread that must see or change all waiting tasks *reclaims* the batch. It sets the counter beyond the
+//! last place. Then it puts the unclaimed tasks back into the queue, in order. A thread that only wants the
 //! counts *freezes* the batch for a moment, and sets the counter back afterwards (*resume*).
 //!
 //! # Worker slots
 //!
-//! Each worker has a *worker slot*, in which it alone counts the tasks that it has claimed, begun and
-//! completed. With one common count, the workers would contend for its cache line with each task. A thread
-//! that wants the counts adds up the worker slots, under the lock of the state and while the batch is frozen.
-//! Meanwhile no task begins. Tasks can end, but each end is counted in one step. So the sum was true at some
-//! moment during the addition.
+//! Each worker has a *worker slot*. Only that worker writes to the slot: it counts the tasks that it has
+//! claimed, begun and completed. With one common count, the workers would contend for its cache line with
+//! each task. A thread that wants the counts adds up the worker slots, under the lock of the state and while
+//! the batch is frozen. Meanwhile no task begins. Tasks can end, but each end is counted in one step. So the
+//! sum was true at some moment during the addition.
 //!
 //! A claim takes effect when the counter moves. A moment later the worker notes the claim in its worker slot.
 //! So a thread that freezes the batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
 //!
 //! # Without a lock
 //!
-//! A place is an `UnsafeCell`. A lock for each place would take 15 % more processor time per tiny task,
-//! although no two threads ever contend for such a lock. The models of `executor/model/tests/cores/batch`
-//! check that no place is accessed twice: two threads claim, one freezes, one reclaims, and a batch is filled
-//! again.
+//! A place is an `UnsafeCell`. With a lock for each place, a tiny task would take 15 % more processor time,
+//! although the lock is always free. The models of `executor/model/tests/cores/batch` check that no place is
+//! accessed twice. In these models two threads claim, one freezes, one reclaims, and a batch is filled again.
 //!
 //! # Invariants
 //!
 //! 1. While a worker refers to a batch, only the counter and the contents of the places change. So a batch is
 //!    filled again only when the pool has the only reference.
-//! 2. A batch is made only when the one before is used up. It gets all tasks of the queue or, if the queue is
-//!    empty, the oldest piece of the inbox. So the batch and the queue are never both in use, and tasks start
-//!    in the order of submission.
+//! 2. A batch is made only when the batch before it is used up. It gets all tasks of the queue or, if the
+//!    queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use, and
+//!    tasks start in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
 //! 4. The counts of a worker slot stay when its worker leaves: the next worker in the slot continues them.
 
@@ -104,14 +103,14 @@ impl Batch {
     /// Claims the next task. `None` if the batch is used up or frozen; then the caller looks at the state.
     ///
     /// All operations on the counter are sequentially consistent, because of the flag of the waiting
-    /// submitters: a worker writes the counter and then reads the flag, and a submitter writes the flag and
-    /// then reads the counter.
+    /// submitters. A worker writes the counter and then reads the flag. A submitter writes the flag and then
+    /// reads the counter.
     #[inline]
     pub(super) fn claim(&self) -> Option<Task> {
         let place = self.next.0.fetch_add(1, Ordering::SeqCst);
         let slot = self.slots.get(place)?;
-        // SAFETY: the counter gives each place to one claim. After a reclaim or a freeze it gives no place,
-        // until it is set back to where it was. So no other thread has this place.
+        // SAFETY: the counter gives each place to one claim. After a reclaim or a freeze the counter gives no
+        // place, until it is set back to its old value. So no other thread has this place.
         let task = unsafe { slot.take() };
         debug_assert!(task.is_some(), "a place is claimed once");
         task
@@ -139,8 +138,8 @@ impl Batch {
 #[derive(Default)]
 pub(super) struct Batches {
     current: Arc<Batch>,
-    /// Batches that are used up. They are filled again when no worker refers to them, so that a busy pool
-    /// allocates no memory.
+    /// Batches that are used up. The pool fills such a batch again when no worker refers to it. So a busy
+    /// pool allocates no memory.
     spent: Vec<Arc<Batch>>,
     /// How many tasks were claimed from batches before the current one.
     claimed_before: u64,

@@ -31,8 +31,9 @@ use crate::waiting::starvation::OnStarvation;
 /// only with a queue that can be full. [`threads_first`](Self::threads_first) swaps rules 2 and 3. Threads
 /// above the core size end when they have been idle for the [`keep_alive`](Self::keep_alive) time.
 ///
-/// For each setting that can be changed later, a running pool has a getter of the same name, and a setter
-/// with `set_` before it: [`core_threads`](ThreadPoolExecutor::core_threads) and
+/// A running pool has a getter and a setter for each setting that can be changed later. The getter has the
+/// name of the setting; the setter has `set_` before that name:
+/// [`core_threads`](ThreadPoolExecutor::core_threads) and
 /// [`set_core_threads`](ThreadPoolExecutor::set_core_threads), for instance.
 ///
 /// ```
@@ -88,8 +89,8 @@ impl ThreadPoolBuilder {
 
     /// Sets the core size: the number of threads that start as tasks arrive, and then stay. Default: 1.
     ///
-    /// Zero is allowed. Such a pool has no threads while it is idle, starts one for the first task, and
-    /// starts more only when the queue refuses a task.
+    /// Zero is allowed. Such a pool has no threads while it is idle. It starts a thread for the first task,
+    /// and further threads only when the queue refuses a task.
     #[doc(alias = "corePoolSize")]
     pub fn core_threads(mut self, threads: usize) -> Self {
         self.core = threads;
@@ -210,8 +211,8 @@ impl ThreadPoolBuilder {
     ///
     /// The tokens of all tasks of the pool are below `token`, so the running tasks see the request and its
     /// [reason](CancelToken::reason) at once. Then a callback of the token stops the pool like
-    /// [`shutdown_now`](crate::ExecutorService::shutdown_now) and drops the tasks that have not begun, which
-    /// completes their handles as cancelled. (A task that a thread takes in between begins with a cancelled
+    /// [`shutdown_now`](crate::ExecutorService::shutdown_now). It drops the tasks that have not begun, so
+    /// their handles complete as cancelled. (A task that a thread takes in between begins with a cancelled
     /// token.) The pool accepts no more tasks, and is terminated when the running tasks have ended. The token
     /// and the pool can be dropped in any order. A shutdown of the pool does not cancel the token.
     ///
@@ -233,8 +234,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets what the pool does if a task waits for a task in the queue and all threads wait, so that the wait
-    /// could never end. Default: [`OnStarvation::Report`], an error.
+    /// Sets what the pool does about a wait that could never end: a task waits for a task in the queue, and
+    /// all threads wait. Default: [`OnStarvation::Report`], an error.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -6,8 +6,8 @@
 //! | `shutdown_now` | come back to the caller | are asked to stop | after their task |
 //! | a cancel of the token to which the pool belongs | are dropped | are asked to stop | after their task |
 //!
-//! The last thread for which the pool waits ends the pool, under the same lock under which it finds that no
-//! other thread is left. Usually this thread is the last worker. It can also be a submitter whose factory
+//! The last thread for which the pool waits ends the pool. It finds that no other thread is left, and ends
+//! the pool, under one lock. Usually this thread is the last worker. It can also be a submitter whose factory
 //! failed, or the caller of `shutdown` if there is no worker. That thread calls the `terminated` hook,
 //! outside the lock, and then wakes all threads that wait for the end.
 //!
@@ -15,8 +15,8 @@
 //!
 //! A task that closes its own pool would wait for itself, and so would a thread factory or a hook. So each
 //! thread notes which pools wait for it, and why, as a [`Role`]. On such a thread, a wait for the end of the
-//! pool returns at once. A submission by the pool's own thread factory is refused if it would have to wait
-//! for the thread that this factory must start.
+//! pool returns at once. If the pool's own thread factory submits a task, and this submission would wait for
+//! the thread that the factory must start, the task is refused.
 //!
 //! # Invariants
 //!
@@ -39,12 +39,12 @@ use crate::task::Task;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DropPolicy {
-    /// Accepts no more tasks and waits until all accepted tasks are done.
+    /// Refuses new tasks, and waits until all accepted tasks are done.
     #[default]
     Finish,
     /// Cancels the running tasks, drops the waiting tasks, and waits until the running tasks have ended.
     Cancel,
-    /// Accepts no more tasks and does not wait. The accepted tasks are still done, if the process lives long
+    /// Refuses new tasks, and does not wait. The accepted tasks are still done, if the process lives long
     /// enough.
     Detach,
 }

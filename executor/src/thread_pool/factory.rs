@@ -9,9 +9,9 @@ use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 
 /// Starts the threads of a pool.
 ///
-/// Implement it for threads with properties that the pool does not set: a priority of the operating system, a
-/// scheduler's group, thread-locals that are set before the first task. [`NamedThreads`] is enough for most
-/// pools.
+/// Implement this trait to give threads properties that the pool does not set. Examples are a priority of the
+/// operating system, a scheduler's group, or thread-locals that are set before the first task.
+/// [`NamedThreads`] is enough for most pools.
 ///
 /// The submitter of a task calls the factory, outside all locks. The factory must not submit to its own pool:
 /// while that pool has no other thread, such a task is refused. If the factory panics or fails, the task that
@@ -20,9 +20,9 @@ use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 /// failure this time doubles, up to a second.
 ///
 /// # Blocking
-/// A factory may pass the worker on to be run later, but not much later. While the pool has no other thread,
-/// a submitter whose task must be queued waits until the worker has begun or was dropped, or until the pool
-/// is shut down. Otherwise the pool could accept a task that no thread will ever run.
+/// A factory may let another thread run the worker later, but not much later. While the pool has no other
+/// thread, a submitter whose task must be queued waits until the worker has begun or was dropped, or until
+/// the pool is shut down. Otherwise the pool could accept a task that no thread will ever run.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
@@ -79,7 +79,7 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// The time for which the pool does not call a failed factory again, if it has other threads: 1 ms after the
+/// The time for which a pool with other threads does not call a failed factory again. It is 1 ms after the
 /// first failure, twice as long after each further failure, and about a second at most.
 #[derive(Default)]
 pub(super) struct Backoff {
@@ -103,7 +103,8 @@ impl Backoff {
     }
 }
 
-/// The default factory: it numbers the names of its threads, sets the size of their stacks, and counts them.
+/// The default factory, which numbers the names of its threads, sets the size of their stacks, and counts the
+/// threads.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -188,7 +189,8 @@ impl ThreadFactory for NamedThreads {
     }
 }
 
-/// Counts a thread as alive, from its order until this value is dropped, and logs its beginning and its end.
+/// Counts a thread as alive, from the thread's order until this value is dropped. Logs the thread's beginning
+/// and end.
 struct AliveThread {
     thread: String,
     alive: Arc<AtomicUsize>,

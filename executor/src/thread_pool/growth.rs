@@ -20,8 +20,8 @@
 //! # Invariants
 //!
 //! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
-//!    `in_factory`. If there is none of these, the task is dropped.
-//! 2. A submitter takes its task back in the same step in which it stops counting as `in_factory`.
+//!    `in_factory`. Without any of them, the task is dropped.
+//! 2. A submitter takes its task back and stops counting as `in_factory` in one step.
 //! 3. While there are other threads, a factory that has failed is not called again before its
 //!    [`Backoff`](super::factory::Backoff) is over.
 
@@ -54,8 +54,8 @@ impl ThreadPoolExecutor {
     }
 }
 
-/// The failed start of a worker: the error, the task for which it was ordered, and the lock of the state,
-/// which the submitter now holds.
+/// The failed start of a worker: the error, the task for which the worker was ordered, and the guard of the
+/// state's lock.
 pub(super) struct NoWorker<'a> {
     // The order of the fields is the order of their drops. The error comes from the user's factory. Its drop
     // can call user code, so it must be dropped after the lock is released.
@@ -65,8 +65,8 @@ pub(super) struct NoWorker<'a> {
 }
 
 impl PoolShared {
-    /// Starts a worker for a task. If the factory fails, the task comes back in the error, unless another
-    /// worker has taken it meanwhile.
+    /// Starts a worker for a task. If the factory fails, the error contains the task, unless another worker
+    /// has taken the task by then.
     pub(super) fn start_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, PoolData>,

@@ -20,8 +20,8 @@ pub struct TaskInfo<'a> {
 /// Use it for logging, timing and statistics, and to set up and clean up the thread on which tasks run. The
 /// default of each method does nothing.
 ///
-/// Hooks run outside all locks. A panic in a hook is caught: the task still runs, its outcome stays the same,
-/// no thread is lost, and the panic goes to the [panic handler](crate::panics).
+/// Hooks run outside all locks. The pool catches a panic in a hook, and passes it to the [panic
+/// handler](crate::panics). The task still runs, its outcome stays the same, and no thread is lost.
 #[doc(alias = "beforeExecute")]
 #[doc(alias = "afterExecute")]
 pub trait Hooks: Send + Sync {

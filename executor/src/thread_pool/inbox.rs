@@ -4,15 +4,14 @@
 //! each task. Most of the time there is nothing to decide: the pool is running and has its threads, no worker
 //! must be woken, and the queue has room. Then a submitter leaves its task in the inbox, which has a lock of
 //! its own. A worker that finds no other task makes a batch of the oldest tasks here, in one step. Only a
-//! pool with a [`FifoQueue`](crate::FifoQueue) uses its inbox, since only with that queue the order of the
-//! tasks stays the same.
+//! pool with a [`FifoQueue`](crate::FifoQueue) uses its inbox, since only with it the order stays the same.
 //!
 //! # Pieces
 //!
 //! The inbox consists of pieces of [`PIECE`] tasks, and a batch is made of one piece. If a batch were made of
 //! all tasks at once, workers would claim from one long list while another long list grows beside it. That
-//! would take twice the memory, and none of it would be in the processor's caches. A piece that was used up
-//! is soon filled again.
+//! would take twice the memory, all of it new to the processor's caches. A piece that was used up is soon
+//! filled again.
 //!
 //! # Open and closed
 //!
@@ -24,7 +23,7 @@
 //! | closed by | because the next submitter must |
 //! |---|---|
 //! | a submitter that must decide | decide, too, until the inbox is open again |
-//! | a worker that is about to sleep, or wakes another one | wake a worker |
+//! | a worker that is about to sleep, or wakes another worker | wake a worker |
 //! | a worker that leaves, a worker that is dropped before it starts, a setter | start a thread |
 //! | a shutdown | be refused |
 //!
@@ -32,12 +31,11 @@
 //!
 //! 1. A thread takes the lock of the state before the lock of the inbox. A thread that opens, closes or
 //!    empties the inbox holds both locks.
-//! 2. While the inbox is open, three things are true. The pool is running. It has all threads that it starts
-//!    before it puts tasks into the queue. And no worker sleeps, unless another worker is searching. Before a
-//!    worker sleeps, it looks into the inbox and closes it.
+//! 2. While the inbox is open, three things are true. The pool is running. The pool has all threads that it
+//!    starts before it puts tasks into the queue. And no worker sleeps, unless another worker is searching.
+//!    Before a worker sleeps, it looks into the inbox and closes it.
 //! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
-//! 4. The inbox never has more room than the queue would have if all waiting tasks were in the queue. So the
-//!    bound of the queue holds.
+//! 4. The inbox never has more room than the queue would have if it held all waiting tasks.
 
 use std::collections::VecDeque;
 
@@ -56,8 +54,9 @@ pub(super) struct Inbox {
     tray: Mutex<InboxState>,
 }
 
-/// The number of tasks in a piece. It is so high that making a batch takes almost no time per task, and so
-/// low that a piece stays in the caches. Under a model checker, a few tasks are already more than one piece.
+/// The number of tasks in a piece. The number is so high that making a batch takes almost no time per task,
+/// and so low that a piece stays in the caches. Under a model checker, a few tasks are already more than one
+/// piece.
 const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 512 };
 
 /// The tasks in the inbox, in the order in which they came.
@@ -129,8 +128,8 @@ impl Inbox {
         state.queue.as_fifo(Ours).map_or(0, |queue| queue.room().saturating_sub(elsewhere))
     }
 
-    /// Returns how many tasks are in the queue, the batch and the inbox. No task comes in meanwhile, so the
-    /// sum was right at the moment at which the batch was read.
+    /// Returns how many tasks are in the queue, the batch and the inbox. No task comes in during the
+    /// addition, so the sum was right when the batch was read.
     pub(super) fn waiting(&self, state: &PoolData) -> usize {
         let tray = self.tray.lock();
         tray.len() + state.unclaimed()
@@ -156,7 +155,7 @@ impl Inbox {
         state.batches.current()
     }
 
-    /// Puts all waiting tasks into the queue, so that the caller can see and change them one by one.
+    /// Puts all waiting tasks into the queue, so that the caller can see and change each of them.
     pub(super) fn reclaim(&self, state: &mut PoolData) {
         self.hold().reclaim(state);
     }

@@ -1,8 +1,7 @@
 //! A pool of worker threads that take tasks from a queue.
 //!
-//! Starting a thread for each task takes time. Keeping a thread for each task takes memory, and with too many
-//! threads the process fails. A pool starts a chosen number of threads once. Its tasks wait until a thread is
-//! free.
+//! A new thread for each task takes time and memory, and with too many threads the process fails. A pool
+//! starts a chosen number of threads once. Its tasks wait until a thread is free.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -47,10 +46,9 @@
 //! # The life of a pool
 //!
 //! A pool is running until it is shut down. Then it runs all tasks that it has (shutting down) or only the
-//! tasks that have begun (stopping). When its last worker has left, the pool is terminated (picture:
-//! `state`).
+//! tasks that have begun (stopping). When its last worker has left, the pool is terminated (see `state`).
 //!
-//! A worker takes a task, runs it, takes the next, and sleeps while there is no task. A worker leaves in four
+//! A worker takes a task, runs it, takes the next task, and sleeps while there is none. It leaves in four
 //! cases. It has slept for the keep-alive time, and the pool can spare it. There are more workers than the
 //! maximum. The pool is shutting down, and no task waits. Or the pool is stopping. The last worker to leave
 //! ends the pool.
@@ -58,9 +56,9 @@
 //! # The fast path
 //!
 //! While no worker must be woken, submitters do not need the state: they leave their tasks in the `inbox`.
-//! While there are tasks in the `batch`, workers do not need the state either: each claims a task by an
-//! addition to a counter, and counts in its own worker slot the tasks that it has begun and completed. So in
-//! a busy pool each submission takes one lock, that of the inbox, and the start of a task takes no lock. Only
+//! While there are tasks in the `batch`, workers do not need the state either. A worker claims a task by an
+//! addition to a counter. In its own worker slot it counts the tasks that it has begun and completed. So in a
+//! busy pool each submission takes one lock, that of the inbox, and the start of a task takes no lock. Only
 //! submitters and the worker that makes the next batch take the lock of the inbox. Only a pool with a
 //! [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task at the moment when
 //! a worker takes one.
@@ -78,8 +76,7 @@
 //!    worker slots change without that lock. A thread that must see them all at one moment also locks the
 //!    inbox and freezes the batch.
 //! 2. While a task waits in queue, inbox or batch, there is a live worker. (`admission`, `worker`)
-//! 3. While such a task waits and a worker sleeps, another worker is searching or will look for a task.
-//!    (`inbox`, `worker`)
+//! 3. While such a task waits and a worker sleeps, another worker searches or will look. (`inbox`, `worker`)
 //! 4. Once the phase has left `Running`, nothing enters the queue, the inbox or the batch. (`ending`)
 //! 5. No user code (a task, hook, factory, handler or callback, or the `Drop` of one) runs while the state is
 //!    locked. There are two exceptions: a comparator, and a user's own queue.
@@ -139,8 +136,8 @@ use shared::PoolShared;
 /// An executor with threads of its own and a queue.
 ///
 /// [`builder`](Self::builder) has all settings; [`fixed`](Self::fixed), [`cached`](Self::cached) and
-/// [`single`](Self::single) make the usual pools. Threads start as tasks arrive. A panic in a task does not
-/// end the thread.
+/// [`single`](Self::single) make the usual pools. Threads start as tasks arrive. A panic in a task ends no
+/// thread.
 ///
 /// # What bounds it
 ///
@@ -148,15 +145,15 @@ use shared::PoolShared;
 /// are short. But all threads of the pool share this lock and this counter, so more threads do not make these
 /// steps faster. On a machine with two cores, one thread alone submitted a task in 23 ns, and a worker alone
 /// took and ended an empty task in 31 ns. Two submitters at once took 74 ns for each task, and two workers 47
-/// ns. Most of that time went into the cache line that both threads write. By Amdahl's law, one pool has a
-/// highest rate, however many processors there are: some 14 million tasks submitted in a second, and some 21
-/// million tasks taken. `cargo run --release --bin pools -- gate` in `bench/` measures both on your machine.
+/// ns. Most of that time went into the cache line that both threads write. So, by Amdahl's law, one pool can
+/// take in at most some 14 million tasks a second and run at most some 21 million, with any number of
+/// processors. `cargo run --release --bin pools -- gate` in `bench/` measures both on your machine.
 ///
 /// So one pool keeps at most some 14 processors busy with tasks of 1 µs, and some 140 with tasks of 10 µs. A
 /// program that comes near that limit has two ways out:
 ///
 /// * **Bigger tasks.** If each task processes a hundred items, the pool's cost for an item is a hundredth of
-///   its cost for a task. Tasks shorter than half a microsecond should be made bigger first, on any machine:
+///   its cost for a task. If tasks take less than half a microsecond, make them bigger first, on any machine:
 ///   submitting and taking a task uses some 60 ns of processor time.
 /// * **Several pools**, each with a share of the processors and of the submitters. Each has its own lock and
 ///   its own counter. The order of submission is then kept only within each pool, and an idle thread of one
@@ -199,8 +196,8 @@ impl ThreadPoolExecutor {
         Self::builder().threads(threads).build().expect("one size, at least one")
     }
 
-    /// Makes a pool **without a bound on its threads**: a task that finds no idle thread gets a new thread,
-    /// and a thread that was idle for 60 s ends.
+    /// Makes a pool **without a bound on its threads**: a task gets a new thread if no thread is idle. A
+    /// thread that was idle for 60 s ends.
     ///
     /// Use it for many short tasks that come in bursts. Under a load that the pool cannot keep up with, it
     /// starts threads until the system refuses.

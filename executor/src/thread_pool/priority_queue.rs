@@ -9,11 +9,11 @@
 //! another level. A search for the task would take time in proportion to the length of the queue, under the
 //! lock of the pool. So a task that can rise is kept *apart*, where the queue finds it by its id. A *mark*
 //! stands for the task in its level. When the task rises, it gets a new mark. The old mark stays in its
-//! level; it is *outdated*, and `pop` skips it.
+//! level. Such a mark is *outdated*, and `pop` skips it.
 //!
 //! # Invariants
 //!
-//! 1. Each task that lies apart has one mark with its number, in the level of its priority.
+//! 1. Each task that is kept apart has one mark with the task's number, in the level of the task's priority.
 //! 2. After each [`raise`](WorkQueue::raise) there are at most [`FEW`] more outdated marks than tasks that
 //!    lie apart.
 

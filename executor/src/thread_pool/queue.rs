@@ -153,8 +153,8 @@ impl LifoQueue {
     }
 }
 
-/// A queue in which no task waits: it accepts a task only while a worker waits for one. If no worker waits,
-/// the pool must start a worker for the task, or refuse the task.
+/// A queue in which no task waits: it accepts a task only while a worker waits for a task. If no worker
+/// waits, the pool must start a worker for the task, or refuse the task.
 ///
 /// Use it for pools that should start threads rather than let tasks wait (the cached pool). Use it also for
 /// tasks that wait for each other's results: such a task must not wait in a queue behind another one.

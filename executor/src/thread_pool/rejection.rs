@@ -26,7 +26,8 @@ use crate::waiting::wait::Deadline;
 #[doc(alias = "RejectedExecutionHandler")]
 // ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
-    /// Runs the task, drops it, passes it on, tries again, or gives it back with the refusal as the error.
+    /// Decides about a refused task: runs it, drops it, passes it on, submits it again, or returns it in the
+    /// error.
     ///
     /// # Errors
     /// The error that `execute` returns to the submitter.
@@ -54,7 +55,7 @@ impl<'a> RefusingPool<'a> {
 }
 
 impl RefusingPool<'_> {
-    /// Whether the pool was shut down, so that it will accept no more tasks.
+    /// Whether the pool was shut down. Then it accepts no more tasks.
     pub fn is_shutdown(&self) -> bool {
         self.0.is_shutdown()
     }
@@ -70,10 +71,10 @@ impl RefusingPool<'_> {
     /// Waits until there is room, and then submits the task.
     ///
     /// # Errors
-    /// [`RejectReason::TimedOut`] if there is no room within `timeout`; [`RejectReason::Interrupted`] if the
-    /// submitting task is cancelled while it waits; [`RejectReason::Shutdown`] if the pool is shut down
-    /// meanwhile; [`RejectReason::Starved`] if there is no `timeout`, and every thread that could make room
-    /// waits, too.
+    /// [`RejectReason::TimedOut`] if there is no room within `timeout`. [`RejectReason::Interrupted`] if the
+    /// submitting task is cancelled while it waits. [`RejectReason::Shutdown`] if the pool is shut down
+    /// during the wait. [`RejectReason::Starved`] if there is no `timeout`, and every thread that could make
+    /// room waits, too.
     ///
     /// # Blocking
     /// Blocks. A task of the same pool that waits here occupies a thread that could make room.
@@ -120,8 +121,8 @@ impl RejectionHandler for Abort {
 ///
 /// While the task runs, its current token is a child of the submitter's token.
 ///
-/// If such a task submits another task to the same full pool, the other task runs inside the first one, like
-/// a function that the first one calls. So the stack must have room for all tasks that run inside each other.
+/// If such a task submits a task to the same full pool, that second task runs inside the first, like a called
+/// function. So the stack must have room for all tasks that run inside each other.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 
@@ -184,8 +185,8 @@ impl RejectionHandler for DiscardOldest {
 /// submits at that moment may take the free place first. A waiter starves only if new submitters never stop
 /// arriving.
 ///
-/// A task that waits here for room in its own pool occupies a thread that could make room. If all threads of
-/// the pool wait in this way, one of the submitters gets its task back, with [`RejectReason::Starved`].
+/// A task that waits for room in its own pool occupies a thread that could make room. If all threads of the
+/// pool wait in this way, one of the submitters gets its task back, with [`RejectReason::Starved`].
 ///
 /// `java.util.concurrent` has no such policy. Its users usually write a handler that calls `put` on the
 /// queue. If the pool has just been shut down, that handler still puts the task into the queue, and the task

@@ -7,8 +7,8 @@
 //!
 //! # One wake-up, however much room there is
 //!
-//! Workers make room with every task that they take. If they locked the state each time, only to see that no
-//! submitter waits, they would take the very lock that claims avoid. So there is a flag, `submitter_waits`:
+//! Workers make room with every task that they take. If workers locked the state each time to see whether a
+//! submitter waits, they would take the lock that claims avoid. So there is a flag, `submitter_waits`:
 //!
 //! | submitter | worker |
 //! |---|---|
@@ -29,8 +29,8 @@
 //!    Perhaps it was told of room itself, and that room is still there.
 //! 3. No lock is held while a submitter tries or sleeps.
 //!
-//! In this file, *room* is everything that can change the answer: also a thread that may be started, an idle
-//! worker to which a hand-off queue can give a task, and the end of the pool.
+//! In this file, *room* is everything by which the pool's answer can change. A thread that can be started is
+//! room, and an idle worker to which a hand-off queue can give a task, and also the end of the pool.
 
 use std::task::Waker;
 
@@ -67,7 +67,7 @@ impl PoolShared {
         })
     }
 
-    /// Takes a submitter out of the wait list and tells the next one, since perhaps this one was told of room
+    /// Takes a submitter out of the wait list and tells the next one. Perhaps this submitter was told of room
     /// that it did not use.
     fn leave_wait_list(&self, ticket: Ticket) {
         let mut state = self.state.lock();

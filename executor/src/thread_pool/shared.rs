@@ -51,7 +51,8 @@ pub(super) struct PoolShared {
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// What the pool does about waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
-    /// Registers the pool as a queue owner. So the canceller of a task can tell the pool.
+    /// Registers the pool as a queue owner. So the canceller of a waiting task can tell the pool of the
+    /// cancel.
     pub(super) registration: QueueRegistration,
     /// Refers to this struct itself, for the threads that the pool starts.
     pub(super) me: Weak<PoolShared>,

@@ -1,10 +1,10 @@
 //! The number of threads that a pool should have.
 //!
 //! A pool should have enough threads to keep the cores busy, and no more. A task that only computes needs a
-//! core as long as it runs, so as many threads as cores are right. A task that waits half of its time leaves
-//! its core idle meanwhile, so twice as many threads are right. In general, let `N` be the number of cores,
-//! `U` the share of them that the pool should use (from 0 to 1), `W` the time that a task waits, and `C` the
-//! time that it computes:
+//! core as long as it runs, so as many threads as cores are right. A task that waits for half of its time
+//! leaves its core idle for that half, so twice as many threads are right. In general, `N` is the number of
+//! cores, and `U` the share of the cores that the pool should use (from 0 to 1). A task waits for the time
+//! `W` and computes for the time `C`:
 //!
 //! ```text
 //!   threads = N · U · (1 + W / C)
@@ -56,8 +56,8 @@ thread_local! {
 ///
 /// Pass it to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. The processor time
 /// of the task's own thread counts as computing; the rest of the task's time counts as waiting. So measure
-/// while the machine has free cores. With more busy threads than cores, the time in which a thread waits for
-/// a core counts as waiting, too, and the recommended number would be too high.
+/// while the machine has free cores. If there are more busy threads than cores, a thread's wait for a core
+/// counts as waiting, too. Then the recommended number is too high.
 #[derive(Default)]
 pub struct WaitCompute {
     sums: Mutex<SizingSums>,

@@ -7,7 +7,7 @@
 //!
 //! | asked | by | the pool |
 //! |---|---|---|
-//! | whether all workers wait | a thread about to sleep | notes that it relies on this; closes the inbox |
+//! | whether all workers wait | a thread about to sleep | notes that the thread relies on it; closes the inbox |
 //! | for another worker | a thread that would starve | starts a worker if there are fewer than the maximum |
 //! | for a spare worker | a thread that would starve | starts a worker beyond the maximum, if allowed |
 //! | to run a task | a starving thread, or `help` | runs it on that thread, with hooks and counts |
@@ -42,8 +42,8 @@ impl ThreadPoolExecutor {
     /// Runs the next task of the queue on the calling thread, which must be a worker of this pool. False if
     /// no task waits.
     ///
-    /// A task that waits for other tasks of its own pool occupies a thread that could run them. With `help`
-    /// the task uses its thread meanwhile, whatever the pool's [`OnStarvation`] is:
+    /// A task that waits for other tasks of its own pool occupies a thread that could run these tasks. With
+    /// `help` the task uses its thread meanwhile, whatever the pool's [`OnStarvation`] is:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -81,12 +81,12 @@ impl ThreadPoolExecutor {
     /// * The task must not need a lock that the caller holds. If it locks a mutex that the caller has locked,
     ///   the thread waits for itself.
     /// * If the task waits for the caller, neither of them can go on. That wait is reported as starvation.
-    /// * The caller goes on when the task has ended, however long that takes, even if the caller's own wait
-    ///   could have ended long before.
+    /// * The caller goes on only when the task has ended. Perhaps the result for which the caller waits is
+    ///   ready long before.
     ///
     /// # Elsewhere
-    /// On any other thread `help` does nothing and returns false. Such a thread occupies no thread of the
-    /// pool, and the pool's end could not wait for a task that runs there.
+    /// On any other thread `help` does nothing and returns false. Such a thread is no thread of the pool, and
+    /// the end of the pool does not wait for it.
     ///
     /// # Blocking
     /// Returns when the task has ended. The task is counted as `helped` in [`PoolStats`](super::PoolStats).
@@ -198,8 +198,8 @@ impl PoolShared {
         }
     }
 
-    /// Makes waiting threads look again if they have `asked`: they counted on a worker that has left or does
-    /// not start.
+    /// Makes waiting threads look again if one of them has `asked`. Perhaps it counts on a worker that has
+    /// left or does not start.
     pub(super) fn tell_of_worker(&self, asked: bool) {
         if asked {
             self.tell_those_who_wait();

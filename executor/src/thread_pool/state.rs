@@ -17,8 +17,8 @@
 //! # Invariants
 //!
 //! 1. The phase only moves to a later one.
-//! 2. `live + starting` is the number of threads of the pool. A thread counts in one of the two numbers as
-//!    soon as it is ordered. It counts until it has left, or until the pool knows that it will not start.
+//! 2. `live + starting` is the number of threads of the pool. Each thread counts in one of the two numbers,
+//!    from its order until it has left, or until the pool knows that it will not start.
 //! 3. `idle` workers count as `live`, too. While `searching` is true, one live worker will look for a task
 //!    before it sleeps.
 //! 4. A task, a queue or a setting that is taken out of the state is dropped after the lock was released.

@@ -1,4 +1,4 @@
-//! The view of a pool from outside: its numbers, and its tasks one by one.
+//! The numbers of a pool at one moment, and the list of its tasks.
 //!
 //! Numbers of different moments do not fit together: tasks would be missing, or counted twice. So all numbers
 //! of one call belong to one moment. That takes three steps, since a task is first in the inbox, then in the
@@ -41,8 +41,8 @@ pub struct PoolStats {
     /// Tasks that wait for a thread.
     pub queued: usize,
     /// Tasks that a thread has taken and that have ended, by a return, a panic or a cancel. A task that was
-    /// cancelled while it waited does not count. A task that was cancelled after a thread had taken it
-    /// counts, even if it had not begun.
+    /// cancelled while it waited does not count. A task counts if it was cancelled after a thread had taken
+    /// it, even before its body began.
     pub completed: u64,
     /// Completed tasks that panicked.
     pub panicked: u64,
@@ -176,7 +176,7 @@ impl PoolShared {
     }
 
     /// Returns the numbers of one moment: while the state and the inbox are locked and the batch is frozen,
-    /// no task is accepted and none begins.
+    /// no task is accepted or begins.
     fn stats_of(&self, state: &PoolData, held: &InboxState) -> PoolStats {
         let frozen = state.batches.freeze();
         state.worker_slots.wait_for_claims(&frozen);

@@ -9,8 +9,8 @@ use crate::task::Task;
 
 /// A [`ThreadPoolExecutor`] whose settings cannot be changed.
 ///
-/// Use it to share a pool. Code that relies on its tasks running one at a time
-/// ([`ThreadPoolExecutor::single`]) needs a pool to which no thread can be added.
+/// Use it to share a pool. Some code relies on a pool that runs one task at a time
+/// ([`ThreadPoolExecutor::single`]). No thread must be added to such a pool.
 #[doc(alias = "unconfigurableExecutorService")]
 pub struct UnconfigurablePool(ThreadPoolExecutor);
 

@@ -28,7 +28,7 @@
 //! | there are too many workers | after its task; an idle or new worker only if there is no task to take |
 //! | it was idle for the keep-alive time | only if there is no task to take and the inbox is closed |
 //! | the pool is shutting down | when there is no task to take |
-//! | it unwinds (a bug of this crate) | at once; another worker is started if it was the last one and tasks wait |
+//! | it unwinds (a bug of this crate) | at once; another worker is started if it was the last and tasks wait |
 //!
 //! # Invariants
 //!
@@ -275,8 +275,7 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// Whether the worker should yield and look again before it sleeps. False if another worker is searching
-    /// already, and for all queues but a `FifoQueue`: a hand-off queue accepts a task only while a worker
-    /// sleeps.
+    /// already. Also false without a `FifoQueue`: a hand-off queue accepts a task only while a worker sleeps.
     fn may_linger(&self, state: &PoolData) -> bool {
         !state.searching && self.shared.inbox.in_use()
     }
@@ -331,11 +330,11 @@ impl<'a> LiveWorker<'a> {
         self.shared.inbox.shrink(KEPT);
     }
 
-    /// Takes this worker out of the count. It has held the lock since it decided to leave, so no task that is
-    /// queued later counts on this worker.
+    /// Takes this worker out of the count. The worker has held the lock since it decided to leave. So no
+    /// submitter that queues a task later counts on this worker.
     ///
-    /// A surplus worker may leave although there are tasks. It need not wake another worker in its place: it
-    /// was busy, so no thread has woken it.
+    /// A surplus worker may leave although there are tasks. It was busy, so no thread has woken it for a
+    /// task. So it need not wake another worker.
     fn leave(&mut self, mut state: MutexGuard<'a, PoolData>) -> Option<Task> {
         let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);

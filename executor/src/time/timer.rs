@@ -1,7 +1,7 @@
 //! Jobs that run at a certain time, and the thread that runs them.
 //!
 //! A deadline takes a place in a [heap](super::Heap), but no thread of its own. One thread of the process,
-//! the *watcher*, sleeps until the first deadline and runs the jobs whose time has come.
+//! the *watcher*, sleeps until the first deadline and then runs the jobs that are due.
 //!
 //! # The watcher
 //!
@@ -14,10 +14,10 @@
 //! ```
 //!
 //! The thread starts with the first deadline. It ends when there has been no deadline for [`LINGER`]. The
-//! watcher wakes up for the first deadline that it knew when it fell asleep, even if that deadline was
-//! removed meanwhile. So a removal makes no system call, and most deadlines are removed before their time.
-//! There is one exception: a caller that removes the last deadline wakes a watcher that would sleep for
-//! longer than [`LINGER`]. Otherwise a far deadline would keep the thread asleep although it was removed.
+//! watcher sleeps until the deadline that was the first when it fell asleep, even if that deadline has been
+//! removed. So a removal makes no system call, and most deadlines are removed before their time. There is one
+//! exception: a caller that removes the last deadline wakes a watcher that would sleep for longer than
+//! [`LINGER`]. Otherwise a far deadline would keep the thread asleep although it was removed.
 //!
 //! # Jobs and user's code
 //!
@@ -32,9 +32,9 @@
 //!
 //! 1. Jobs begin in the order of their deadlines; jobs with equal deadlines begin in the order of
 //!    registration.
-//! 2. If there is a deadline, the watch is `Awake`, or it is `Asleep` until that time or earlier, or it is
-//!    `Wanted` and a thread is on its way to take it. There is one exception: if the system gives no thread,
-//!    the next `at` tries again.
+//! 2. If there is a deadline, the watch is in one of three states: `Awake`; `Asleep`, until that deadline or
+//!    earlier; or `Wanted`, while a thread is about to take it. There is one exception: if the system gives
+//!    no thread, the next `at` tries again.
 //! 3. No job is run or dropped, and no thread started, under the lock.
 //! 4. When the drop of a [`TimerEntry`] has returned, its job has begun or will never begin.
 
