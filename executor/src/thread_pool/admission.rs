@@ -1,4 +1,4 @@
-//! The way of a task into the pool: it gets a thread or a place in the queue, or is refused.
+//! The admission of a task to the pool: it gets a thread or a place in the queue, or is refused.
 //!
 //! Most tasks come the short way: [`admit`](PoolShared::admit) leaves them in the inbox. If the inbox is
 //! closed, [`decide`](PoolShared::decide) takes the first rule that applies, under the lock of the state:
@@ -84,9 +84,9 @@ impl PoolShared {
                 return self.give_a_thread(state, task);
             }
             if state.live == 0 {
-                // All threads of the pool have been ordered and none has started. If no thread starts, a task
-                // in the queue would be stranded. So the submitter waits until a thread has started or will
-                // not start.
+                // All threads of the pool have been ordered, but no thread has started. If no thread starts,
+                // a task in the queue would be stranded. So the submitter waits until a thread has started or
+                // will not start.
                 if is_starting_a_worker(self) {
                     drop(state); // this thread would wait for itself
                     return Err(RejectedExecution {

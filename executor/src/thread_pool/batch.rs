@@ -56,7 +56,7 @@ use crate::sync::{Arc, Mutex, UnsafeCell, thread};
 use crate::task::{Task, TaskLabel};
 use crate::waiting::worker_context::PoolWorker;
 
-/// A place for one task. Only the thread that has claimed the place takes the task, once.
+/// A place for one task. Only the thread that has claimed the place takes the task out, and only once.
 pub(super) struct TaskSlot(UnsafeCell<Option<Task>>);
 
 // SAFETY: only `take` accesses a shared place, and each place has one caller only. A task is `Send`.

@@ -24,7 +24,7 @@
 //! # Invariants
 //!
 //! 1. Each tombstone is added once, by its canceller or by its submitter, and subtracted once. A canceller
-//!    adds one after it has cancelled the task. Perhaps the thread that takes the task out subtracts one
+//!    adds one after it has cancelled the task. Perhaps another thread takes the task out, and subtracts one,
 //!    before that. So the count can be below zero for a moment; it is exact while no cancel is under way.
 //! 2. Tombstones are dropped after the lock was released.
 

@@ -10,8 +10,8 @@
 //!
 //! The inbox consists of pieces of [`PIECE`] tasks, and a batch is made of one piece. If a batch were made of
 //! all tasks at once, workers would claim from one long list while another long list grows beside it. That
-//! would take twice the memory, all of it new to the processor's caches. A piece that was used up is soon
-//! filled again.
+//! would take twice the memory, and the caches would hold none of it. A piece that was used up is soon filled
+//! again.
 //!
 //! # Open and closed
 //!

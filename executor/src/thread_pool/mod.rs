@@ -193,7 +193,7 @@ impl ThreadPoolExecutor {
     #[doc(alias = "newFixedThreadPool")]
     pub fn fixed(threads: usize) -> Self {
         assert!(threads > 0, "a pool of zero threads would accept tasks and never run them");
-        Self::builder().threads(threads).build().expect("one size, at least one")
+        Self::builder().threads(threads).build().expect("both sizes are equal and above zero")
     }
 
     /// Makes a pool **without a bound on its threads**: a task gets a new thread if no thread is idle. A
@@ -204,7 +204,7 @@ impl ThreadPoolExecutor {
     #[doc(alias = "newCachedThreadPool")]
     pub fn cached() -> Self {
         let cached = Self::builder().core_threads(0).maximum_threads(usize::MAX).queue(HandOffQueue::new());
-        cached.build().expect("a hand-off lets the pool grow")
+        cached.build().expect("a hand-off queue lets the pool grow")
     }
 
     /// Makes a pool of one thread: tasks run one at a time, in the order of submission, and each task sees

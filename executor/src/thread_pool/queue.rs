@@ -2,7 +2,7 @@
 //!
 //! The queue decides the order in which tasks are run, and how many may wait. So the queue also decides when
 //! the pool grows, and when the pool is saturated. A pool starts threads beyond its core size only when its
-//! queue *refuses* a task. A queue that never refuses therefore never lets the pool grow.
+//! queue *refuses* a task. So a queue that never refuses a task never lets the pool grow.
 //!
 //! | queue | order | refuses |
 //! |---|---|---|

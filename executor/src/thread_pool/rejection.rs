@@ -21,8 +21,8 @@ use crate::waiting::wait::Deadline;
 
 /// Decides about a task that a pool has refused.
 ///
-/// The submitter calls it once for each refused task, outside all locks. It may block if the submitters may
-/// block.
+/// The submitter calls the handler once for each refused task, outside all locks. The handler may block if
+/// the submitters may block.
 #[doc(alias = "RejectedExecutionHandler")]
 // ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
@@ -182,8 +182,8 @@ impl RejectionHandler for DiscardOldest {
 /// Makes the submitter wait until there is room.
 ///
 /// Submitters that wait are told of room in the order in which they came, one at a time. A thread that
-/// submits at that moment may take the free place first. A waiter starves only if new submitters never stop
-/// arriving.
+/// submits a task at that moment may take the free place first. A waiter starves only if new submitters never
+/// stop arriving.
 ///
 /// A task that waits for room in its own pool occupies a thread that could make room. If all threads of the
 /// pool wait in this way, one of the submitters gets its task back, with [`RejectReason::Starved`].

@@ -27,7 +27,7 @@
 //!    of room and has not looked again yet.
 //! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next one.
 //!    Perhaps it was told of room itself, and that room is still there.
-//! 3. No lock is held while a submitter tries or sleeps.
+//! 3. No lock is held while a submitter calls `admit` or sleeps.
 //!
 //! In this file, *room* is everything by which the pool's answer can change. A thread that can be started is
 //! room, and an idle worker to which a hand-off queue can give a task, and also the end of the pool.

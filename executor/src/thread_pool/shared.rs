@@ -45,7 +45,7 @@ pub(super) struct PoolShared {
 
     /// The parent of the tokens of all tasks that run in this pool.
     pub(super) root: CancelToken,
-    /// Stops the pool when its owner's token is cancelled. See `stopper`.
+    /// Stops the pool when the token above its root token is cancelled. See `stopper`.
     pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,

@@ -127,9 +127,10 @@ impl fmt::Display for PoolStats {
 pub struct PoolSnapshot {
     /// The numbers of the pool, of the same moment.
     pub stats: PoolStats,
-    /// The tasks that run, and those for which a thread is starting.
+    /// The running tasks, and the tasks for which a thread is starting.
     pub running: Vec<String>,
-    /// The tasks that wait, in the order in which they would run, as far as the queue shows it.
+    /// The waiting tasks, in the order in which the queue shows them: as nearly as possible the order in
+    /// which they will run.
     pub queued: Vec<String>,
 }
 

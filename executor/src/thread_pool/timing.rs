@@ -76,7 +76,7 @@ struct TimingSums {
 }
 
 impl Timing {
-    /// Makes hooks that only count and add up.
+    /// Makes hooks that count the tasks and add up their times, and log nothing.
     pub fn new() -> Self {
         Self::default()
     }

@@ -342,7 +342,7 @@ impl<'a> LiveWorker<'a> {
         None
     }
 
-    /// Counts this worker out. True if the caller must tell the waiting threads.
+    /// Subtracts this worker from the live workers. True if the caller must tell the waiting threads.
     fn count_out(&mut self, state: &mut MutexGuard<'_, PoolData>) -> bool {
         self.left = true;
         self.role = None;

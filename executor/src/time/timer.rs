@@ -70,9 +70,9 @@ struct Timer {
 
 struct TimerShared {
     state: Mutex<TimerData>,
-    /// Wakes the watcher: there is an earlier deadline, or no deadline is left.
+    /// Wakes the watcher, because there is an earlier deadline, or no deadline is left.
     changed: Condvar,
-    /// Wakes a spare: a thread must take the watch.
+    /// Wakes a spare, because a thread must take the watch.
     wanted: Condvar,
     /// How many threads run user's code. A thread adds itself under the lock, and subtracts itself before it
     /// takes the lock again. So every thread that is not counted here looks at the watch before it ends.
@@ -92,7 +92,7 @@ struct TimerData {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TimerWatch {
-    /// There is no deadline, or no thread for it.
+    /// There is no deadline, or the system gave no thread.
     Nobody,
     /// A spare was notified, or a thread is starting.
     Wanted,
