@@ -2,13 +2,13 @@
 
 use super::worker::here;
 
-/// Runs `f`, which may block for long: on a file, a socket, a lock, a child process. Meanwhile another worker
-/// can take the place of this one, so that the pool does not have one worker less.
+/// Runs `f`, which may block for a long time: on a file, a socket, a lock or a child process. Meanwhile
+/// another worker can take the place of this worker, so that the pool does not have one worker less.
 ///
-/// A wait of this crate for a task of the same pool needs no stand-in: the waiting worker helps. The pool has
-/// at most as many stand-ins as its [`spare_threads`](super::ForkJoinBuilder::spare_threads) says. A stand-in
-/// that is not needed any more sleeps when it has ended its job. On a thread that is no worker, this only
-/// calls `f`.
+/// A call of this crate that waits for a task of the same pool needs no stand-in: the waiting worker helps.
+/// The pool has at most as many stand-ins as its [`spare_threads`](super::ForkJoinBuilder::spare_threads)
+/// says. When a stand-in is no longer needed, it ends its job and then sleeps. On a thread that is no worker,
+/// this function only calls `f`.
 ///
 /// ```
 /// use executor::fork_join::{blocking, join};

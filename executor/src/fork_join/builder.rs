@@ -64,22 +64,22 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// Sets how many spare workers there can be, which stand in for workers that [block](super::blocking).
-    /// Default: as many as [`threads`](Self::threads).
+    /// Sets the largest number of spare workers. A spare worker takes the place of a worker that
+    /// [blocks](super::blocking). Default: as many as [`threads`](Self::threads).
     pub fn spare_threads(mut self, threads: usize) -> Self {
         self.spares = Some(threads);
         self
     }
 
-    /// Names the pool in reports, and its threads: `NAME-worker-0`, and so on. Default: `fork-join-1`, with a
-    /// number for each pool.
+    /// Sets the name of the pool for reports. The pool's threads are named `NAME-worker-0`, and so on.
+    /// Default: `fork-join-1`, with a different number for each pool.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets how much stack each worker gets, in bytes. Default: as much as the standard library's threads, 2
-    /// MiB.
+    /// Sets the size of each worker's stack, in bytes. Default: 2 MiB, as for threads of the standard
+    /// library.
     ///
     /// A worker that waits may run pieces of other workers' jobs on top of its own job. So a deep recursion
     /// needs more stack than on one thread.
@@ -88,21 +88,21 @@ impl ForkJoinBuilder {
         self
     }
 
-    /// Sets how long a worker without work stays. Default: 60 s.
+    /// Sets how long a worker without work waits before its thread ends. Default: 60 s.
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
         self
     }
 
-    /// Makes workers take their own forked tasks in the order of forking, instead of the youngest first. This
-    /// is for tasks that no caller joins, such as events. It changes nothing for joins.
+    /// Makes workers take their own forked tasks in the order of forking, instead of the youngest task first.
+    /// Use this for tasks that no caller joins, such as events. Joins are not affected.
     #[doc(alias = "asyncMode")]
     pub fn oldest_first(mut self) -> Self {
         self.oldest_first = true;
         self
     }
 
-    /// Sets the handler of panics that no caller gets to see: see [`panics`](crate::panics).
+    /// Sets the handler of panics that no caller receives: see [`panics`](crate::panics).
     pub fn panic_handler(mut self, handler: impl PanicHandler + 'static) -> Self {
         self.panic_handler = Some(Arc::new(handler));
         self
@@ -146,7 +146,7 @@ impl ForkJoinPool {
         Self::builder().threads(threads).build()
     }
 
-    /// Returns a builder, which has more settings than the number of workers.
+    /// Returns a builder, for a pool that needs more settings than its number of workers.
     pub fn builder() -> ForkJoinBuilder {
         ForkJoinBuilder::new(processors())
     }
@@ -175,7 +175,7 @@ impl fmt::Debug for ForkJoinBuilder {
     }
 }
 
-/// Why a fork/join pool cannot be made.
+/// The reason why a fork/join pool cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ForkJoinConfigError {
@@ -183,9 +183,9 @@ pub enum ForkJoinConfigError {
     NoThreads,
     /// The pool would have more threads than [`ForkJoinBuilder::MAX_THREADS`].
     TooManyThreads {
-        /// How many threads were asked for.
+        /// The requested number of threads.
         threads: usize,
-        /// How many spare threads it would have.
+        /// The number of spare threads that the pool would have.
         spares: usize,
     },
 }

@@ -22,15 +22,15 @@ pub(super) fn common() -> &'static ForkJoinPool {
 }
 
 impl ForkJoinPool {
-    /// Returns the common pool, in which [`join`](super::join) and its relatives work when they are called
-    /// outside any pool.
+    /// Returns the common pool. It serves [`join`](super::join) and the other functions of this module when
+    /// they are called outside any pool.
     ///
-    /// The first use makes the pool, with one worker for each processor that the process may use. The
-    /// environment variable `EXECUTOR_COMMON_THREADS` can set another number then, from 1 to 16383. Any other
-    /// value counts as not set.
+    /// The first use makes the pool, with one worker for each processor that the process may use. If the
+    /// environment variable `EXECUTOR_COMMON_THREADS` is a number from 1 to 16383 at that time, the pool has
+    /// that many workers instead. Any other value of the variable is ignored.
     ///
     /// The common pool cannot be shut down. When `main` returns, the threads of this pool end in the middle
-    /// of their jobs. A program that waits for its computations before that loses nothing.
+    /// of their jobs. So `main` should wait for its computations before it returns.
     #[doc(alias = "commonPool")]
     pub fn common() -> &'static Self {
         common()

@@ -1,17 +1,18 @@
 //! Demand flags: whether a thief could want the second half of a join.
 //!
-//! Almost every join of a computation is deep in the recursion, and some larger half above it waits to be
-//! stolen. Such a join is two calls, one after the other. The check for this case must cost next to nothing:
-//! it loads a thread-local, and then the flag to which the thread-local refers.
+//! Almost every join of a computation is deep in the recursion. Usually a larger half from a join above it
+//! already waits to be stolen. Then the join calls its two closures one after the other. The check for this
+//! case must take almost no time: it loads a thread-local, and then the flag to which the thread-local
+//! refers.
 //!
-//! A thread that is no worker has a demand flag, too, which is never shut. So the joins of such a thread take
-//! the long way, which finds a pool for them.
+//! A thread that is no worker uses a demand flag that is never shut. So the joins of such a thread take the
+//! slow path, which finds a pool for them.
 
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// A flag that is shut while the thread's queue offers enough pieces to thieves. It has a cache line of its
-/// own, because thieves open it.
+/// own, because thieves write to it.
 #[repr(align(128))]
 pub(super) struct Demand(AtomicBool);
 
@@ -54,7 +55,7 @@ mod this_thread {
     }
 
     /// Returns the demand flags of dropped worker queues, which new queues use again. The flags are never
-    /// freed, because a thread-local refers to them without counting.
+    /// freed, because thread-locals refer to them without a reference count.
     fn spare() -> &'static Mutex<Vec<&'static Demand>> {
         static SPARE: OnceLock<Mutex<Vec<&'static Demand>>> = OnceLock::new();
         SPARE.get_or_init(Mutex::default)

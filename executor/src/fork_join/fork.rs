@@ -7,12 +7,13 @@ use crate::cancel::Context;
 use crate::executor::{Executor, RejectedExecution};
 use crate::handle::{FutureTask, TaskHandle};
 
-/// Forks a task: offers it to the workers of this pool, and returns its handle.
+/// Forks a task: offers it to the workers of the current pool, and returns its handle.
 ///
-/// On a worker, [`TaskHandle::join`] runs the task itself if no worker has begun it. If another worker has
-/// begun it, the joiner helps that worker with the halves of its joins, and otherwise waits. So where both
-/// would do, [`join`](super::join) keeps more workers busy. Join handles in the reverse order of forking: the
-/// task that was forked last is the least likely to be stolen.
+/// On a worker, [`TaskHandle::join`] runs the task itself if no worker has begun the task. If another worker
+/// has begun the task, the joiner takes second halves of that worker's joins and runs them; while there are
+/// none, it waits. Where both calls are possible, [`join`](super::join) keeps more workers busy than `fork`.
+/// Join handles in the reverse order of forking: the task that was forked last is the least likely to be
+/// stolen.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork};
@@ -30,21 +31,21 @@ use crate::handle::{FutureTask, TaskHandle};
 /// ```
 ///
 /// Outside any pool the task goes to the [common pool](super::ForkJoinPool::common). If the pool is stopping,
-/// the task is cancelled, and its handle says so.
+/// the task is cancelled, and its handle reports that.
 ///
 /// # Cancellation
-/// The task's token is a child of the token that is current at the call, on a worker and on any other thread.
-/// So to cancel a computation cancels the tasks that it has forked. That holds for a task that was [taken
-/// back](TaskHandle::remove), too. If a task is forked in a [`masked`](crate::masked) step, its token is no
-/// child of a token of that place.
+/// The task's token is a child of the token that is current at the call. This holds on a worker and on any
+/// other thread. So when a computation is cancelled, the tasks that it has forked are cancelled, too. This
+/// includes a task that was [taken back](TaskHandle::remove). If a task is forked in a
+/// [`masked`](crate::masked) step, its token is not a child of the token of that place.
 ///
 /// # How deep
-/// A worker that joins a task which no worker has begun runs the task itself, on top of the task that waits.
-/// The joined task may join another one in the same way. The worker does so while half of its
-/// [stack](super::ForkJoinBuilder::stack_size) is free, and some 32 times more if no other worker can run the
-/// task. Then the join ends as [starved](crate::JoinError::Starved). So a chain of tasks in which each waits
-/// for the one before it does not overflow the stack, however long the chain is. The frames of the tasks
-/// themselves must fit into the other half of the stack.
+/// If a worker joins a task that no worker has begun, it runs the task itself, on top of the task that waits.
+/// The joined task may join another task in the same way. The worker runs such tasks while half of its
+/// [stack](super::ForkJoinBuilder::stack_size) is free. After that it runs some 32 more if no other worker
+/// can run them. Then the join ends as [starved](crate::JoinError::Starved). So a chain of tasks, in which
+/// each task waits for the one before it, does not overflow the stack, however long the chain is. The frames
+/// of the tasks themselves must fit into the other half of the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();
@@ -56,7 +57,8 @@ pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHa
     handle
 }
 
-/// A computation that splits itself and has a result: a function with its arguments, as a type.
+/// A computation that splits itself and returns a result. A type that implements this trait holds the
+/// arguments of the computation.
 ///
 /// Closures with [`join`](super::join) are shorter. This trait gives a computation a name.
 ///

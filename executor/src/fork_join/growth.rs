@@ -1,4 +1,4 @@
-//! How workers are started, and what the pool answers to threads that wait for its tasks.
+//! How the pool starts workers, and how it answers the wait graph about threads that wait for its tasks.
 
 use std::io;
 

@@ -9,8 +9,8 @@ use crate::task::borrowed;
 
 /// Calls both closures, perhaps at the same time on two threads, and returns both results.
 ///
-/// `a` is called on this thread. Meanwhile `b` is offered to other workers; if none of them has taken `b`, it
-/// is called on this thread after `a`. Both closures may borrow, even from the same value: two halves of a
+/// `a` is called on this thread. Meanwhile `b` is offered to other workers. If no worker has taken `b` when
+/// `a` has ended, this thread calls `b`. Both closures may borrow, even from the same value: two halves of a
 /// slice, for instance.
 ///
 /// ```
@@ -22,22 +22,23 @@ use crate::task::borrowed;
 /// assert_eq!(numbers, [1, 4, 2, 3]);
 /// ```
 ///
-/// A join that finds enough pieces offered already costs about a nanosecond more than two calls. So a
-/// recursion may use joins down to small pieces, but not down to single elements, where the calls themselves
-/// are the cost.
+/// If the queue already offers enough pieces, a join takes about a nanosecond longer than two calls. So a
+/// recursion may use joins down to small pieces. It should not use them down to single elements, because then
+/// the calls themselves take most of the time.
 ///
 /// # Panics
-/// Panics if one of the closures does, with its payload. If `a` panics and no thread has begun `b`, then `b`
-/// is never called. If a thread has begun `b`, the call waits until `b` has ended. If both panic, the call
-/// panics with the payload of `a`, and the payload of `b` goes to the [panic handler](crate::panics).
+/// Panics if one of the closures panics, with that closure's payload. If `a` panics and no thread has begun
+/// `b`, then `b` is never called. If a thread has begun `b`, the call waits until `b` has ended. If both
+/// panic, the call panics with the payload of `a`, and the payload of `b` goes to the [panic
+/// handler](crate::panics).
 ///
 /// # Blocking
 /// Blocks until both closures have ended. While another thread runs `b`, this thread runs pieces of `b`.
 /// Outside any pool the call blocks until the [common pool](super::ForkJoinPool::common) has run both.
 ///
 /// # Cancellation
-/// No cancellation point: a join always returns both results. The current token is the same in both closures.
-/// So after a cancellation a computation ends soon, if it looks at
+/// This is no cancellation point: a join always returns both results. The current token is the same in both
+/// closures. So after a cancellation a computation ends soon, if it looks at
 /// [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in this crate.
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
@@ -53,7 +54,7 @@ where
     join_openly(a, b)
 }
 
-/// Calls both closures of a join whose second half a thief may want.
+/// Calls both closures of a join when a thief may want the second one.
 #[cold]
 #[inline(never)]
 fn join_openly<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

@@ -25,9 +25,9 @@
 //!
 //! | | for |
 //! |---|---|
-//! | [`join`] | two halves, which may borrow. The fastest, and the one to begin with |
+//! | [`join`] | two halves, which may borrow. This is the fastest call: try it first |
 //! | [`scope`](crate::ExecutorExt::scope) | any number of pieces, which may borrow |
-//! | [`fork`], and [`TaskHandle::join`](crate::TaskHandle::join) | a piece whose result is wanted later, or elsewhere. It owns its data |
+//! | [`fork`], and [`TaskHandle::join`](crate::TaskHandle::join) | a piece whose result is wanted later, or in another place. The piece owns its data |
 //! | [`par_for_each`], [`par_map`], [`par_map_reduce`] | all elements of a slice, or a range |
 //! | [`par_sort_unstable`] | sorting a slice |
 //!
@@ -37,9 +37,9 @@
 //! # How it works
 //!
 //! Each worker has a queue of its own. `join(a, b)` puts `b` there, runs `a`, takes `b` back and runs it. So
-//! without thieves a join is two calls. A thief takes the *oldest* piece of another worker's queue, which is
-//! the largest piece: in a sort, one half of the slice. So a thief has work for a long time, and steals are
-//! rare.
+//! if no thief comes, a join only calls `a` and then `b`. A thief takes the *oldest* piece of another
+//! worker's queue. That is the largest piece: in a sort, one half of the slice. So a thief has work for a
+//! long time, and steals are rare.
 //!
 //! ```text
 //!   worker 1                         queue of worker 1      worker 2
@@ -51,9 +51,9 @@
 //!   B is not there: helps worker 2 with pieces of B, or waits
 //! ```
 //!
-//! To put every second half into a queue that other threads can see would cost more than most halves take. So
-//! while pieces are fine, it is enough that a queue offers three of them, and a `join` further down is two
-//! plain calls: see [`worker_queue`] and [`demand`].
+//! To put a second half into a queue that other threads can see takes longer than most halves themselves. So
+//! while pieces are small, three of them in a queue are enough. Then a `join` deeper in the recursion only
+//! makes two plain calls: see [`worker_queue`] and [`demand`].
 //!
 //! A worker that waits for a stolen half helps with *pieces of that half*, and with nothing else. The
 //! literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson (1999) describe work
@@ -62,9 +62,9 @@
 //! # What is not promised
 //!
 //! The halves of a join do not always run at the same time. So a half must not wait for something that only
-//! the other half does: perhaps that wait never ends. This happens in a pool with one worker, while all other
-//! workers are busy, or when the halves are so small that the join does not offer them. The same holds for
-//! the pieces of a scope.
+//! the other half does: perhaps that wait never ends. It never ends in a pool with one worker, while all
+//! other workers are busy, or when the halves are so small that the join does not offer them. The same rule
+//! holds for the pieces of a scope.
 
 mod demand; // whether a join must offer its second half
 mod stack; // how much of a stack is used
@@ -73,10 +73,10 @@ mod registry; // what the workers of a pool share
 mod worker; // what a worker does, and what it does while it waits
 mod growth; // how workers are started
 mod quiescence; // waiting until a pool has nothing left to do
-mod pool; // a pool as its user sees it
+mod pool; // the public interface of a pool
 mod builder; // the builder of a pool
 mod common; // the pool for calls outside any pool
-mod join; // two halves
+mod join; // `join`, for two halves
 mod fork; // tasks with handles
 mod blocking; // a worker that waits for something outside the pool
 mod par; // loops

@@ -1,11 +1,11 @@
-//! Loops over slices and ranges, split as far as it pays.
+//! Parallel loops over slices and ranges.
 //!
 //! # How far
 //!
-//! At first, a loop is split into as many pieces as there are workers: without thieves, more pieces are only
-//! more work. A piece that was *stolen* shows that a worker had nothing to do. So such a piece is split
-//! again, into as many pieces as there are workers. If the elements of a loop differ, its pieces are
-//! therefore cut finer where they take long. (The idea is that of rayon's adaptive splitting.)
+//! At first, a loop is split into as many pieces as there are workers. If no thief comes, more pieces would
+//! only be more work. A piece that was *stolen* shows that a worker had nothing to do. So such a piece is
+//! split again, into as many pieces as there are workers. So if some elements take longer than others, the
+//! loop is cut into smaller pieces there. (The idea is that of rayon's adaptive splitting.)
 
 use std::ops::Range;
 
@@ -77,7 +77,7 @@ impl Cut for Range<usize> {
     }
 }
 
-/// Calls `f` with each element, on the workers of this pool, or of the common pool.
+/// Calls `f` with each element, on the workers of the current pool. Outside any pool it uses the common pool.
 ///
 /// ```
 /// use executor::fork_join::par_for_each;
@@ -88,7 +88,7 @@ impl Cut for Range<usize> {
 /// ```
 ///
 /// # Panics
-/// Panics if `f` does. Then `f` is perhaps not called with the remaining elements.
+/// Panics if `f` panics. Then `f` is perhaps not called with the remaining elements.
 ///
 /// # Blocking
 /// Blocks until `f` has returned for each element. [`par_map`] and [`par_map_reduce`] block in the same way.
@@ -122,8 +122,8 @@ pub fn par_map<P: Pieces, R: Send>(pieces: P, f: impl Fn(P::Element) -> R + Sync
 /// Calls `map` with each element, and combines the results with `reduce`, in order. Returns `None` if there
 /// are no elements.
 ///
-/// `reduce` must be associative. It gets the results in their order, but which of them it gets first is left
-/// open.
+/// `reduce` must be associative. The results keep their order, but it is not specified which neighbours are
+/// combined first.
 ///
 /// ```
 /// use executor::fork_join::par_map_reduce;
@@ -144,7 +144,7 @@ pub fn par_map_reduce<P: Pieces, R: Send>(
     })
 }
 
-/// Into how many more pieces a piece must be cut, and which worker has cut it out.
+/// The state of a piece: into how many more pieces it must be cut, and which worker has cut it.
 #[derive(Clone, Copy)]
 struct Splits {
     left: usize,
@@ -156,7 +156,7 @@ impl Splits {
         Self { left: threads(), by: worker_index() }
     }
 
-    /// Returns what is left after one more cut; `None` if the piece must not be cut again.
+    /// Returns the state of a piece after one more cut; `None` if the piece must not be cut again.
     fn one_more(self) -> Option<Self> {
         let by = worker_index();
         let left = if by == self.by { self.left / 2 } else { threads().max(self.left / 2) };

@@ -64,22 +64,22 @@ impl ForkJoinPool {
         self.registry.settings.threads
     }
 
-    /// Runs `f` as a part of this pool and returns its result. `f` may borrow. This is for the first call of
-    /// a computation: the joins in `f` work in this pool.
+    /// Runs `f` in this pool and returns its result. `f` may borrow. Use this for the outermost call of a
+    /// computation: the joins in `f` then run in this pool.
     ///
     /// If fewer than [`threads`](Self::threads) workers are awake, the calling thread is a worker of the pool
     /// until `f` has ended. So a small computation wakes no thread. Otherwise a worker runs `f`, and the
-    /// caller waits. The caller also waits if the pool was given a [stack
-    /// size](super::ForkJoinBuilder::stack_size), which the caller's stack perhaps does not have, or if the
-    /// caller runs a task of another executor. On a worker of this pool, `f` is simply called.
+    /// caller waits. The caller also waits in two other cases. First, the pool was given a [stack
+    /// size](super::ForkJoinBuilder::stack_size): the caller's stack may be smaller. Second, the caller runs
+    /// a task of another executor. On a worker of this pool, `f` is simply called.
     ///
     /// # Errors
-    /// [`InvokeError`] if the pool refuses the computation. The call also fails if the caller is cancelled or
-    /// the pool is stopped before `f` has begun, or if every worker waits, in the end, for the calling task.
-    /// In all these cases `f` was not called.
+    /// [`InvokeError`] if the pool refuses the computation. The call also fails if, before `f` has begun, the
+    /// caller is cancelled or the pool is stopped. And it fails if every worker waits, directly or through
+    /// other tasks, for the calling task. In all these cases `f` was not called.
     ///
     /// # Panics
-    /// Panics if `f` does, with the same payload.
+    /// Panics if `f` panics, with the same payload.
     ///
     /// # Blocking
     /// Blocks until `f` has ended.
@@ -99,7 +99,7 @@ impl ForkJoinPool {
         })
     }
 
-    /// Runs `f` as [`invoke`](Self::invoke) does. If the pool cannot run `f`, it is called on this thread.
+    /// Runs `f` as [`invoke`](Self::invoke) does. If the pool cannot run `f`, this thread calls `f` itself.
     pub(super) fn run_or_call<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         let f = Mutex::new(Some(f));
         let take = || f.lock().take();
@@ -148,8 +148,8 @@ impl ForkJoinPool {
         }
     }
 
-    /// Puts a task into the queue of submissions, even on one of the pool's own workers. So the task begins
-    /// after all earlier submissions, and it is not the next job of the calling worker.
+    /// Puts a task into the queue of submissions, even if a worker of this pool submits the task. So the task
+    /// begins after all earlier submissions, and it is not the next job of the calling worker.
     ///
     /// ```
     /// use executor::fork_join::ForkJoinPool;
@@ -160,7 +160,7 @@ impl ForkJoinPool {
     /// let ended = Arc::new(Latch::new(1));
     /// let (below, done) = (Arc::clone(&pool), Arc::clone(&ended));
     /// pool.execute(move || {
-    ///     // A follow-up that has time: other submitters' tasks come before it.
+    /// This follow-up is not urgent: other submitters' tasks come before it.
     ///     below.execute_externally(move || done.count_down()).expect("the pool runs");
     /// })?;
     /// ended.wait()?;
@@ -174,30 +174,31 @@ impl ForkJoinPool {
         self.registry.submit(task.into())
     }
 
-    /// Waits until no task is unfinished, for `timeout` at most. Returns whether the pool was quiet.
-    /// Meanwhile other threads can submit more tasks.
+    /// Waits until the pool is quiet, that is, until no task is unfinished. Waits for `timeout` at most, and
+    /// returns whether the pool was quiet. Meanwhile other threads can submit more tasks.
     ///
-    /// On a worker of this pool, it runs queued jobs while it waits. For such a worker, the tasks that it is
-    /// in the middle of do not count, nor do the tasks of other workers that wait here: otherwise no such
-    /// wait would ever end. For all other callers these tasks count.
+    /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count:
+    /// the tasks that the worker has begun itself, and the tasks of other workers that wait in this method.
+    /// Otherwise no such wait would ever end. For all other callers these tasks count.
     ///
-    /// A task that a worker runs in this way may call this, too, and so on, 32 deep. Beyond that depth, a
-    /// call does not wait: it returns `false` unless the pool is quiet already. Then its task must end so
-    /// that the remaining tasks can run.
+    /// A task that a worker runs in this way may call this method again, to a depth of 32. A deeper call does
+    /// not wait: it returns `false` unless the pool is quiet already. After that, its task must end, so that
+    /// the remaining tasks can run.
     ///
     /// # Blocking
     /// Blocks until the pool is quiet, or the time is up. A call without a limit (`Duration::MAX`) returns
-    /// `false` at once if it could never end, because unfinished tasks wait, in the end, for the calling
-    /// task. Then the panic handler gets the [`Starvation`].
+    /// `false` at once if the wait could never end, because unfinished tasks wait, directly or through
+    /// others, for the calling task. Then the panic handler gets the [`Starvation`].
     ///
     /// # Cancellation
-    /// Returns early, with the answer of that moment, if the calling task is cancelled.
+    /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet at that
+    /// moment.
     #[doc(alias = "helpQuiesce")]
     pub fn await_quiescence(&self, timeout: Duration) -> bool {
         wait_for_quiet(&self.registry, self.has_this_thread(), Deadline::after(timeout))
     }
 
-    /// Returns numbers on what the pool has done and what it is doing.
+    /// Returns statistics: what the pool has done, and what it is doing now.
     pub fn stats(&self) -> ForkJoinStats {
         let (workers, awake, submissions) = self.registry.counts();
         let queues: Vec<_> = self.registry.queues.iter().map(WorkerQueue::counts).collect();
@@ -216,8 +217,8 @@ impl ForkJoinPool {
         }
     }
 
-    /// Returns whether the calling thread is a worker of this pool, for now or for good. If a worker of
-    /// another pool begins a computation in this pool, then this pool is the current one inside the
+    /// Returns whether the calling thread is a worker of this pool, permanently or for one computation. If a
+    /// worker of another pool begins a computation in this pool, then this pool is the current one inside the
     /// computation.
     #[doc(alias = "getPool")]
     pub fn is_current(&self) -> bool {
@@ -236,9 +237,9 @@ pub fn in_pool() -> bool {
     here().is_some()
 }
 
-/// Returns the index of the worker that the calling thread is, from 0; `None` outside any pool. At any
-/// moment, the workers of a pool have different indices. All indices are below the pool's threads and spare
-/// threads together.
+/// Returns the index of the calling worker, which counts from 0; `None` outside any pool. At any moment, the
+/// workers of a pool have different indices. All indices are smaller than the sum of the pool's threads and
+/// spare threads.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, worker_index};
@@ -256,9 +257,9 @@ pub fn worker_index() -> Option<usize> {
     here().map(|here| here.number())
 }
 
-/// Estimates how many more forks and second halves the calling worker has queued than there are idle workers
-/// to steal them. It is an estimate because both numbers change meanwhile. It is negative if idle workers
-/// outnumber the queued pieces, and 0 outside any pool.
+/// Estimates the surplus: the number of forks and second halves in the calling worker's queue, minus the
+/// number of idle workers. It is an estimate because both numbers change meanwhile. The result is negative if
+/// there are more idle workers than queued pieces, and 0 outside any pool.
 ///
 /// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
 /// above two or three: more pieces would find no thief. [`join`](super::join) does that by itself.
@@ -336,8 +337,8 @@ impl fmt::Debug for ForkJoinPool {
     }
 }
 
-/// Numbers on what a [`ForkJoinPool`] has done and what it is doing. If they are read while the pool works,
-/// they need not fit together.
+/// Statistics of a [`ForkJoinPool`]. If they are read while the pool works, the numbers perhaps do not fit
+/// together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -352,21 +353,21 @@ pub struct ForkJoinStats {
     pub awake: usize,
     /// How many workers are in the middle of a job.
     pub active: usize,
-    /// Tasks from outside that have not begun.
+    /// How many tasks from outside have not begun.
     pub queued_submissions: usize,
-    /// Second halves of joins and forked tasks in the workers' queues.
+    /// How many forked tasks and second halves of joins are in the workers' queues.
     pub queued: usize,
     /// How many second halves and forked tasks were stolen so far.
     pub steals: u64,
-    /// Tasks that were accepted and have not ended.
+    /// How many accepted tasks have not ended.
     pub unfinished: usize,
-    /// Tasks that have ended. Halves of joins are no tasks of their own.
+    /// How many tasks have ended. Halves of joins do not count as tasks.
     pub completed: u64,
-    /// Tasks that have ended by a panic.
+    /// How many tasks have ended by a panic.
     pub panicked: u64,
 }
 
-/// Why [`ForkJoinPool::invoke`] gave no result.
+/// The reason why [`ForkJoinPool::invoke`] has returned no result.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InvokeError {
@@ -374,7 +375,7 @@ pub enum InvokeError {
     Rejected(RejectReason),
     /// The computation did not begin: the pool was shut down at once, or the calling task was cancelled.
     Cancelled,
-    /// Every worker waits, in the end, for the calling task.
+    /// Every worker waits, directly or through other tasks, for the calling task.
     Starved(Starvation),
 }
 

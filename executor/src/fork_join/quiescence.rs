@@ -12,10 +12,10 @@
 //!
 //! # How deep
 //!
-//! Each task that runs in this way lies on the stack on top of the task that waits. With
-//! [`DEPTH`](super::worker::DEPTH) of them, a worker runs no more tasks. It does not wait either: in a pool
-//! with one worker, no thread would run the remaining tasks. So the call reports that the pool is not quiet,
-//! and the wait below it goes on with the next task.
+//! Each task that runs in this way lies on the stack on top of the task that waits. When
+//! [`DEPTH`](super::worker::DEPTH) such tasks lie on the stack, the worker runs no more tasks. It does not
+//! wait either: in a pool with one worker, no thread would run the remaining tasks. So the call reports that
+//! the pool is not quiet, and the wait below it goes on with the next task.
 
 use std::rc::Rc;
 use std::task::Waker;
@@ -108,7 +108,7 @@ impl Look for Quiet<'_, '_> {
     }
 }
 
-/// The quiet of a pool, as the source of what a thread waits for.
+/// The source of a wait for quiet: tells where the unfinished tasks of the pool are.
 struct QuietOf(Weak<Registry>);
 
 impl Source for QuietOf {
@@ -136,7 +136,7 @@ impl Registry {
     }
 
     /// Counts the tasks of the pool that the calling thread runs as a helper. Returns how many of them no
-    /// outer wait has counted, and whether there are any.
+    /// outer wait has counted, and whether the thread runs any such task.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
         for helper in self.helpers.lock().iter_mut().filter(|helper| helper.thread == this_thread()) {
@@ -153,8 +153,8 @@ impl Registry {
         own.take(tasks).for_each(|helper| helper.is_counted = false);
     }
 
-    /// Returns where the unfinished tasks are: on which threads, and whether in a queue. `None` if this finds
-    /// fewer tasks than are unfinished, because some of them move meanwhile.
+    /// Returns where the unfinished tasks are: on which threads, and whether in a queue. Returns `None` if it
+    /// finds too few tasks, because some of them move from one place to another meanwhile.
     fn places_of_the_unfinished(&self) -> Option<Vec<Location>> {
         let mut places = Vec::new();
         let (_, _, mut queued) = self.counts();

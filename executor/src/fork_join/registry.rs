@@ -11,8 +11,8 @@
 //! ```
 //!
 //! The pool starts threads in the same way as it wakes sleepers: one at a time, when a job has come and no
-//! worker searches. A worker that finds a job and was the last one to search wakes or starts the next worker
-//! if there are more jobs. So a burst of jobs costs its publisher one wake-up.
+//! worker searches. When the last searching worker finds a job, and there are more jobs, it wakes or starts
+//! the next worker. So a publisher of many jobs makes only one wake-up.
 //!
 //! # No wake-up is lost
 //!
@@ -20,20 +20,20 @@
 //! Before a worker sleeps, it takes itself out of the count of searching workers. Then it looks into each
 //! queue once more, under that queue's lock. If the worker takes the lock first, the publisher sees all that
 //! the worker did before, and wakes a worker. If the publisher takes the lock first, the worker sees the job.
-//! The same holds for a worker that makes room for another worker, in any way: it first says that there is
+//! A worker that makes room for another worker keeps to the same order: it first publishes that there is
 //! room, and then looks into the queues.
 //!
 //! # Invariants
 //!
 //! 1. `searching` counts the workers that look for a job and have not found one. The thread that wakes or
 //!    starts a worker counts that worker.
-//! 2. `unfinished` counts the tasks that were accepted and have neither ended nor been dropped. Second halves
-//!    are parts of tasks and do not count.
-//! 3. At most `threads` workers are awake, guests included, and one more for each worker that
-//!    [blocks](super::blocking), up to `spares` more. A worker that is one too many goes to sleep after its
-//!    job.
+//! 2. `unfinished` counts the tasks that were accepted, until they end, are dropped or are taken out of the
+//!    pool. The computation of a guest counts as a task. Second halves are parts of tasks and do not count.
+//! 3. At most `threads` workers are awake, guests included. For each worker that [blocks](super::blocking),
+//!    one more worker may be awake, but at most `spares` more. If too many workers are awake, a worker goes
+//!    to sleep after its job.
 //! 4. The pool is terminated when it was shut down, no task is unfinished and no worker is left. The thread
-//!    that makes this true under the lock counts `terminated` down.
+//!    that makes this true counts `terminated` down.
 
 use std::collections::VecDeque;
 use std::io;
@@ -67,22 +67,22 @@ pub(super) struct ForkJoinSettings {
 pub(super) struct Registry {
     pub(super) settings: ForkJoinSettings,
     pub(super) queues: Box<[WorkerQueue]>,
-    /// Notified for the worker that sleeps at the worker queue of the same number.
+    /// The condition variable of each worker queue. The worker that owns the queue sleeps at it.
     bells: Box<[Condvar]>,
     state: Mutex<RegistryData>,
-    /// The threads that run a task of the pool without being workers. A thread takes this lock after all
-    /// others.
+    /// The threads that run a task of the pool, but are not its workers. A thread takes this lock after all
+    /// other locks.
     pub(super) helpers: Mutex<Vec<Helper>>,
-    /// How many more workers could be woken or started. This field and the next three are for threads that
-    /// look without the lock: see `changed`.
+    /// How many more workers could be woken or started. Threads read this field and the next three without
+    /// the lock: see `changed`.
     available: AtomicUsize,
     surplus: AtomicUsize,
     submissions: AtomicUsize,
     awaiting_quiet: AtomicUsize,
     searching: AtomicUsize,
     unfinished: AtomicUsize,
-    /// A waiting thread relies on there being no job in the queues. The publisher of the next job has it look
-    /// again.
+    /// True if a waiting thread relies on the queues being empty. Then the publisher of the next job makes
+    /// that thread look again.
     pub(super) relied_on: AtomicBool,
     pub(super) root: CancelToken,
     pub(super) terminated: Latch,
@@ -102,17 +102,18 @@ struct RegistryData {
     vacant: Vec<usize>,
     live: usize,
     blocking: usize,
-    /// The system has refused a thread. The pool asks again when the next task is submitted.
+    /// True if the system has refused to start a thread. The pool tries again when the next task is
+    /// submitted.
     was_refused: bool,
     awaiting_quiet: WaitList,
     /// How many tasks are on the stacks of threads that wait for quiet.
     waiting_tasks: usize,
 }
 
-/// A thread that runs a task of the pool because it waits for that task, and is no worker of the pool.
+/// A thread that is not a worker of the pool, but runs one of its tasks, because it waits for that task.
 pub(super) struct Helper {
     pub(super) thread: ThreadKey,
-    /// The thread waits for quiet in this task, or in a task on top of it.
+    /// True if the thread waits for quiet in this task, or in a task on top of it.
     pub(super) is_counted: bool,
 }
 
@@ -202,8 +203,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Puts a task into a worker's own queue. Returns false if the pool is stopping, which cancels all forks:
-    /// then the task is dropped.
+    /// Puts a task into a worker's own queue. If the pool is stopping, all forks are cancelled: then this
+    /// drops the task and returns false.
     pub(super) fn push(&self, queue: &WorkerQueue, task: Task, context: Context) -> bool {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         task.enter_queue(self.lane_of(queue.number));
@@ -300,21 +301,21 @@ impl Registry {
         task
     }
 
-    /// Returns whether there is a job. If not, the thread that announces the next job sees what the calling
-    /// thread did before.
+    /// Returns whether there is a job. If there is none, the thread that announces the next job sees
+    /// everything that the calling thread did before.
     pub(super) fn is_anything_queued(&self) -> bool {
         self.has_submissions() || self.queues.iter().any(WorkerQueue::has_jobs)
     }
 
     // ----- workers sleep and leave -----
 
-    /// Returns whether a worker that has ended its job is one too many.
+    /// Returns whether more workers are awake than allowed. Then a worker that has ended its job must sleep.
     pub(super) fn is_surplus(&self) -> bool {
         self.surplus.load(Ordering::SeqCst) > 0
     }
 
-    /// Has a worker sleep that has nothing to do or is one too many. With `searches`, the worker is counted
-    /// as searching.
+    /// Puts the calling worker to sleep, because it has found no job or too many workers are awake.
+    /// `searches` says whether the worker is counted as searching.
     pub(super) fn sleep(&self, number: usize, searches: bool) -> AfterSleep {
         let mut state = self.state.lock();
         if !searches && state.awake() <= state.allowed(&self.settings) {
@@ -382,7 +383,8 @@ impl Registry {
         Some(number)
     }
 
-    /// Ends the stay of a guest. Tasks that it has forked and not joined are left to the workers.
+    /// Ends a guest's time as a worker. Tasks that the guest has forked and not joined are left to the
+    /// workers.
     pub(super) fn guest_leaves(&self, number: usize) {
         self.leave(self.state.lock(), number);
         if self.is_anything_queued() {
@@ -422,8 +424,8 @@ impl Registry {
 
     // ----- the end -----
 
-    /// Counts a task as unfinished again that was taken out of its queue: a thread that waits for the task is
-    /// about to run it.
+    /// Counts a task as unfinished again. The task was taken out of its queue, and a thread that waits for it
+    /// is about to run it.
     pub(super) fn task_is_back(&self) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
     }
@@ -494,9 +496,9 @@ impl Registry {
 
     // ----- quiescence -----
 
-    /// Returns whether the pool is quiet. For a thread that `is_inside` a task, the tasks of the threads that
-    /// wait for quiet do not count. If the pool is not quiet, `waker` is called when the thread must look
-    /// again.
+    /// Returns whether the pool is quiet. `is_inside` says that the calling thread is inside a task: then the
+    /// tasks of all threads that wait for quiet do not count. If the pool is not quiet, `waker` is called
+    /// when the thread must look again.
     pub(super) fn is_quiet(
         &self,
         is_inside: bool,
@@ -512,11 +514,11 @@ impl Registry {
             *ticket = Some(state.awaiting_quiet.join(waker.clone()));
         }
         self.changed(&state);
-        // Read again, now that other threads can see the waiter: a task that ended before did not wake it.
+        // Read again, now that other threads can see the waiter: a task that ended earlier has not woken it.
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
-    /// Notes that a thread which is in the middle of `tasks` more tasks begins to wait for quiet.
+    /// Notes that a thread begins to wait for quiet, with `tasks` more tasks on its stack.
     pub(super) fn begins_to_wait_for_quiet(&self, tasks: usize) {
         let mut state = self.state.lock();
         state.waiting_tasks += tasks;
@@ -552,8 +554,8 @@ impl Registry {
         self.unfinished.load(Ordering::SeqCst)
     }
 
-    /// Returns whether `threads` workers are awake and no sleeping worker could be woken, because guests have
-    /// the places of the sleepers.
+    /// Returns whether exactly `threads` workers are awake and no sleeping worker could be woken. A sleeper
+    /// cannot be woken while guests have the places of the sleepers.
     pub(super) fn has_only(&self, threads: usize) -> bool {
         let state = self.state.lock();
         let may_wake = !state.asleep.is_empty() && state.awake() < state.allowed(&self.settings);
@@ -573,7 +575,7 @@ impl Registry {
         self.is_searched() || self.wake_one(&mut state).is_ok()
     }
 
-    /// Takes out a task that reports to this collector, from any queue of the pool. The thief looks into its
+    /// Takes a task that reports to this collector out of any queue of the pool. It looks into the thief's
     /// own queue first.
     pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<TakenOut> {
         let (before, from) = self.queues.split_at(thief);
@@ -629,7 +631,7 @@ impl RegistryData {
 // ----- questions about the queues -----
 
 impl QueueOwner for Registry {
-    // Only an entry is left of the task, and this entry goes in its turn.
+    // Only an entry is left of the task. A worker removes the entry when its turn comes.
     fn cancelled_in_queue(&self, _queue: QueueId) {}
 
     fn tombstone_dropped(&self) {}
@@ -668,8 +670,8 @@ impl QueueOwner for Registry {
 
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize {
         if queue == self.registration.id() {
-            // The caller asks with the id of the pool. This counts all lanes, because waits list the pool and
-            // not the lanes of its workers.
+            // The id is that of the whole pool, so all lanes count: waits list the pool and not the lanes of
+            // its workers.
             let of_it = |task: &&Task| task.collector() == collector;
             let submitted = self.state.lock().submissions.iter().filter(of_it).count();
             return submitted + self.queues.iter().map(|queue| queue.queued_of(collector)).sum::<usize>();

@@ -1,9 +1,9 @@
 //! Parallel sorting: quicksort in which several workers do the partitions and the halves.
 //!
-//! The two sides of a partition are independent, so they are the halves of a [`join`]. If that were all, one
-//! worker would do the first partition, which is of all elements, and two workers would do the next two. So a
-//! long partition is done in parallel, too: each half of the slice is partitioned by the same pivot, and then
-//! the elements in the wrong half change places.
+//! The two sides of a partition are independent, so they are the halves of a [`join`]. But then one worker
+//! would partition the whole slice alone, and only two workers would do the next two partitions. So a long
+//! partition is done in parallel, too: each half of the slice is partitioned by the same pivot, and then the
+//! elements in the wrong half change places.
 //!
 //! ```text
 //!   left half            right half
@@ -12,11 +12,11 @@
 //! ```
 //!
 //! The standard library sorts short pieces, because its sort on one thread is hard to beat. It also sorts a
-//! piece whose pivots keep being bad. So the time of the whole sort always has the order of that of the
+//! piece if the pivots were bad too often. So the time of the whole sort always grows like that of the
 //! standard sort.
 //!
-//! Quicksort is by Hoare (1961). The partition is Lomuto's, in the form without a branch that depends on the
-//! elements: a wrong guess of the processor costs more than an exchange that was not necessary.
+//! Quicksort is by Hoare (1961). The partition is Lomuto's, in a form without a branch that depends on the
+//! elements. A mispredicted branch takes longer than an unnecessary exchange.
 
 use super::join::join;
 use super::par::threads;
@@ -30,7 +30,7 @@ const PARTITION: usize = 1 << 17;
 /// The number of elements whose median is the pivot.
 const SAMPLE: usize = 255;
 
-/// Sorts a slice, on the workers of this pool, or of the common pool. Equal elements may change places.
+/// Sorts a slice, on the workers of the current pool or of the common pool. Equal elements may change places.
 ///
 /// ```
 /// use executor::fork_join::par_sort_unstable;
@@ -41,8 +41,8 @@ const SAMPLE: usize = 255;
 /// ```
 ///
 /// # Panics
-/// Panics if a comparison does, or if the sort notices that `Ord` gives no order (`a < b` and `b < a`, say).
-/// Then the order of the elements is not specified, but all of them are there.
+/// Panics if a comparison panics, or if the sort notices that `Ord` gives no order (for example `a < b` and
+/// `b < a`). Then the order of the elements is not specified, but no element is lost.
 ///
 /// # Blocking
 /// Blocks until the slice is sorted. A cancellation does not end the sort.
@@ -86,7 +86,7 @@ fn median_of_sample<T: Ord>(slice: &[T]) -> usize {
     *places.select_nth_unstable_by(SAMPLE / 2, |&a, &b| slice[a].cmp(&slice[b])).1
 }
 
-/// Moves the elements for which `is_first` is true to the front. Returns how many they are.
+/// Moves the elements for which `is_first` is true to the front. Returns the number of these elements.
 fn partition<T: Send>(slice: &mut [T], is_first: &(impl Fn(&T) -> bool + Sync)) -> usize {
     if slice.len() <= PARTITION {
         return partition_here(slice, is_first);
@@ -112,7 +112,7 @@ fn exchange<T: Send>(left: &mut [T], right: &mut [T]) {
 fn partition_here<T>(slice: &mut [T], is_first: &impl Fn(&T) -> bool) -> usize {
     let mut first = 0;
     for place in 0..slice.len() {
-        // Called before the exchange: so the processor need not wait for the exchange.
+        // `is_first` is called before the exchange, so that the processor need not wait for the exchange.
         let is_one = is_first(&slice[place]);
         slice.swap(first, place);
         first += usize::from(is_one);

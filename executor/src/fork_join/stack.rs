@@ -1,14 +1,14 @@
 //! An estimate of how much of a thread's stack is used.
 //!
 //! A frame of a user's task can take a hundred bytes or a hundred kilobytes. So the number of tasks on a
-//! stack says little about how many more fit on top. The distance between two variables says how much is
-//! used: one variable at the bottom of the stack, and one at its top.
+//! stack says little about how many more tasks fit on top. Therefore the used part of the stack is measured:
+//! it is the distance between a variable at the bottom of the stack and a variable at the top.
 
 use std::ptr;
 
 use crate::sync::process::OnceLock;
 
-/// The stack of a thread, from the place on where [`Stack::from_here`] was called.
+/// The part of a thread's stack above the place where [`Stack::from_here`] was called.
 pub(super) struct Stack {
     bottom: usize,
     size: usize,
@@ -21,15 +21,15 @@ impl Stack {
         Self { bottom: place(), size: size.unwrap_or_else(size_by_default) }
     }
 
-    /// Returns whether half of the stack is free. The answer is yes, too, if the measured distance makes no
-    /// sense: a sanitizer may keep variables elsewhere.
+    /// Returns whether half of the stack is free. Also returns true if the measured distance makes no sense:
+    /// a sanitizer may keep variables in other memory.
     pub(super) fn has_room(&self) -> bool {
         let used = place().abs_diff(self.bottom);
         used < self.size / 2 || used > self.size
     }
 }
 
-/// Returns about the address of the top of the calling thread's stack.
+/// Returns an address near the top of the calling thread's stack.
 #[inline(never)]
 fn place() -> usize {
     let variable = 0_u8;

@@ -7,12 +7,12 @@
 //! |---|---|---|
 //! | any job, while it has nothing to do | its own queue, another's, the submissions | at the bottom of its stack |
 //! | a second half that was not stolen | its own queue | where the join is |
-//! | an awaited task that has not begun, alone or among many of which it awaits the first to end | any queue of the pool | on top of the wait |
+//! | an awaited task that has not begun, also if the worker awaits the first of many tasks | any queue of the pool | on top of the wait |
 //! | a piece of an awaited job | the queue of the thief of that job | on top of the wait |
 //!
 //! No other job runs on top of a wait, apart from a wait for [quiet](super::quiescence). The frames below may
-//! hold a lock, and an unrelated job could want that lock. The pieces of the awaited job must not want it in
-//! any case, because another thread may run them at any time.
+//! hold a lock, and an unrelated job could want that lock. The pieces of the awaited job must not want that
+//! lock anyway, because another thread may run them at any time.
 //!
 //! # Guests
 //!
@@ -24,11 +24,12 @@
 //!
 //! 1. When a stolen job has ended, in whatever way, its thief reports that to the worker queue from which the
 //!    job was stolen.
-//! 2. With [`DEPTH`] jobs on top of waits, a thread takes no more pieces: it only waits. But it runs a task
-//!    for which it waits as long as half of its stack is free, because perhaps no other thread is there to
-//!    run that task. Usually the depth is that of the user's own recursion. But tasks of which each waits for
-//!    the one before it form a chain, too, which can be as long as there are tasks. So deeper down the task
-//!    is left to the other threads. If all of them wait, the wait ends as starved.
+//! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces and only waits. It
+//!    still runs a task for which it waits while half of its stack is free: perhaps no other thread can run
+//!    that task. Usually the depth is that of the user's own recursion. But tasks can also form a chain, in
+//!    which each task waits for the one before it, and a chain can be as long as there are tasks. So when
+//!    less than half of the stack is free, the thread leaves the task to other threads. If all of them wait,
+//!    the wait ends as starved.
 //! 3. A job has the context (the token, and whether it is masked) of the place where it was published.
 
 use std::cell::{Cell, RefCell};
@@ -56,7 +57,7 @@ use crate::waiting::worker_context::{PoolWorker, RoleGuard, concerns_this_thread
 /// The largest number of jobs on top of a thread's waits.
 pub(super) const DEPTH: usize = 32;
 
-/// Runs a worker until it leaves the pool: the body of its thread.
+/// The body of a worker's thread: runs jobs until the worker leaves the pool.
 pub(super) fn run(registry: &Arc<Registry>, number: usize) {
     let here = WorkerThread::sit_down(registry, number);
     registry.root.above_tasks(|| here.work());
@@ -67,13 +68,13 @@ pub(super) struct WorkerThread {
     pub(super) registry: Arc<Registry>,
     number: usize,
     stack: Stack,
-    /// How many jobs lie on top of waits.
+    /// How many jobs lie on top of the worker's waits.
     depth: Cell<usize>,
-    /// How many tasks the worker is in the middle of.
+    /// How many tasks the worker has begun and not ended.
     pub(super) tasks: Cell<usize>,
     /// How many of these tasks lie under a wait for quiet: see `quiescence`.
     pub(super) quiet: Cell<usize>,
-    /// How many calls of [`blocking`](super::blocking) the worker is inside.
+    /// How many calls of [`blocking`](super::blocking) are on the worker's stack.
     pub(super) blocks: Cell<usize>,
     random: Cell<u64>,
 }
@@ -82,12 +83,12 @@ thread_local! {
     static WORKER_THREAD: RefCell<Option<Rc<WorkerThread>>> = RefCell::new(None);
 }
 
-/// Returns the worker that the calling thread is; `None` outside any pool.
+/// Returns the worker state of the calling thread; `None` outside any pool.
 pub(super) fn here() -> Option<Rc<WorkerThread>> {
     WORKER_THREAD.try_with(|here| here.borrow().clone()).ok().flatten()
 }
 
-/// A guard: the calling thread is the worker of its queue until the guard is dropped.
+/// A guard that makes the calling thread the worker of a queue until the guard is dropped.
 struct Sitting {
     here: Rc<WorkerThread>,
     _employment: RoleGuard,
@@ -109,7 +110,7 @@ impl Drop for Sitting {
     }
 }
 
-/// A worker, as waits and their reports see it.
+/// The data about a worker that waits and their reports use.
 struct AtWorkerQueue {
     registry: Weak<Registry>,
     number: usize,
@@ -189,7 +190,7 @@ impl WorkerThread {
         }
     }
 
-    /// Takes a job: the worker's own, another worker's, or one from outside.
+    /// Takes a job from the worker's own queue, from another worker's queue, or from the submissions.
     fn find(&self) -> Option<TakenOut> {
         let own = if self.queue().length() > 0 {
             self.queue().take_own(self.registry.settings.oldest_first)
@@ -203,8 +204,8 @@ impl WorkerThread {
     }
 
     // ANCHOR: steal
-    /// Steals the oldest job of another worker. Chance decides which worker it tries first, so that the
-    /// thieves do not all come to the same one.
+    /// Steals the oldest job of another worker. It begins at a random worker, so that the thieves do not all
+    /// come to the same one.
     fn steal(&self) -> Option<QueueEntry> {
         let queues = &self.registry.queues;
         let first = self.next_random() % queues.len();
@@ -277,8 +278,8 @@ impl WorkerThread {
         self.depth.get() < DEPTH
     }
 
-    /// Takes the second half of a join back and runs it, or waits until its thief has done it. While the join
-    /// unwinds, a half that comes back is dropped.
+    /// Takes the second half of a join back and runs it, or waits until the thief has run it. If the join
+    /// unwinds, a half that was taken back is dropped.
     pub(super) fn settle(&self, job_id: JobId, Unwinding(unwinding): Unwinding) {
         match self.queue().take_back(job_id) {
             Some(entry) if unwinding => drop(entry),
@@ -326,9 +327,9 @@ impl WorkerThread {
         self.follow(job_id, thief, waker)
     }
 
-    /// Takes a piece of a stolen job back from its thief, and runs it. If the thief itself waits for a stolen
-    /// job, the same is tried with that job and its thief. If there is no piece, `waker` is called when there
-    /// may be one.
+    /// Takes a piece of a stolen job back from its thief, and runs it. If the thief itself waits for another
+    /// stolen job, this tries the same with that job and its thief. If there is no piece, `waker` is called
+    /// when there may be a piece again.
     fn follow(&self, mut job_id: JobId, mut thief: usize, waker: &Waker) -> bool {
         for _ in &self.registry.queues {
             match self.registry.queues[thief].follow(job_id, self.number, waker) {
@@ -343,8 +344,8 @@ impl WorkerThread {
         false
     }
 
-    /// Runs any job of the pool, which need not be part of the worker's present job. Returns false if there
-    /// is none.
+    /// Runs any job of the pool, even if it is not part of the worker's present job. Returns false if there
+    /// is no job.
     pub(super) fn run_something(&self) -> bool {
         let found = if self.may_help() { self.find() } else { None };
         found.map(|taken| self.run_on_top(taken)).is_some()
@@ -360,7 +361,7 @@ impl WorkerThread {
         });
     }
 
-    /// Runs a task that is no part of the worker's present job.
+    /// Runs a task that is not part of the worker's present job.
     fn run_foreign(&self, task: Task) {
         self.queue().begin(None, true);
         self.run_task(task, &Context::default());
@@ -385,9 +386,10 @@ fn run_counted(registry: &Registry, task: Task, context: &Context) {
     });
 }
 
-/// Runs a computation on the calling thread as a worker. Returns `None` without calling `f` if the pool has
-/// enough workers awake, or if other threads may count on the calling thread: a worker that waits must be
-/// found in one place. Also returns `None` if the thread is ending, because its thread-locals are gone.
+/// Runs a computation on the calling thread, which is a worker of the pool meanwhile. Returns `None` without
+/// calling `f` in three cases. First, enough workers of the pool are awake. Second, other threads may count
+/// on the calling thread: a waiting worker must be found in one place. Third, the thread is ending, and its
+/// thread-locals are gone.
 pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -> Option<R> {
     if WORKER_THREAD.try_with(|_| ()).is_err() || concerns_this_thread() {
         return None;
@@ -404,8 +406,8 @@ pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -
     Some(result)
 }
 
-/// Runs a task of the pool on the calling thread, which waits for it. The task was taken out of its queue
-/// before.
+/// Runs a task of the pool on the calling thread, which waits for that task. The caller must have taken the
+/// task out of its queue.
 pub(super) fn run_for(registry: &Registry, task: Task) {
     registry.task_is_back();
     if let Some(here) = here().filter(|here| std::ptr::eq(&raw const *here.registry, registry)) {
@@ -417,7 +419,7 @@ pub(super) fn run_for(registry: &Registry, task: Task) {
     registry.task_ended();
 }
 
-/// The wait for the stolen second half of a join. It helps the thief as long as there is a piece.
+/// The wait for the stolen second half of a join. The waiter helps the thief as long as there is a piece.
 struct Stolen<'a> {
     here: &'a WorkerThread,
     job_id: JobId,
@@ -448,8 +450,7 @@ impl Look for Stolen<'_> {
     }
 }
 
-/// The stolen second half of a join, as the source of what a thread waits for: it comes from the thief's
-/// thread.
+/// The source of a wait for the stolen second half of a join: the thread of the thief.
 struct WithThief {
     pool: Weak<Registry>,
     job_id: JobId,
@@ -468,7 +469,7 @@ impl Source for WithThief {
         WaitsFor::Borrowers
     }
 
-    /// Returns false: a join returns two results, and has no way to say that one is missing.
+    /// Returns false: a join must return both results, and cannot report that one is missing.
     fn can_be_given_up(&self) -> bool {
         false
     }

@@ -1,16 +1,16 @@
-//! What a worker shares with thieves: its queue, and the jobs that it is in the middle of.
+//! What a worker shares with thieves: its queue, and the jobs that it has begun and not ended.
 //!
 //! # The queue
 //!
-//! The owner of a queue puts second halves and forked tasks at the back, and takes them from the back. So it
-//! works depth first, on data that is still in its cache. Thieves take from the front, where the oldest and
-//! therefore largest pieces are. One lock protects the whole queue. This is affordable, because a queue that
-//! offers *enough* shuts its owner's [demand flag](super::demand), and then the owner's joins do not touch
-//! the queue at all:
+//! The owner of a queue puts second halves and forked tasks at the back, and takes them from the back. So the
+//! owner works depth first, on data that is still in its cache. Thieves take from the front, where the oldest
+//! and therefore largest pieces are. One lock protects the whole queue. This is cheap enough: when a queue
+//! offers *enough* pieces, it shuts its owner's [demand flag](super::demand), and then the owner's joins do
+//! not touch the queue at all. The number that is enough depends on the gear:
 //!
-//! | gear | enough is | while |
+//! | gear | enough pieces | while |
 //! |---|---|---|
-//! | coarse | never | pieces are so large that a lock does not matter. Every job begins in this gear. |
+//! | coarse | no number is enough | pieces are so large that a lock does not matter. Every job begins in this gear. |
 //! | fine | [`ENOUGH`] pieces | the last [`ROUND`] pieces took less than [`FINE`] each |
 //!
 //! A thief that takes a piece opens the demand flag. So the owner offers another piece at its next join.
@@ -18,21 +18,22 @@
 //! # Who follows whom
 //!
 //! A worker whose second half was stolen waits for the thief. Meanwhile it takes only pieces *of that half*
-//! back from the thief. So it helps the thief, and no unrelated job ever lies on top of its frame: such a job
-//! could want a lock that the frame holds. For this, each worker queue records which stolen jobs its owner
-//! runs ([`Running`]). For each of these jobs it records from which place in the queue on there are pieces of
-//! the job. It also records for which stolen job the owner itself waits: from that a follower finds the next
-//! thief.
+//! back from the thief. So the worker helps the thief, and no unrelated job ever lies on top of the worker's
+//! frame. Such a job could want a lock that the frame holds. For this, each worker queue records which stolen
+//! jobs its owner runs ([`Running`]). For each of these jobs it records the first place in the queue that can
+//! hold a piece of the job. It also records for which stolen job the owner itself waits. There a follower
+//! finds the next thief.
 //!
 //! # Invariants
 //!
-//! 1. No two jobs get the same id. It consists of the number of the worker queue, and of the number of jobs
-//!    that came there before. So the places in a queue rise from front to back, even after a job was taken
-//!    from the middle.
+//! 1. No two jobs get the same id. An id consists of the number of the worker queue, and of the number of
+//!    jobs that came into that queue before. So the places in a queue rise from front to back, even after a
+//!    job was taken from the middle.
 //! 2. A queued job is in one queue. A stolen job is in `taken` of the worker queue from which it was stolen,
 //!    until it has ended.
 //! 3. A follower that finds no piece leaves its waker under the same lock. All followers are woken when a job
-//!    comes into the queue, when the owner begins or ends a stolen job, and when it begins to wait.
+//!    comes into the queue, when [`WorkerQueue::begin`] or [`WorkerQueue::end`] is called, and when the owner
+//!    begins to wait.
 //! 4. No user's code runs while the lock is held.
 
 use std::collections::VecDeque;
@@ -75,13 +76,13 @@ pub(super) enum QueuedJob {
 pub(super) struct QueueEntry {
     pub(super) job_id: JobId,
     pub(super) job: QueuedJob,
-    /// What was current where the job was published: its token, and whether it is masked.
+    /// The context of the place where the job was published: the current token, and whether it was masked.
     pub(super) context: Context,
 }
 
 impl QueueEntry {
-    /// Returns the task, so that it can run elsewhere. The token that was current at the fork goes along with
-    /// it.
+    /// Returns the task, so that any thread can run it. The task keeps the token that was current at the
+    /// fork.
     pub(super) fn into_task(self) -> Option<Task> {
         match self.job {
             QueuedJob::Task(task) => Some(of_context(task, self.context)),
@@ -97,8 +98,8 @@ impl QueueEntry {
     }
 }
 
-/// An observer that goes along with a forked task. It puts the token that was current at the fork above the
-/// task's own token, wherever the task runs.
+/// The observer of a forked task. It puts the token that was current at the fork above the task's own token,
+/// wherever the task runs.
 struct Forked(CancelToken);
 
 impl TaskObserver for Forked {
@@ -107,7 +108,7 @@ impl TaskObserver for Forked {
     }
 }
 
-/// Puts the token of a context above a task's own token, wherever the task goes.
+/// Puts the token of a context above a task's own token, wherever the task runs.
 pub(super) fn of_context(task: Task, context: Context) -> Task {
     match context.into_token_above() {
         Some(token) => task.accompanied(Forked(token)),
@@ -115,12 +116,12 @@ pub(super) fn of_context(task: Task, context: Context) -> Task {
     }
 }
 
-/// A job that the owner is in the middle of: see [`WorkerQueue::begin`].
+/// A job that the owner has begun and not ended: see [`WorkerQueue::begin`].
 struct Running {
     job_id: Option<JobId>,
-    /// Entries of the queue with this place or a higher one are pieces of this job.
+    /// Entries of the queue with this place or a higher place are pieces of this job.
     from: u64,
-    /// True if this job is no part of the job below it, which then waits for no piece of this one.
+    /// True if this job is not part of the job below it. Then the job below waits for no piece of this job.
     is_foreign: bool,
     gear_below: Gear,
 }
@@ -170,7 +171,7 @@ impl Gear {
 pub(super) struct WorkerQueue {
     pub(super) number: usize,
     pub(super) demand: &'static Demand,
-    /// How long the queue is, for threads that look without the lock.
+    /// The length of the queue, for threads that read it without the lock.
     length: AtomicUsize,
     state: Mutex<WorkerQueueState>,
 }
@@ -183,7 +184,7 @@ struct WorkerQueueState {
     taken: Vec<StolenJob>,
     waits: Vec<OwnerWait>,
     followers: Vec<Waker>,
-    /// The tasks that the owner is in the middle of.
+    /// The labels of the tasks that the owner has begun and not ended.
     labels: Vec<TaskLabel>,
     thread: Option<ThreadKey>,
     steals: u64,
@@ -216,13 +217,13 @@ impl WorkerQueue {
         Self { number, demand: demand::take_one(), length: AtomicUsize::new(0), state: Mutex::new(state) }
     }
 
-    /// Returns how long the queue is, or was a moment ago.
+    /// Returns the length of the queue, which may have changed a moment ago.
     pub(super) fn length(&self) -> usize {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Returns whether there is a job in the queue. This looks under the lock: so the thread that announces a
-    /// later job sees what the calling thread did before.
+    /// Returns whether there is a job in the queue. This takes the lock. So the thread that announces a later
+    /// job sees everything that the calling thread did before.
     pub(super) fn has_jobs(&self) -> bool {
         !self.state.lock().queue.is_empty()
     }
@@ -251,7 +252,7 @@ impl WorkerQueue {
         job_id
     }
 
-    /// Takes the owner's own job back, if no thief has it.
+    /// Takes a job of the owner back, unless a thief has taken it.
     pub(super) fn take_back(&self, job_id: JobId) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if state.queue.back()?.job_id == job_id {
@@ -264,7 +265,7 @@ impl WorkerQueue {
         entry
     }
 
-    /// Takes a task out of the queue. If there is a `thief`, it must report when the task has ended.
+    /// Takes a task out of the queue. If there is a `thief`, the thief must report when the task has ended.
     pub(super) fn take_task(&self, id: TaskId, thief: Option<usize>) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let is_it = |entry: &QueueEntry| entry.task() == Some(id);
@@ -291,7 +292,8 @@ impl WorkerQueue {
         entry
     }
 
-    /// Takes the next job for an owner that is in the middle of nothing: the youngest job, or the oldest.
+    /// Takes the next job for an owner that runs no job: the oldest job with `oldest_first`, else the
+    /// youngest.
     pub(super) fn take_own(&self, oldest_first: bool) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if oldest_first { state.queue.pop_front() } else { state.queue.pop_back() };
@@ -299,8 +301,8 @@ impl WorkerQueue {
         entry
     }
 
-    /// Notes that the owner begins a job from elsewhere, or a job of its own queue while it is in the middle
-    /// of nothing.
+    /// Notes that the owner begins a job from elsewhere. The owner also calls this for a job of its own
+    /// queue, if it runs no other job.
     pub(super) fn begin(&self, job_id: Option<JobId>, is_foreign: bool) {
         let mut state = self.state.lock();
         let gear_below = std::mem::replace(&mut state.gear, Gear::COARSE);
@@ -312,7 +314,7 @@ impl WorkerQueue {
         followers.wake();
     }
 
-    /// Notes that the job has ended which the owner began last.
+    /// Notes the end of the job that the owner began last.
     pub(super) fn end(&self) {
         let mut state = self.state.lock();
         let ended = state.running.pop().expect("it was begun");
@@ -336,8 +338,8 @@ impl WorkerQueue {
         self.state.lock().waits.pop();
     }
 
-    /// Returns whether a job that was stolen from this queue has ended. If it has not, `waker` is called when
-    /// it has.
+    /// Returns whether a job that was stolen from this queue has ended. If it has not, `waker` is called at
+    /// the end of the job.
     pub(super) fn has_ended(&self, job_id: JobId, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         match state.taken.iter_mut().find(|taken| taken.job_id == job_id) {
@@ -386,8 +388,8 @@ impl WorkerQueue {
         }
     }
 
-    /// Steals a piece of a job that the owner is in the middle of. If there is none, `waker` is called when
-    /// there may be one.
+    /// Steals a piece of a job that the owner has begun and not ended. If there is no piece, `waker` is
+    /// called when there may be one.
     pub(super) fn follow(&self, job_id: JobId, thief: usize, waker: &Waker) -> Followed {
         let mut state = self.state.lock();
         let found = state.piece_of(job_id);
@@ -432,7 +434,7 @@ impl WorkerQueue {
         self.state.lock().labels.last().cloned()
     }
 
-    /// Returns how many tasks the owner is in the middle of, and the owner's thread.
+    /// Returns how many tasks the owner has begun and not ended, and the owner's thread.
     pub(super) fn tasks_of_the_owner(&self) -> (usize, Option<ThreadKey>) {
         let state = self.state.lock();
         (state.labels.len(), state.thread)
@@ -443,8 +445,8 @@ impl WorkerQueue {
         self.state.lock().queue.iter().filter(is_task).count()
     }
 
-    /// Returns how many jobs are in the queue, how many were stolen from it, and whether the owner is in the
-    /// middle of a job.
+    /// Returns how many jobs are in the queue, how many were stolen from it, and whether the owner runs a
+    /// job.
     pub(super) fn counts(&self) -> (usize, u64, bool) {
         let state = self.state.lock();
         (state.queue.len(), state.steals, !state.running.is_empty())
@@ -477,7 +479,7 @@ impl Drop for WorkerQueue {
 /// The result of [`WorkerQueue::follow`].
 pub(super) enum Followed {
     Piece(QueueEntry),
-    /// The thief itself waits for this stolen job; the number is that of the next thief.
+    /// The thief itself waits for this stolen job. The number is that of the next thief.
     On(JobId, usize),
     Nothing,
 }
