@@ -8,7 +8,7 @@ use std::ptr;
 
 use crate::sync::process::OnceLock;
 
-/// The part of a thread's stack above the place where [`Stack::from_here`] was called.
+/// The part of a thread's stack that was free when [`Stack::from_here`] was called.
 pub(super) struct Stack {
     bottom: usize,
     size: usize,

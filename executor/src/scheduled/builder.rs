@@ -46,7 +46,8 @@ impl ScheduledPoolBuilder {
         self
     }
 
-    /// Names the threads: `NAME-thread-1`, …, and `NAME-sleeper`, which watches the time.
+    /// Sets the names of the threads. The pool's threads are named `NAME-thread-1`, `NAME-thread-2`, and so
+    /// on. The thread that watches the time is named `NAME-sleeper`.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.name = format!("{name}-sleeper");
@@ -79,16 +80,16 @@ impl ScheduledPoolBuilder {
         self
     }
 
-    /// Sets whether tasks that wait for their time still run after a shutdown. Default: yes. If not, a
-    /// shutdown drops these tasks, which completes their handles as cancelled.
+    /// Sets whether tasks that wait for their time still run after a shutdown. Default: yes. If they do not
+    /// run, a shutdown drops them, which completes their handles as cancelled.
     #[doc(alias = "setExecuteExistingDelayedTasksAfterShutdownPolicy")]
     pub fn delayed_after_shutdown(mut self, run: bool) -> Self {
         self.after.delayed = run;
         self
     }
 
-    /// Sets whether series go on after a shutdown. Default: no. If they do, the executor does not terminate
-    /// before each series was cancelled or has ended with a panic.
+    /// Sets whether series go on after a shutdown. Default: no. If series go on, the executor terminates only
+    /// after each series was cancelled or has ended with a panic.
     ///
     /// ```
     /// use executor::{ScheduledThreadPoolExecutor, prelude::*};

@@ -1,10 +1,10 @@
 //! Tasks with a time limit, which holds even if no caller waits for the task.
 //!
-//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) cancels a task when its waiter is out of patience. A
-//! task whose handle is awaited much later, or never, needs a time limit of its own. The timer of the process
-//! keeps this limit, and not the pool: perhaps all threads of the pool are busy with tasks that take too
-//! long. The limit goes along with the task as its observer. So the limit is taken back when the task has
-//! ended, is dropped or is cancelled.
+//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) cancels a task when its waiter does not want to wait
+//! any longer. If a task's handle is awaited much later, or never, the task needs a time limit of its own.
+//! The timer of the process watches this limit, not the pool: perhaps all threads of the pool are busy with
+//! tasks that take too long. An observer of the task holds the limit. So the limit is removed when the task
+//! has ended, is dropped or is cancelled.
 
 use super::ScheduledThreadPoolExecutor;
 use super::rule::later;
@@ -16,14 +16,14 @@ use crate::sync::{Arc, Duration, Instant, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// An observer that keeps the time limit of a task.
+/// An observer that holds the time limit of a task.
 struct Limit(#[expect(dead_code, reason = "its drop takes the limit back")] Mutex<TimerEntry>);
 
 impl TaskObserver for Limit {}
 
 impl ScheduledThreadPoolExecutor {
-    /// Submits a task that is cancelled if it has not ended when `timeout` has passed. The time for which the
-    /// task waits for a thread counts, too.
+    /// Submits a task with a time limit: if the task has not ended after `timeout`, it is cancelled. The time
+    /// for which the task waits for a thread counts, too.
     ///
     /// ```
     /// use executor::{FutureTask, JoinError, ScheduledThreadPoolExecutor};
@@ -37,8 +37,8 @@ impl ScheduledThreadPoolExecutor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor was shut down. The limit of a task that is given back still
-    /// counts.
+    /// [`RejectedSubmission`] if the executor was shut down. The error gives the task back, and the time
+    /// limit of that task still counts.
     pub fn submit_with_timeout<T: Send + 'static>(
         &self,
         timeout: Duration,
@@ -52,8 +52,8 @@ impl ScheduledThreadPoolExecutor {
         self.submit_limited(timeout, task, cancel)
     }
 
-    /// Submits a task with a time limit, after which the handle gets another result. If `body` has not ended
-    /// when `timeout` has passed, `instead` is called. The handle gets its return value or its panic, and the
+    /// Submits a task whose handle gets another result after a time limit. If `body` has not ended after
+    /// `timeout`, `instead` is called. The handle gets the return value or the panic of `instead`, and the
     /// task is cancelled.
     ///
     /// A thread of the process's timer calls `instead`.
@@ -108,7 +108,7 @@ impl ScheduledThreadPoolExecutor {
     }
 }
 
-/// Completes a promise with what `f` returns, or with its panic, unless the promise was completed before.
+/// Completes a promise with the return value or the panic of `f`, unless the promise was completed before.
 fn keep<T: Send + 'static>(promise: &Promise<T>, f: impl FnOnce() -> T) {
     match contain(f) {
         Ok(value) => drop(promise.complete(value)),

@@ -1,10 +1,10 @@
 //! Tasks that run later, and tasks that run again and again.
 //!
-//! A pool runs a task as soon as it can. But much of a program's work has a time: a retry in a second, a
-//! report at noon, a clean-up every minute. A *timer* is one thread that sleeps and runs the tasks that are
-//! due. It is good enough until a task takes long and delays all others, or until a task panics and no other
-//! task ever runs. Here one thread, the *sleeper*, only watches the time, and a pool runs the tasks that are
-//! due.
+//! A pool runs a task as soon as it can. But many tasks of a program must run at a certain time: a retry in a
+//! second, a report at noon, a clean-up every minute. A *timer* is one thread that sleeps and runs the tasks
+//! that are due. That is enough until one task takes long and delays all others, or one task panics and no
+//! other task ever runs. Here one thread, the *sleeper*, only watches the time, and a pool runs the tasks
+//! that are due.
 //!
 //! ```text
 //!   schedule, schedule_at, series ──▶ schedule ──the time has come: sleeper──▶ pool ──▶ worker
@@ -33,8 +33,9 @@
 //! # Invariants
 //!
 //! 1. No task and no run of a series begins before its time. (`schedule`)
-//! 2. No user code delays another deadline: the sleeper runs no user code. The one exception is the thread
-//!    factory of a pool whose threads were not started when tasks were planned. (`shared`)
+//! 2. No user code delays another deadline: the sleeper runs no user code. There is one exception. If the
+//!    pool's threads were not started when tasks were planned, the sleeper calls the pool's thread factory.
+//!    (`shared`)
 //! 3. Every planned task runs, is handed out, or is dropped. The drop completes its handle as cancelled.
 //!    Every series has exactly one end. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
@@ -70,9 +71,9 @@ use shared::ScheduledShared;
 
 /// A pool that runs tasks later, at a certain time, or again and again.
 ///
-/// It is for all work that has a time: retries, time limits, reports, clean-up. A task that is due runs on
-/// one of the pool's threads. So a long task delays no other task while the pool has a thread for that one,
-/// and a panic costs no thread. Tasks without a time run as on any pool.
+/// Use it for all work that must run at a certain time: retries, time limits, reports, clean-up. A task that
+/// is due runs on one of the pool's threads. So a long task delays no other task while the pool has a free
+/// thread, and a panic ends no thread. Tasks without a time run as on any pool.
 ///
 /// ```
 /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
@@ -90,43 +91,43 @@ use shared::ScheduledShared;
 /// ```
 ///
 /// # Cancellation
-/// The tokens of tasks and of the runs of a series are not children of the token that is current at the
-/// submission, as for [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`]
-/// cancels its runs.
+/// As with [`submit`](crate::ExecutorExt::submit), the token of a task is not a child of the token that is
+/// current at the submission. The same holds for the runs of a series. A handle cancels its task, and a
+/// [`Series`] cancels its runs.
 ///
 /// # Priorities
 /// There are no priorities: tasks run in the order in which they became due, whatever the
 /// [priority](Task::priority) of the tasks.
 ///
 /// # Time
-/// A task never runs before its time. How late it runs depends on the system and on the pool. The system
-/// wakes a thread some tens of microseconds late on a machine that has a processor free (and a few
-/// microseconds late with the feature `timer-slack`, on Linux). In the pool, a task that is due waits for a
-/// free thread as any task does. Times are those of [`Instant`], which no clock change disturbs. A time that
-/// is too far away for the clock counts as never. Tasks that are due at the same instant are given to the
-/// pool in the order in which they were scheduled.
+/// A task never runs before its time. How late it runs depends on the system and on the pool. On a machine
+/// with a free processor, the system wakes a thread some tens of microseconds late. With the feature
+/// `timer-slack`, on Linux, it wakes the thread a few microseconds late. In the pool, a task that is due
+/// waits for a free thread as any task does. Times are [`Instant`]s, so they do not change when the system's
+/// clock is set. A time beyond the range of the clock counts as never. Tasks that are due at the same instant
+/// are given to the pool in the order in which they were scheduled.
 ///
 /// # Cost
-/// A task that waits costs a place in a heap and no thread; a hundred thousand waiting tasks are nothing
-/// unusual. A cancelled task leaves the heap at once. The thread that watches the time starts with the first
-/// task that has a time. It sleeps until the next task is due: an idle executor uses no processor time.
+/// A waiting task takes a place in a heap, but no thread. A hundred thousand waiting tasks are no problem. A
+/// cancelled task leaves the heap at once. The thread that watches the time starts with the first task that
+/// has a time. It sleeps until the next task is due: an idle executor uses no processor time.
 ///
 /// # Its end
-/// After [`shutdown`](ExecutorService::shutdown) the executor accepts no more tasks. Tasks that have no
-/// delay, or are due, still run. Tasks that wait for their time still run when it comes, and series end. The
-/// [builder](ScheduledPoolBuilder) can set both otherwise. So the executor may live on for as long as the
-/// longest delay, and [`close`](ExecutorService::close) waits for that. **Dropping it does not**: the drop
-/// cancels the tasks that are not due yet, and waits for the tasks that are due or run. It does not wait at
-/// all if one of the executor's own tasks drops it, or if the thread unwinds.
+/// After [`shutdown`](ExecutorService::shutdown) the executor accepts no more tasks. Tasks without a delay,
+/// and tasks that are due, still run. Tasks that wait for their time still run when that time comes. Series
+/// end. The [builder](ScheduledPoolBuilder) can change the last two rules. So the executor may go on for as
+/// long as the longest delay, and [`close`](ExecutorService::close) waits for that. **Dropping it does not**:
+/// the drop cancels the tasks that are not due yet, and waits for the tasks that are due or run. The drop
+/// does not wait at all if one of the executor's own tasks drops the executor, or if the thread unwinds.
 ///
 /// [`shutdown_now`](ExecutorService::shutdown_now) first hands out the tasks that were due and have not
 /// begun. Then it hands out the tasks that were not due yet, in the order of their times. It ends the series
 /// and cancels the running tasks.
 ///
 /// # Blocking
-/// No call here blocks for longer than it takes to hand a few tasks to the pool. A task that joins another
-/// task which is not due yet keeps its thread until the other task has run; on a pool of one thread the other
-/// task never runs. This is not reported as [starvation](crate::Starvation).
+/// No call here blocks for longer than it takes to hand a few tasks to the pool. If a task joins another task
+/// that is not due yet, it keeps its thread until the other task has run. On a pool of one thread the other
+/// task then never runs. This is not reported as [starvation](crate::Starvation).
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
 pub struct ScheduledThreadPoolExecutor {
@@ -156,8 +157,8 @@ impl ScheduledThreadPoolExecutor {
     /// its result.
     ///
     /// [Cancelling](TaskHandle::cancel) the handle takes the task out of the schedule at once, and
-    /// [`remove`](TaskHandle::remove) gives the task back. A caller may drop the handle: the task runs all
-    /// the same.
+    /// [`remove`](TaskHandle::remove) gives the task back. If the caller drops the handle, the task still
+    /// runs.
     ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor was shut down, or the thread that watches the time could not be
@@ -197,7 +198,7 @@ impl ScheduledThreadPoolExecutor {
         }
     }
 
-    /// Schedules a closure to run again and again: first after `initial`, and from there with one tick each
+    /// Schedules a closure to run again and again at a fixed rate: first after `initial`, and then once each
     /// `period`. Its runs never overlap. [`series`](Self::series) has more settings: what happens to missed
     /// ticks, what happens after a panic, and a name.
     ///
@@ -216,8 +217,8 @@ impl ScheduledThreadPoolExecutor {
         self.series(body).first_after(initial).at_fixed_rate(period)
     }
 
-    /// Schedules a closure to run again and again: first after `initial`, and then each time when `delay` has
-    /// passed since the end of the run before.
+    /// Schedules a closure to run again and again with a fixed delay: first after `initial`, and then `delay`
+    /// after the end of each run.
     ///
     /// # Errors
     /// See [`SeriesBuilder::with_fixed_delay`].
@@ -236,7 +237,7 @@ impl ScheduledThreadPoolExecutor {
         SeriesBuilder::new(&self.shared, Box::new(body))
     }
 
-    /// Returns numbers on what the executor is doing.
+    /// Returns statistics on what the executor is doing.
     pub fn stats(&self) -> ScheduledStats {
         let (delayed, series) = self.shared.counts();
         let mut pool = self.shared.pool.stats();
@@ -247,17 +248,17 @@ impl ScheduledThreadPoolExecutor {
     }
 }
 
-/// Numbers on a scheduled pool. The numbers of the schedule are of one moment, and the numbers of the pool
-/// are of a moment after that.
+/// Statistics of a scheduled pool. The numbers of the schedule are taken at one moment, and the numbers of
+/// the pool at a later moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ScheduledStats {
-    /// Tasks that wait for their time. A cancelled task is not among them.
+    /// How many tasks wait for their time. A cancelled task is not counted.
     pub delayed: usize,
-    /// Series that have not ended: they wait, run or are paused.
+    /// How many series have not ended: they wait, run or are paused.
     pub series: usize,
-    /// The numbers of the pool that runs the tasks. Each run of a series counts there as a task.
+    /// The statistics of the pool that runs the tasks. There each run of a series counts as a task.
     pub pool: PoolStats,
 }
 

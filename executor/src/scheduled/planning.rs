@@ -44,19 +44,19 @@ impl<'a> SeriesBuilder<'a> {
         Self { shared, body, name: None, first: Instant::now(), missed, after_panic }
     }
 
-    /// Gives the series a name, which its runs have as tasks. Default: none.
+    /// Names the series. As tasks, all its runs have this name. Default: no name.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Sets when the first run is, counted from this call. Default: at once. A time that is too long for the
+    /// Sets the delay from this call to the first run. Default: no delay. A delay beyond the range of the
     /// clock means never.
     pub fn first_after(self, delay: Duration) -> Self {
         self.first_at(later(Instant::now(), delay))
     }
 
-    /// Sets the time of the first run. If that time has passed, the first run is at once.
+    /// Sets the time of the first run. If that time has passed, the first run is due at once.
     pub fn first_at(mut self, at: Instant) -> Self {
         self.first = at;
         self
@@ -74,8 +74,8 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Begins the series, with one tick each `period` from the first run. The runs never overlap. The series
-    /// does not drift: each tick is a whole number of periods after the first tick.
+    /// Begins the series at a fixed rate, with one tick each `period` from the first run on. The runs never
+    /// overlap. The series does not drift: each tick is a whole number of periods after the first tick.
     ///
     /// # Errors
     /// [`RejectedSeries`] if the executor was shut down, or the thread that watches the time could not be
@@ -88,7 +88,7 @@ impl<'a> SeriesBuilder<'a> {
         self.begin(Pace::FixedRate, period)
     }
 
-    /// Begins the series, with `delay` between the end of a run and the begin of the next run.
+    /// Begins the series, with `delay` between the end of a run and the start of the next run.
     ///
     /// ```
     /// use executor::{Latch, ScheduledThreadPoolExecutor};

@@ -1,9 +1,9 @@
-//! Rules for when a series runs next: arithmetic on instants, and nothing else.
+//! Rules for the time of a series' next run. They only calculate with instants.
 //!
 //! A series at a fixed rate has a grid of *ticks*: its first run, and from there one tick each period. A tick
-//! is computed from the tick before it and never from the clock, so lateness does not add up: the series does
-//! not drift. A series with a fixed delay has no grid: it waits from the end of one run to the begin of the
-//! next.
+//! is computed from the tick before it and never from the clock. So lateness does not add up: the series does
+//! not drift. A series with a fixed delay has no grid: it waits from the end of one run to the start of the
+//! next run.
 //!
 //! ```text
 //!   fixed rate, period 4         fixed rate, one run takes 9 and misses the ticks at 4 and 8
@@ -22,32 +22,32 @@ use crate::sync::{Duration, Instant};
 #[non_exhaustive]
 pub enum MissedTicks {
     /// The series runs once for each missed tick, one run right after the other, until it is on time again.
-    /// This is for counting: after an hour with a period of a second, there were 3600 runs. A series whose
-    /// runs always take longer than its period never rests.
+    /// Use this for counting: after an hour with a period of a second, there were 3600 runs. If the runs of a
+    /// series always take longer than its period, the series runs without a break.
     #[default]
     CatchUp,
-    /// The series leaves the missed ticks out: the next run is at the next tick. This is for work that is
+    /// The series leaves the missed ticks out: the next run is at the next tick. Use this for work that is
     /// pointless when it is late, such as a display.
     Skip,
-    /// The series runs once, at once, and the ticks go on from there. This is for work that needs at least
-    /// one period *between* two runs.
+    /// The series runs once, at once, and later ticks are counted from that run. Use this for work that needs
+    /// at least one period *between* two runs.
     Shift,
 }
 
 /// What a series does when a run has panicked.
 ///
 /// The panic is never lost. If the series goes on, the panic goes to the [panic handler](crate::panics) at
-/// once, like the panic of a task without a handle. If the series stops, its [end](crate::SeriesEnd) has the
-/// panic. If no caller looks at the end, the panic goes to the handler.
+/// once, like the panic of a task without a handle. If the series stops, the panic is part of its
+/// [end](crate::SeriesEnd). If no caller reads the end, the panic goes to the handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum AfterPanic {
-    /// The series ends, and its end has the panic.
+    /// The series ends, and the panic is part of its end.
     #[default]
     Stop,
     /// The series goes on as if the run had returned.
     Continue,
-    /// The series goes on after a rest, which doubles with each further panic until a run has returned. A
+    /// The series goes on after a rest. The rest doubles with each further panic until a run has returned. A
     /// series at a fixed rate goes on at its first tick after the rest.
     BackOff {
         /// The rest after the first panic.
@@ -77,14 +77,14 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Returns when the series runs next, after a run that was planned for `tick` and has returned `now`.
+    /// Returns the time of the next run, after a run that was planned for `tick` and has returned at `now`.
     pub(super) fn next(&mut self, tick: Instant, now: Instant) -> Instant {
         self.panics = 0;
         self.regular(tick, now)
     }
 
-    /// Returns when the series runs next, after a run that was planned for `tick` and has panicked `now`.
-    /// `None` if the panic ends the series.
+    /// Returns the time of the next run, after a run that was planned for `tick` and has panicked at `now`.
+    /// Returns `None` if the panic ends the series.
     pub(super) fn next_after_panic(&mut self, tick: Instant, now: Instant) -> Option<Instant> {
         match self.after_panic {
             AfterPanic::Stop => None,
@@ -122,8 +122,8 @@ impl Rule {
         }
     }
 
-    /// Returns when a series runs after a pause, if its next run was planned for `planned`. Ticks during the
-    /// pause do not count as missed.
+    /// Returns the time of the next run after a pause. Before the pause, this run was planned for `planned`.
+    /// Ticks during the pause do not count as missed.
     pub(super) fn resumed(&self, planned: Instant, now: Instant) -> Instant {
         match self.pace {
             Pace::FixedDelay => planned.max(now),
@@ -141,11 +141,11 @@ impl Rule {
     }
 }
 
-/// The delay that stands for a time beyond the clock's range: in fact, for never.
+/// The delay that replaces a delay beyond the clock's range. It is so long that it means never.
 const FAR: Duration = Duration::from_hours(24 * 365 * 200);
 
-/// Returns the moment that is `time` after `from`, or a moment in the far future if the clock does not reach
-/// that one.
+/// Returns the moment that is `time` after `from`. If the clock does not reach that moment, returns a moment
+/// in the far future.
 pub(super) fn later(from: Instant, time: Duration) -> Instant {
     from.checked_add(time).or_else(|| from.checked_add(FAR)).unwrap_or(from)
 }
@@ -164,8 +164,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// Returns when a series runs, in seconds from its first run, if its runs take these times and there is
-    /// always a thread for it.
+    /// Returns the times of a series' runs, in seconds from its first run. The runs take the given times, and
+    /// there is always a free thread.
     fn begins(mut rule: Rule, runs: &[u64]) -> Vec<u64> {
         let start = Instant::now();
         let (mut planned, mut now, mut begins) = (start, start, Vec::new());
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(begins(rule(Pace::FixedDelay, MissedTicks::Skip), &[9, 1, 0, 0]), [0, 13, 18, 22]);
     }
 
-    /// Each run is late, and each run by another time.
+    /// Each run is late, and the delays of neighbouring runs differ.
     #[test]
     fn a_fixed_rate_does_not_drift() {
         let (mut rule, start) = (rule(Pace::FixedRate, MissedTicks::CatchUp), Instant::now());

@@ -1,12 +1,12 @@
 //! The schedule: tasks and series, and the times for which they are planned. It is a state machine that knows
 //! neither threads nor clocks.
 //!
-//! The caller says what time it is, and acts on the results: it runs the tasks that are due, and drops the
-//! tasks that have left. So tests can use made-up times, and the [shell](super::shared) around the schedule
+//! The caller passes the current time, and acts on the results: it runs the tasks that are due, and drops the
+//! tasks that have left. So tests can use invented times, and the [code around the schedule](super::shared)
 //! must only keep the order of locks.
 //!
-//! Entries that wait for their time lie in a [heap](crate::time). A waiting task knows the slot of its entry.
-//! By this slot the task leaves when it is cancelled.
+//! Entries that wait for their time are in a [heap](crate::time). A waiting task knows the slot of its entry.
+//! When the task is cancelled, it is taken out of this slot.
 //!
 //! # The life of a series
 //!
@@ -26,7 +26,8 @@
 //! 1. Entries come out in the order of their times. Entries with equal times come out in the order in which
 //!    they were planned.
 //! 2. No entry comes out before its time.
-//! 3. A series has at most one entry, and none while a run of it is under way: its runs never overlap.
+//! 3. A series has at most one entry. While one of its runs is under way, it has no entry: so its runs never
+//!    overlap.
 //! 4. Each run has a number. A report about a run that is not the latest of its series does not change the
 //!    series.
 
@@ -44,11 +45,12 @@ pub(super) struct AfterShutdown {
     pub(super) periodic: bool,
 }
 
-/// A schedule of tasks of the type `T` and of series, each of which the caller knows by an `S`.
+/// A schedule of tasks of the type `T`, and of series. A value of the type `S` is the caller's reference to a
+/// series.
 pub(super) struct Schedule<T, S> {
     entries: Heap<Scheduled<T>>,
     series: BTreeMap<TaskId, Course<S>>,
-    /// Runs that were handed out and have not ended, even runs of series that were removed.
+    /// Runs that were handed out and have not ended, including runs of removed series.
     out: BTreeSet<(TaskId, u64)>,
     shutdown: Option<AfterShutdown>,
 }
@@ -58,7 +60,7 @@ enum Scheduled<T> {
     Series(TaskId),
 }
 
-/// A series, and where it is in its life.
+/// A series and its state.
 struct Course<S> {
     of: S,
     rule: Rule,
@@ -87,7 +89,7 @@ enum SeriesPhase {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Due<T, S> {
     Task(T),
-    /// The run of a series, and its number.
+    /// A run of a series, and the number of the run.
     Run(S, u64),
 }
 
@@ -96,16 +98,16 @@ pub(super) struct Stopped<T, S> {
     /// The tasks, in the order in which they would have become due.
     pub(super) tasks: Vec<T>,
     pub(super) series: Vec<S>,
-    /// The series of which a run is out.
+    /// The series with a run that was handed out and has not ended.
     pub(super) runs: BTreeSet<TaskId>,
 }
 
-/// What comes after a run of a series.
+/// What happens after a run of a series.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AfterRun<S> {
     /// Another run, at this time.
     At(Instant),
-    /// Nothing for now: the series is paused, or has been given another run already.
+    /// Nothing for now: the series is paused, or another run of it was planned already.
     Nothing,
     /// The series has ended because a run has panicked.
     Stopped(S),
@@ -186,8 +188,8 @@ impl<T, S> Schedule<T, S> {
 
     // ----- the end -----
 
-    /// Shuts the schedule down, and takes the tasks and the series that do not go on. A series of which a run
-    /// is out ends when that run has ended.
+    /// Shuts the schedule down, and takes the tasks and the series that do not go on. If a run of a series
+    /// was handed out, the series ends when that run has ended.
     pub(super) fn shutdown(&mut self, after: AfterShutdown) -> (Vec<T>, Vec<S>) {
         self.shutdown = Some(after);
         let tasks = if after.delayed { Vec::new() } else { self.take_tasks(|_| true) };
@@ -212,7 +214,7 @@ impl<T, S> Schedule<T, S> {
 // ----- series -----
 
 impl<T, S: Clone> Schedule<T, S> {
-    /// Takes the entries that are due, `most` entries at most.
+    /// Takes the entries that are due, but at most `most` entries.
     pub(super) fn take_due(&mut self, now: Instant, most: usize) -> Vec<Due<T, S>> {
         let mut due = Vec::new();
         while due.len() < most
@@ -253,7 +255,8 @@ impl<T, S> Schedule<T, S> {
         self.series.get_mut(&id).filter(|course| course.runs == run)
     }
 
-    /// Notes that a run is about to begin. Returns false if it must not begin: the series is paused, or over.
+    /// Notes that a run is about to begin. Returns false if the run must not begin: the series is paused, or
+    /// over.
     pub(super) fn begin(&mut self, id: TaskId, run: u64) -> bool {
         let ends = self.series_end();
         let Some(course) = self.latest(id, run) else { return false };
@@ -331,7 +334,8 @@ impl<T, S> Schedule<T, S> {
         Some(tick)
     }
 
-    /// Changes the period of a series. Returns the time of its next run, if the series waits for that time.
+    /// Changes the period of a series. Returns the time of its next run, if the series waits for its next
+    /// run.
     pub(super) fn set_period(&mut self, id: TaskId, period: Duration, now: Instant) -> Option<Instant> {
         let course = self.series.get_mut(&id)?;
         course.rule.period = period;

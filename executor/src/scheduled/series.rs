@@ -1,5 +1,5 @@
-//! The handle of a series of runs: a caller can ask for its next run, change, pause or end it, and wait for
-//! its end.
+//! The handle of a series of runs. With the handle a caller can read the time of the next run, can change,
+//! pause or end the series, and can wait for its end.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::waiting::error::{CutShort, WaitError};
 /// or end the series.
 pub(super) type SeriesBody = Box<dyn FnMut(&Series) + Send>;
 
-/// Why a series has ended.
+/// The reason why a series has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SeriesEnd {
@@ -41,7 +41,7 @@ impl fmt::Display for SeriesEnd {
     }
 }
 
-/// The questions and requests of a series to its executor.
+/// The calls that a series makes to its executor.
 pub(super) trait Planner: Send + Sync {
     /// Notes that a run is about to begin. Returns false if the run must not begin.
     fn begin(&self, series: TaskId, run: u64) -> bool;
@@ -67,9 +67,9 @@ pub(super) trait Planner: Send + Sync {
 pub(super) struct SeriesShared {
     pub(super) id: TaskId,
     pub(super) name: Option<Cow<'static, str>>,
-    /// The token of the series, which stands above the tokens of its runs. It is cancelled with the series.
+    /// The token of the series: the tokens of its runs are its children. It is cancelled with the series.
     pub(super) token: CancelToken,
-    /// The closure to run. `None` while a run has it.
+    /// The closure to run; `None` while a run uses it.
     pub(super) body: Mutex<Option<SeriesBody>>,
     /// How many runs have ended.
     pub(super) runs: AtomicU64,
@@ -100,8 +100,8 @@ impl SeriesShared {
         })
     }
 
-    /// Ends a series that has left the schedule: publishes why it has ended, and drops its body. A run that
-    /// is under way has the body and drops it itself.
+    /// Ends a series that has left the schedule: publishes the reason, and drops the body. If a run is under
+    /// way, that run has the body and drops it itself.
     pub(super) fn finish(&self, end: SeriesEnd) {
         let _ = self.end.complete(end); // refused only if the series has ended before
         self.drop_body();
@@ -133,11 +133,11 @@ impl Drop for SeriesShared {
     }
 }
 
-/// The handle of a series of runs, by which a caller asks about it, changes it and ends it. Clones are
-/// handles of the same series.
+/// The handle of a series of runs. A caller uses it to inspect the series, to change it and to end it. Clones
+/// are handles of the same series.
 ///
-/// Dropping the handle changes nothing: the series goes on. The handle is a [`Future`] of the end of the
-/// series.
+/// Dropping the handle changes nothing: the series goes on. The handle is a [`Future`] that is ready when the
+/// series has ended.
 ///
 /// ```
 /// use executor::{ScheduledThreadPoolExecutor, SeriesEnd};
@@ -157,9 +157,8 @@ impl Drop for SeriesShared {
 /// ```
 ///
 /// # From within
-/// A run may call all methods on its own series except [`join`](Self::join). That call would never return,
-/// because the run would wait for itself: a series does not end before it is told to. A change by a run holds
-/// for the runs after it.
+/// A run may call all methods on its own series except [`join`](Self::join). The series does not end by
+/// itself while its run waits for the end. A change that a run makes applies to the runs after it.
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
 #[doc(alias = "RunnableScheduledFuture")]
@@ -173,20 +172,19 @@ impl Series {
         Self { inner: Arc::clone(inner), ended: inner.ended.clone() }
     }
 
-    /// Returns the id that all runs of the series have as tasks.
+    /// Returns the id of the series. As tasks, all its runs have this id.
     pub fn id(&self) -> TaskId {
         self.inner.id
     }
 
-    /// Returns the name of the series, which its runs have, too.
+    /// Returns the name of the series. Its runs have the same name.
     pub fn name(&self) -> Option<&str> {
         self.inner.name.as_deref()
     }
 
     /// Returns how many runs have ended, by returning or by a panic.
     pub fn runs(&self) -> u64 {
-        // Acquire: pairs with the Release in `run_body`, so that a caller that counts a run sees what the run
-        // did.
+        // Acquire: pairs with the Release in `run_body`. So a caller that counts a run sees what the run did.
         self.inner.runs.load(Ordering::Acquire)
     }
 
@@ -200,8 +198,8 @@ impl Series {
     /// Changes the period (or the delay, of a series with a fixed delay).
     ///
     /// The new period counts from the last run: from the time for which that run was planned, or, with a
-    /// fixed delay, from the end of that run. If the resulting time has passed, the next run is due at once.
-    /// The time of the first run does not change.
+    /// fixed delay, from the end of that run. If the new time of the next run has passed, that run is due at
+    /// once. The time of the first run does not change.
     ///
     /// # Panics
     /// Panics if `period` is zero and the series has a fixed rate.
@@ -213,7 +211,7 @@ impl Series {
     }
 
     /// Pauses the series: no further run begins until the series is [resumed](Self::resume). A run that is
-    /// under way is not disturbed. Two calls have the same effect as one, and this holds for `resume`, too.
+    /// under way is not disturbed. A second call has no further effect; the same holds for `resume`.
     ///
     /// A paused series has not ended. If series go on after a shutdown, the executor waits for a paused
     /// series, too.
@@ -260,13 +258,13 @@ impl Series {
         self.inner.planner.upgrade().is_some_and(|planner| planner.remove(self.inner.id))
     }
 
-    /// Returns why the series has ended; `None` while it has not.
+    /// Returns the reason why the series has ended; `None` if it has not ended.
     pub fn ended(&self) -> Option<SeriesEnd> {
         Some(told(self.ended.try_join()?.as_deref().ok()))
     }
 
-    /// Waits until the series has ended, and returns why it has. If the series was cancelled, perhaps a run
-    /// is still under way then.
+    /// Waits until the series has ended, and returns the reason. If the series was cancelled, one of its runs
+    /// may still be under way when the call returns.
     ///
     /// # Errors
     /// [`CutShort`] if the calling task was cancelled.
@@ -286,7 +284,7 @@ impl Series {
         }
     }
 
-    /// Waits until the series has ended, for `timeout` at most, and returns why it has.
+    /// Waits until the series has ended, for `timeout` at most, and returns the reason.
     ///
     /// # Errors
     /// [`WaitError`] if the time is up, or the calling task was cancelled.
@@ -307,8 +305,8 @@ impl Series {
     }
 }
 
-/// Returns an end to a caller, and marks its panic as read. If there is no end, the executor is gone: then
-/// the end is a shutdown.
+/// Returns an end to a caller, and marks its panic as read. `None` means that the executor is gone. The
+/// series then ended by a shutdown.
 fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     if let Some(SeriesEnd::Panicked(panic)) = end {
         panic.mark_read();
@@ -316,7 +314,7 @@ fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     end.cloned().unwrap_or(SeriesEnd::Shutdown)
 }
 
-/// Waits, as a future, until the series has ended.
+/// A future that is ready when the series has ended.
 impl Future for Series {
     type Output = SeriesEnd;
 

@@ -1,11 +1,11 @@
 //! One run of a series, as a task of the pool.
 //!
-//! To the pool, a run is a task like any other, with the id and the name of its series: hooks see it,
-//! statistics count it, and a panic in it has an origin. An observer makes the task a run. It reports the end
-//! of the task, in whatever way that comes, and puts the token of the series above the token of the task.
+//! For the pool, a run is a task like any other, with the id and the name of its series: hooks see it,
+//! statistics count it, and a panic in it has an origin. An observer connects the task with the series. It
+//! reports the end of the task in every case, and puts the token of the series above the token of the task.
 //!
-//! Between two runs the body of the series lies in the series, and during a run on the stack of the run.
-//! There is never more than one run under way, so a run finds the body in the series.
+//! Between two runs, the series holds its body. During a run, the body is on the stack of the run. There is
+//! never more than one run under way, so a run finds the body in the series.
 
 use super::series::{Planner, Series, SeriesBody, SeriesShared};
 use crate::cancel::CancelToken;
@@ -48,9 +48,9 @@ fn run_body(series: &Arc<SeriesShared>, run: u64) {
 struct SeriesRun {
     series: Arc<SeriesShared>,
     number: u64,
-    /// Kept alive until it has heard of the end of the run.
+    /// The executor of the series. This reference keeps it alive until the end of the run was reported to it.
     planner: Arc<dyn Planner>,
-    /// The planner has heard of the end of the run.
+    /// True if the end of the run was reported to the planner.
     is_told: AtomicBool,
 }
 

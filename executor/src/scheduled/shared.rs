@@ -1,8 +1,8 @@
 //! The state that the executor, its sleeper and its series share: the schedule behind its lock, and the pool
 //! that runs the tasks that are due.
 //!
-//! The [schedule](super::schedule) decides, under the lock of this file. Without the lock, the caller then
-//! drops the tasks, series and bodies that the schedule gives out, since these drops are user code.
+//! The [schedule](super::schedule) decides, under the lock of this file. The caller drops the tasks, series
+//! and bodies that the schedule gives out after it has released the lock, because these drops are user code.
 //!
 //! # The sleeper
 //!
@@ -14,28 +14,28 @@
 //!                                              plan() with an earlier one
 //! ```
 //!
-//! The sleeper is woken only for an earlier first entry, and for the end. When an entry is taken back, the
-//! sleeper wakes up at the time of that entry, finds no entry that is due, and sleeps on. So to take an entry
-//! back makes no system call.
+//! The sleeper is woken only if there is an earlier first entry, or if the schedule is over. When an entry is
+//! taken back, the sleeper wakes up at the time of that entry, finds no entry that is due, and sleeps on. So
+//! no system call is needed to take an entry back.
 //!
 //! # Why a thread of its own, and not that of the timer
 //!
 //! The timer of the process runs the library's jobs and must not be held up. To hand a burst of tasks to a
-//! pool takes a while, and may call a thread factory. So the timer would hand its watch to another thread
-//! each time. The two also differ when the system gives no thread: the timer keeps a deadline until there is
-//! a thread, while this executor refuses the task. Both keep their entries in a [heap](crate::time) of the
-//! same kind.
+//! pool takes a while, and may call a thread factory. So each time the timer would need another thread that
+//! watches the time for it. The timer and this executor also differ when the system gives no thread: the
+//! timer keeps a deadline until there is a thread, while this executor refuses the task. Both keep their
+//! entries in a [heap](crate::time) of the same kind.
 //!
 //! # Invariants
 //!
-//! 1. If there is an entry, the sleeper is awake, or it sleeps until the entry's time or an earlier time. The
-//!    one exception: the system gives no thread for the sleeper. Then the submission that needed the thread
-//!    is refused, and the next submission tries again.
-//! 2. A task is in the schedule, or in the pool, or the sleeper is about to hand it over, and then `handing`
-//!    is set. `shutdown_now` waits until `handing` is `None`, so it finds every task.
-//! 3. The pool is shut down when the executor was shut down, the schedule is over and `handing` is `None`.
-//!    Any thread that sees this shuts the pool down. So a planned task finds the pool closed only after
-//!    `shutdown_now`.
+//! 1. If there is an entry, the sleeper is awake, or it sleeps until the entry's time or an earlier time.
+//!    There is one exception: the system gives no thread for the sleeper. Then the submission that needed the
+//!    thread is refused, and the next submission tries again.
+//! 2. A task is in the schedule, in the pool, or with the sleeper, which is about to hand it over. In the
+//!    third case `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds every task.
+//! 3. The pool is shut down when three things are true: the executor was shut down, the schedule is over, and
+//!    `handing` is `None`. Any thread that sees this shuts the pool down. So a planned task finds the pool
+//!    closed only after `shutdown_now`.
 //! 4. Locks are taken in this order: schedule, life of a task, cell of a task. No lock is held while the pool
 //!    is called.
 
@@ -56,11 +56,11 @@ use crate::thread_pool::ThreadPoolExecutor;
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// The largest number of entries that are handed over at once: so few that `shutdown_now` does not wait for
-/// long.
+/// The largest number of entries that are handed over at once. It is so small that `shutdown_now` does not
+/// wait for long.
 const BATCH: usize = 64;
 
-/// The time after which the sleeper hands a task over again that the pool has refused for want of a thread.
+/// The time after which the sleeper hands a task over again, if the pool had no thread for the task.
 const RETRY: Duration = Duration::from_millis(10);
 
 type Plan = Schedule<Task, Arc<SeriesShared>>;
@@ -68,14 +68,14 @@ type Plan = Schedule<Task, Arc<SeriesShared>>;
 pub(super) struct ScheduledShared {
     pub(super) pool: ThreadPoolExecutor,
     state: Mutex<ScheduledData>,
-    /// Notified for the sleeper: there is an earlier first entry, or no entry will come any more.
+    /// Wakes the sleeper: there is an earlier first entry, or no entry will come any more.
     changed: Condvar,
     /// Notified when `handing` is `None` again.
     handed: Condvar,
-    /// A copy of the schedule's flag, written under the lock. Submissions without a delay read it without the
-    /// lock.
+    /// A copy of the schedule's shutdown flag, written under the lock. Submissions without a delay read it
+    /// without the lock.
     is_shutdown: AtomicBool,
-    /// All threads of the pool were ordered, so no more threads can be started in advance.
+    /// True if all threads of the pool were ordered, so that no more threads can be started in advance.
     has_threads: AtomicBool,
     name: String,
     registration: QueueRegistration,
@@ -85,7 +85,8 @@ pub(super) struct ScheduledShared {
 struct ScheduledData {
     plan: Plan,
     sleeper: Sleeper,
-    /// The sleeper, while it has entries that are neither in the schedule nor in the pool.
+    /// The sleeper's thread, while the sleeper holds entries that are neither in the schedule nor in the
+    /// pool.
     handing: Option<ThreadKey>,
 }
 
@@ -97,7 +98,7 @@ enum Sleeper {
     Asleep(Option<Instant>),
 }
 
-/// The error of a sleeper's thread that could not be started, and the lock.
+/// The error from the start of the sleeper's thread, and the guard of the lock.
 type NoSleeper<'a> = (io::Error, MutexGuard<'a, ScheduledData>);
 
 impl ScheduledShared {
@@ -180,8 +181,8 @@ impl ScheduledShared {
         Err(RejectReason::NoThread(error))
     }
 
-    /// Has the pool start one more thread, up to the number of its threads. Each entry does this, as each
-    /// submitted task would. So no thread need be started when a task is due.
+    /// Makes the pool start one more thread, up to the number of its threads. This is called for each new
+    /// entry, as the pool does for each submitted task. So no thread need be started when a task is due.
     fn start_a_thread(&self) {
         // Relaxed: at worst the pool is asked once more.
         if !self.has_threads.load(Ordering::Relaxed) && !self.pool.prestart_core_thread() {
@@ -246,7 +247,7 @@ impl ScheduledShared {
             for task in refused {
                 let slot = state.plan.plan_task(later(Instant::now(), RETRY), task);
                 let lane = self.registration.id().with_lane(slot as u64);
-                // If the task was cancelled meanwhile, it leaves when it is due.
+                // If the task was cancelled meanwhile, it is removed when it is due.
                 state.plan.task(slot).map(|task| task.enter_queue(lane));
             }
             state.handing = None;
@@ -299,7 +300,7 @@ impl ScheduledShared {
         self.is_shutdown.store(true, Ordering::Release);
     }
 
-    /// Shuts the schedule down, drops the tasks that must not go on, and ends the series that must not.
+    /// Shuts the schedule down. Drops the tasks and ends the series that must not go on after a shutdown.
     pub(super) fn shutdown(&self, after: AfterShutdown) {
         let mut state = self.state.lock();
         self.mark_shutdown(&state);
@@ -339,7 +340,7 @@ impl ScheduledShared {
 
     // ----- tasks that leave -----
 
-    /// Returns the slots for which a lane stands.
+    /// Returns the slots that belong to a lane.
     fn in_lane(state: &ScheduledData, queue: QueueId) -> impl Iterator<Item = usize> + use<> {
         let lane = usize::try_from(queue.lane()).unwrap_or(usize::MAX);
         state.plan.slots_like(lane, QueueId::LANES)
@@ -449,7 +450,7 @@ impl QueueOwner for ScheduledShared {
         self.name.clone()
     }
 
-    /// Returns that no thread serves a task before its time.
+    /// Reports that no thread serves a task before its time.
     fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
         ServedBy::DrainTask(Location::Elsewhere)
     }
