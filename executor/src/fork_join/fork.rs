@@ -10,10 +10,9 @@ use crate::handle::{FutureTask, TaskHandle};
 /// Forks a task: offers it to the workers of the current pool, and returns its handle.
 ///
 /// On a worker, [`TaskHandle::join`] runs the task itself if no worker has begun the task. If another worker
-/// has begun the task, the joiner takes second halves of that worker's joins and runs them; while there are
-/// none, it waits. Where both calls are possible, [`join`](super::join) keeps more workers busy than `fork`.
-/// Join handles in the reverse order of forking: the task that was forked last is the least likely to be
-/// stolen.
+/// has begun the task, the joiner runs second halves of that worker's joins. While there are none, the joiner
+/// waits. Where both calls are possible, [`join`](super::join) keeps more workers busy than `fork`. Join
+/// handles in the reverse order of forking: the task that was forked last is the least likely to be stolen.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork};
@@ -39,13 +38,12 @@ use crate::handle::{FutureTask, TaskHandle};
 /// includes a task that was [taken back](TaskHandle::remove). If a task is forked in a
 /// [`masked`](crate::masked) step, its token is not a child of the token of that place.
 ///
-/// # How deep
-/// If a worker joins a task that no worker has begun, it runs the task itself, on top of the task that waits.
-/// The joined task may join another task in the same way. The worker runs such tasks while half of its
-/// [stack](super::ForkJoinBuilder::stack_size) is free. After that it runs some 32 more if no other worker
-/// can run them. Then the join ends as [starved](crate::JoinError::Starved). So a chain of tasks, in which
-/// each task waits for the one before it, does not overflow the stack, however long the chain is. The frames
-/// of the tasks themselves must fit into the other half of the stack.
+/// # How deep If a worker joins a task that no worker has begun, it runs the task itself, on top of the task
+/// that waits. The joined task may join another task in the same way. The worker runs such tasks while half
+/// of its [stack](super::ForkJoinBuilder::stack_size) is free. After that it runs some 32 more if no other
+/// worker can run them. Then the join ends as [starved](crate::JoinError::Starved). In a chain of tasks, each
+/// task waits for the previous task. Even a very long chain does not overflow the stack. The frames of the
+/// tasks themselves must fit into the other half of the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();

@@ -1,9 +1,9 @@
 //! Fork/join: work that splits itself, on threads that take pieces from each other.
 //!
-//! A computation over a large input can often be split: it does the same for both halves of the input, and
-//! then combines the two results. The halves do not depend on each other, so two threads can do them, and
-//! each half can be split again. The program does not say how many threads there are, or which thread does
-//! which half. A worker that has nothing to do *steals* a piece from another worker.
+//! A computation over a large input can often be split: it does the same for both halves of the input. Then
+//! it combines the two results. The halves do not depend on each other, so two threads can do them, and each
+//! half can be split again. The program does not say how many threads there are, or which thread does which
+//! half. A worker that has nothing to do *steals* a piece from another worker.
 //!
 //! ```
 //! use executor::fork_join::join;
@@ -62,9 +62,9 @@
 //! # What is not promised
 //!
 //! The halves of a join do not always run at the same time. So a half must not wait for something that only
-//! the other half does: perhaps that wait never ends. It never ends in a pool with one worker, while all
-//! other workers are busy, or when the halves are so small that the join does not offer them. The same rule
-//! holds for the pieces of a scope.
+//! the other half does: perhaps that wait never ends. This happens if the pool has one worker, or all other
+//! workers are busy. It also happens if the halves are so small that the join does not offer them to thieves.
+//! The same rule holds for the pieces of a scope.
 
 mod demand; // whether a join must offer its second half
 mod stack; // how much of a stack is used

@@ -37,15 +37,14 @@ use crate::waiting::wait::Deadline;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The pool is an [`ExecutorService`], too, for many small tasks that submit other tasks. A task that is
-/// submitted by one of the pool's workers goes to that worker's queue, where other workers can steal it. A
-/// task from outside goes to a queue into which all workers look when they find no other job.
+/// The pool is an [`ExecutorService`], too, for many small tasks that submit other tasks. If a worker of the
+/// pool submits a task, the task goes to that worker's queue. There other workers can steal the task. A task
+/// from outside goes to a queue into which all workers look when they find no other job.
 ///
-/// # Its end
-/// Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close) does.
-/// After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks can
-/// still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not begun.
-/// It cancels the forked tasks that have not begun, because the computations that would have joined them are
+/// # Its end Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close)
+/// does. After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks
+/// can still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not
+/// begun. It cancels the forked tasks that have not begun, because the computations that forked them are
 /// cancelled, too.
 #[doc(alias = "newWorkStealingPool")]
 pub struct ForkJoinPool {
@@ -177,18 +176,17 @@ impl ForkJoinPool {
     /// Waits until the pool is quiet, that is, until no task is unfinished. Waits for `timeout` at most, and
     /// returns whether the pool was quiet. Meanwhile other threads can submit more tasks.
     ///
-    /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count:
-    /// the tasks that the worker has begun itself, and the tasks of other workers that wait in this method.
-    /// Otherwise no such wait would ever end. For all other callers these tasks count.
+    /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count.
+    /// The first are the tasks on the worker's own stack. The second are the tasks of other workers that wait
+    /// in this method. Otherwise no such wait would ever end. For all other callers these tasks count.
     ///
     /// A task that a worker runs in this way may call this method again, to a depth of 32. A deeper call does
     /// not wait: it returns `false` unless the pool is quiet already. After that, its task must end, so that
     /// the remaining tasks can run.
     ///
-    /// # Blocking
-    /// Blocks until the pool is quiet, or the time is up. A call without a limit (`Duration::MAX`) returns
-    /// `false` at once if the wait could never end, because unfinished tasks wait, directly or through
-    /// others, for the calling task. Then the panic handler gets the [`Starvation`].
+    /// # Blocking Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or
+    /// through others, for the calling task, the wait could never end. Then a call without a limit
+    /// (`Duration::MAX`) returns `false` at once, and the panic handler gets the [`Starvation`].
     ///
     /// # Cancellation
     /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet at that
@@ -262,7 +260,7 @@ pub fn worker_index() -> Option<usize> {
 /// there are more idle workers than queued pieces, and 0 outside any pool.
 ///
 /// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
-/// above two or three: more pieces would find no thief. [`join`](super::join) does that by itself.
+/// above two or three. More pieces would find no thief. [`join`](super::join) does that by itself.
 #[doc(alias = "getSurplusQueuedTaskCount")]
 pub fn surplus() -> isize {
     here().map_or(0, |here| {

@@ -10,9 +10,9 @@
 //!                        sleeps ──keep-alive over, or pool over──▶ (none)
 //! ```
 //!
-//! The pool starts threads in the same way as it wakes sleepers: one at a time, when a job has come and no
-//! worker searches. When the last searching worker finds a job, and there are more jobs, it wakes or starts
-//! the next worker. So a publisher of many jobs makes only one wake-up.
+//! The pool starts threads in the same way as it wakes sleepers. It starts or wakes one worker at a time,
+//! when a job has come and no worker searches. When the last searching worker finds a job, and there are more
+//! jobs, it wakes or starts the next worker. So a publisher of many jobs makes only one wake-up.
 //!
 //! # No wake-up is lost
 //!
@@ -20,8 +20,8 @@
 //! Before a worker sleeps, it takes itself out of the count of searching workers. Then it looks into each
 //! queue once more, under that queue's lock. If the worker takes the lock first, the publisher sees all that
 //! the worker did before, and wakes a worker. If the publisher takes the lock first, the worker sees the job.
-//! A worker that makes room for another worker keeps to the same order: it first publishes that there is
-//! room, and then looks into the queues.
+//! A worker that makes room for another worker uses the same order. First it publishes that there is room,
+//! and then it looks into the queues.
 //!
 //! # Invariants
 //!
@@ -110,7 +110,7 @@ struct RegistryData {
     waiting_tasks: usize,
 }
 
-/// A thread that is not a worker of the pool, but runs one of its tasks, because it waits for that task.
+/// A thread outside the pool that runs one of the pool's tasks, because the thread waits for the task.
 pub(super) struct Helper {
     pub(super) thread: ThreadKey,
     /// True if the thread waits for quiet in this task, or in a task on top of it.
@@ -424,8 +424,8 @@ impl Registry {
 
     // ----- the end -----
 
-    /// Counts a task as unfinished again. The task was taken out of its queue, and a thread that waits for it
-    /// is about to run it.
+    /// Counts a task as unfinished again. The task was taken out of its queue by a waiting thread, which now
+    /// runs it.
     pub(super) fn task_is_back(&self) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
     }

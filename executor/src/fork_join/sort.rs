@@ -2,7 +2,7 @@
 //!
 //! The two sides of a partition are independent, so they are the halves of a [`join`]. But then one worker
 //! would partition the whole slice alone, and only two workers would do the next two partitions. So a long
-//! partition is done in parallel, too: each half of the slice is partitioned by the same pivot, and then the
+//! partition is done in parallel, too. Each half of the slice is partitioned by the same pivot. Then the
 //! elements in the wrong half change places.
 //!
 //! ```text

@@ -1,8 +1,8 @@
 //! An estimate of how much of a thread's stack is used.
 //!
 //! A frame of a user's task can take a hundred bytes or a hundred kilobytes. So the number of tasks on a
-//! stack says little about how many more tasks fit on top. Therefore the used part of the stack is measured:
-//! it is the distance between a variable at the bottom of the stack and a variable at the top.
+//! stack says little about how many more tasks fit on top. Instead, the used part of the stack is measured.
+//! It is the distance between a variable at the bottom of the stack and a variable at the top.
 
 use std::ptr;
 

@@ -1,5 +1,5 @@
-//! What a worker does: how it finds jobs, first in its own queue and then in others, and which jobs it runs
-//! while it waits.
+//! What a worker does: how it finds jobs, and which jobs it runs while it waits. A worker looks for jobs
+//! first in its own queue and then in other queues.
 //!
 //! # What runs where
 //!
@@ -24,12 +24,12 @@
 //!
 //! 1. When a stolen job has ended, in whatever way, its thief reports that to the worker queue from which the
 //!    job was stolen.
-//! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces and only waits. It
-//!    still runs a task for which it waits while half of its stack is free: perhaps no other thread can run
-//!    that task. Usually the depth is that of the user's own recursion. But tasks can also form a chain, in
-//!    which each task waits for the one before it, and a chain can be as long as there are tasks. So when
-//!    less than half of the stack is free, the thread leaves the task to other threads. If all of them wait,
-//!    the wait ends as starved.
+//! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces and only waits. But
+//!    while half of its stack is free, it still runs a task for which it waits: perhaps no other thread can
+//!    run that task. Usually the depth is that of the user's own recursion. But tasks can also form a chain,
+//!    in which each task waits for the previous task. A chain can contain all tasks. So when less than half
+//!    of the stack is free, the thread leaves the task to other threads. If all of them wait, the wait ends
+//!    as starved.
 //! 3. A job has the context (the token, and whether it is masked) of the place where it was published.
 
 use std::cell::{Cell, RefCell};

@@ -4,9 +4,9 @@
 //!
 //! The owner of a queue puts second halves and forked tasks at the back, and takes them from the back. So the
 //! owner works depth first, on data that is still in its cache. Thieves take from the front, where the oldest
-//! and therefore largest pieces are. One lock protects the whole queue. This is cheap enough: when a queue
-//! offers *enough* pieces, it shuts its owner's [demand flag](super::demand), and then the owner's joins do
-//! not touch the queue at all. The number that is enough depends on the gear:
+//! and therefore largest pieces are. One lock protects the whole queue. This is cheap enough, for this
+//! reason: when a queue offers *enough* pieces, it shuts its owner's [demand flag](super::demand). Then the
+//! owner's joins do not touch the queue at all. The number that is enough depends on the gear:
 //!
 //! | gear | enough pieces | while |
 //! |---|---|---|
@@ -377,7 +377,7 @@ impl WorkerQueue {
         Some(entry)
     }
 
-    /// Notes that a job which was stolen from this queue has ended, and wakes its waiter.
+    /// Notes the end of a job that was stolen from this queue, and wakes the waiter of the job.
     pub(super) fn stolen_ended(&self, job_id: JobId) {
         let mut state = self.state.lock();
         let place = state.taken.iter().position(|taken| taken.job_id == job_id).expect("it was stolen");

@@ -2,7 +2,7 @@
 //!
 //! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) cancels a task when its waiter does not want to wait
 //! any longer. If a task's handle is awaited much later, or never, the task needs a time limit of its own.
-//! The timer of the process watches this limit, not the pool: perhaps all threads of the pool are busy with
+//! The timer of the process watches this limit. The pool cannot do it: perhaps all its threads are busy with
 //! tasks that take too long. An observer of the task holds the limit. So the limit is removed when the task
 //! has ended, is dropped or is cancelled.
 

@@ -2,8 +2,8 @@
 //! neither threads nor clocks.
 //!
 //! The caller passes the current time, and acts on the results: it runs the tasks that are due, and drops the
-//! tasks that have left. So tests can use invented times, and the [code around the schedule](super::shared)
-//! must only keep the order of locks.
+//! tasks that were taken out. So tests can use invented times, and the [code around the
+//! schedule](super::shared) must only keep the order of locks.
 //!
 //! Entries that wait for their time are in a [heap](crate::time). A waiting task knows the slot of its entry.
 //! When the task is cancelled, it is taken out of this slot.

@@ -1,5 +1,5 @@
-//! The handle of a series of runs. With the handle a caller can read the time of the next run, can change,
-//! pause or end the series, and can wait for its end.
+//! The handle of a series of runs. With the handle a caller can inspect, change, pause and end the series,
+//! and can wait for its end.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -188,8 +188,8 @@ impl Series {
         self.inner.runs.load(Ordering::Acquire)
     }
 
-    /// Returns the time for which the next run is planned. `None` if there is no such time: a run is under
-    /// way or waits for a thread, the series is paused, or it has ended.
+    /// Returns the time for which the next run is planned. `None` if no run is planned. This is so while a
+    /// run is under way or waits for a thread, while the series is paused, and after its end.
     #[doc(alias = "getDelay")]
     pub fn next_run(&self) -> Option<Instant> {
         self.inner.planner.upgrade()?.next_run(self.inner.id)
@@ -197,9 +197,9 @@ impl Series {
 
     /// Changes the period (or the delay, of a series with a fixed delay).
     ///
-    /// The new period counts from the last run: from the time for which that run was planned, or, with a
-    /// fixed delay, from the end of that run. If the new time of the next run has passed, that run is due at
-    /// once. The time of the first run does not change.
+    /// At a fixed rate, the new period counts from the time for which the last run was planned. With a fixed
+    /// delay, it counts from the end of the last run. If the new time of the next run has passed, that run is
+    /// due at once. The time of the first run does not change.
     ///
     /// # Panics
     /// Panics if `period` is zero and the series has a fixed rate.

@@ -1,8 +1,9 @@
 //! One run of a series, as a task of the pool.
 //!
-//! For the pool, a run is a task like any other, with the id and the name of its series: hooks see it,
-//! statistics count it, and a panic in it has an origin. An observer connects the task with the series. It
-//! reports the end of the task in every case, and puts the token of the series above the token of the task.
+//! For the pool, a run is a task like any other. It has the id and the name of its series. Hooks see it,
+//! statistics count it, and a panic in it has an origin. An observer connects the task with the series. The
+//! observer reports the end of the task in every case, and puts the token of the series above the token of
+//! the task.
 //!
 //! Between two runs, the series holds its body. During a run, the body is on the stack of the run. There is
 //! never more than one run under way, so a run finds the body in the series.
@@ -56,7 +57,8 @@ struct SeriesRun {
 
 impl SeriesRun {
     fn tell(&self, panic: Option<&Panic>) {
-        // Relaxed: one thread has the task at a time, and hands it on with all that it wrote.
+        // Relaxed: only one thread at a time has the task. The next thread that gets the task sees all writes
+        // of the thread before.
         if !self.is_told.swap(true, Ordering::Relaxed) {
             self.planner.ended(&self.series, self.number, panic);
         }

@@ -1,8 +1,8 @@
-//! The state that the executor, its sleeper and its series share: the schedule behind its lock, and the pool
-//! that runs the tasks that are due.
+//! The state that the executor, its sleeper and its series share: the schedule with its lock, and the pool
+//! for tasks that are due.
 //!
-//! The [schedule](super::schedule) decides, under the lock of this file. The caller drops the tasks, series
-//! and bodies that the schedule gives out after it has released the lock, because these drops are user code.
+//! The [schedule](super::schedule) decides, under the lock of this file. The schedule gives out tasks, series
+//! and bodies. The caller first releases the lock and then drops them, because these drops are user code.
 //!
 //! # The sleeper
 //!
@@ -15,15 +15,15 @@
 //! ```
 //!
 //! The sleeper is woken only if there is an earlier first entry, or if the schedule is over. When an entry is
-//! taken back, the sleeper wakes up at the time of that entry, finds no entry that is due, and sleeps on. So
-//! no system call is needed to take an entry back.
+//! taken back, the sleeper still wakes up at the time of that entry. It finds no entry that is due, and
+//! sleeps on. So no system call is needed to take an entry back.
 //!
 //! # Why a thread of its own, and not that of the timer
 //!
 //! The timer of the process runs the library's jobs and must not be held up. To hand a burst of tasks to a
 //! pool takes a while, and may call a thread factory. So each time the timer would need another thread that
-//! watches the time for it. The timer and this executor also differ when the system gives no thread: the
-//! timer keeps a deadline until there is a thread, while this executor refuses the task. Both keep their
+//! watches the time for it. The timer and this executor also differ when the system gives no thread. Then the
+//! timer keeps a deadline until there is a thread, but this executor refuses the task. Both keep their
 //! entries in a [heap](crate::time) of the same kind.
 //!
 //! # Invariants
