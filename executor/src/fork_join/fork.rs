@@ -40,10 +40,10 @@ use crate::handle::{FutureTask, TaskHandle};
 ///
 /// # How deep If a worker joins a task that no worker has begun, it runs the task itself, on top of the task
 /// that waits. The joined task may join another task in the same way. The worker runs such tasks while half
-/// of its [stack](super::ForkJoinBuilder::stack_size) is free. After that it runs some 32 more if no other
-/// worker can run them. Then the join ends as [starved](crate::JoinError::Starved). In a chain of tasks, each
-/// task waits for the previous task. Even a very long chain does not overflow the stack. The frames of the
-/// tasks themselves must fit into the other half of the stack.
+/// of its [stack](super::ForkJoinBuilder::stack_size) is free. When less is free, it runs some 32 more tasks
+/// if no other worker can run them. After these, the join ends as [starved](crate::JoinError::Starved). In a
+/// chain of tasks, each task waits for the previous task. Even a very long chain does not overflow the stack.
+/// The frames of the tasks themselves must fit into the other half of the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();

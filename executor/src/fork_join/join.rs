@@ -10,8 +10,8 @@ use crate::task::borrowed;
 /// Calls both closures, perhaps at the same time on two threads, and returns both results.
 ///
 /// `a` is called on this thread. Meanwhile `b` is offered to other workers. If no worker has taken `b` when
-/// `a` has ended, this thread calls `b`. Both closures may borrow, even from the same value: two halves of a
-/// slice, for instance.
+/// `a` has ended, this thread calls `b`. Both closures may borrow, even from the same value: for example, two
+/// halves of a slice.
 ///
 /// ```
 /// use executor::fork_join::join;

@@ -1,4 +1,4 @@
-//! Fork/join: work that splits itself, on threads that take pieces from each other.
+//! Fork/join: computations that split themselves into pieces, and threads that take pieces from each other.
 //!
 //! A computation over a large input can often be split: it does the same for both halves of the input. Then
 //! it combines the two results. The halves do not depend on each other, so two threads can do them, and each
@@ -38,8 +38,8 @@
 //!
 //! Each worker has a queue of its own. `join(a, b)` puts `b` there, runs `a`, takes `b` back and runs it. So
 //! if no thief comes, a join only calls `a` and then `b`. A thief takes the *oldest* piece of another
-//! worker's queue. That is the largest piece: in a sort, one half of the slice. So a thief has work for a
-//! long time, and steals are rare.
+//! worker's queue. That is the largest piece: in a sort, one half of the slice. So a thief is busy for a long
+//! time, and steals are rare.
 //!
 //! ```text
 //!   worker 1                         queue of worker 1      worker 2

@@ -3,16 +3,16 @@
 //! # How far
 //!
 //! At first, a loop is split into as many pieces as there are workers. If no thief comes, more pieces would
-//! only be more work. A piece that was *stolen* shows that a worker had nothing to do. So such a piece is
-//! split again, into as many pieces as there are workers. So if some elements take longer than others, the
-//! loop is cut into smaller pieces there. (The idea is that of rayon's adaptive splitting.)
+//! only be more work. A piece that was *stolen* shows that a worker had nothing to do. Such a piece is split
+//! again, into as many pieces as there are workers. So if some elements take longer than others, the loop is
+//! cut into smaller pieces there. (The idea is that of rayon's adaptive splitting.)
 
 use std::ops::Range;
 
 use super::join;
 use super::pool::{ForkJoinPool, worker_index};
 
-/// Something that can be cut in two: a slice, or a range of whole numbers.
+/// The input of a parallel loop, which can be cut in two: a slice, or a range of whole numbers.
 pub trait Pieces: Cut {}
 
 mod sealed {

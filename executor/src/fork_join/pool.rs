@@ -39,12 +39,12 @@ use crate::waiting::wait::Deadline;
 ///
 /// The pool is an [`ExecutorService`], too, for many small tasks that submit other tasks. If a worker of the
 /// pool submits a task, the task goes to that worker's queue. There other workers can steal the task. A task
-/// from outside goes to a queue into which all workers look when they find no other job.
+/// from outside goes to the queue of submissions. A worker takes tasks from there when it finds no other job.
 ///
 /// # Its end Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close)
 /// does. After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks
 /// can still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not
-/// begun. It cancels the forked tasks that have not begun, because the computations that forked them are
+/// begun. It also cancels the forked tasks that have not begun, because the computations that forked them are
 /// cancelled, too.
 #[doc(alias = "newWorkStealingPool")]
 pub struct ForkJoinPool {
@@ -63,8 +63,8 @@ impl ForkJoinPool {
         self.registry.settings.threads
     }
 
-    /// Runs `f` in this pool and returns its result. `f` may borrow. Use this for the outermost call of a
-    /// computation: the joins in `f` then run in this pool.
+    /// Runs `f` in this pool and returns the result of `f`. `f` may borrow. Use this for the outermost call
+    /// of a computation: the joins in `f` then run in this pool.
     ///
     /// If fewer than [`threads`](Self::threads) workers are awake, the calling thread is a worker of the pool
     /// until `f` has ended. So a small computation wakes no thread. Otherwise a worker runs `f`, and the
@@ -178,11 +178,12 @@ impl ForkJoinPool {
     ///
     /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count.
     /// The first are the tasks on the worker's own stack. The second are the tasks of other workers that wait
-    /// in this method. Otherwise no such wait would ever end. For all other callers these tasks count.
+    /// in this method. If these tasks counted, no worker's wait would ever end. For all other callers they
+    /// count.
     ///
     /// A task that a worker runs in this way may call this method again, to a depth of 32. A deeper call does
-    /// not wait: it returns `false` unless the pool is quiet already. After that, its task must end, so that
-    /// the remaining tasks can run.
+    /// not wait: it returns `false` unless the pool is quiet already. After that, the task that has called
+    /// must end, so that the remaining tasks can run.
     ///
     /// # Blocking Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or
     /// through others, for the calling task, the wait could never end. Then a call without a limit
@@ -223,7 +224,7 @@ impl ForkJoinPool {
         self.has_this_thread().is_some()
     }
 
-    /// Returns the calling thread as a worker of this pool.
+    /// Returns the worker state of the calling thread, if the thread is a worker of this pool.
     fn has_this_thread(&self) -> Option<std::rc::Rc<WorkerThread>> {
         here().filter(|here| Arc::ptr_eq(&here.registry, &self.registry))
     }
@@ -260,7 +261,7 @@ pub fn worker_index() -> Option<usize> {
 /// there are more idle workers than queued pieces, and 0 outside any pool.
 ///
 /// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
-/// above two or three. More pieces would find no thief. [`join`](super::join) does that by itself.
+/// above two or three. More pieces would find no thief. [`join`](super::join) does this check by itself.
 #[doc(alias = "getSurplusQueuedTaskCount")]
 pub fn surplus() -> isize {
     here().map_or(0, |here| {
@@ -349,7 +350,7 @@ pub struct ForkJoinStats {
     pub workers: usize,
     /// How many workers are awake.
     pub awake: usize,
-    /// How many workers are in the middle of a job.
+    /// How many workers have a job that has begun and not ended.
     pub active: usize,
     /// How many tasks from outside have not begun.
     pub queued_submissions: usize,

@@ -2,10 +2,10 @@
 //!
 //! # What quiet means
 //!
-//! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for quiet is in
-//! the middle of a task itself, and other workers may wait in the same way. If the tasks of these workers
-//! counted, no such wait would ever end. So for a worker the pool is quiet when all unfinished tasks are on
-//! the stacks of threads that wait for quiet.
+//! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for quiet has
+//! itself begun a task that has not ended. Other workers may wait in the same way. If the tasks of these
+//! workers counted, no such wait would ever end. So for a worker the pool is quiet when all unfinished tasks
+//! are on the stacks of threads that wait for quiet.
 //!
 //! A worker runs other tasks while it waits, and such a task may wait for quiet, too. Each task on the stack
 //! is counted once: by the outermost wait that lies above the task.
@@ -43,10 +43,10 @@ pub(super) fn wait_for_quiet(
 struct Waits<'a> {
     registry: &'a Arc<Registry>,
     here: Option<Rc<WorkerThread>>,
-    /// How many tasks of the pool the thread is in the middle of, without the tasks that an outer wait has
+    /// How many tasks of the pool are on the thread's stack, without the tasks that an outer wait has
     /// counted.
     tasks: usize,
-    /// Whether the thread is in the middle of a task of the pool.
+    /// Whether a task of the pool is on the thread's stack.
     is_inside: bool,
     ticket: Option<Ticket>,
 }
@@ -135,8 +135,8 @@ impl Registry {
         helpers.remove(own.expect("it has begun"));
     }
 
-    /// Counts the tasks of the pool that the calling thread runs as a helper. Returns how many of them no
-    /// outer wait has counted, and whether the thread runs any such task.
+    /// Counts the tasks of the pool that the calling thread runs as a helper. Returns the number of these
+    /// tasks that no outer wait has counted, and whether the thread runs any of these tasks.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
         for helper in self.helpers.lock().iter_mut().filter(|helper| helper.thread == this_thread()) {

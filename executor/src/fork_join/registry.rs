@@ -11,17 +11,17 @@
 //! ```
 //!
 //! The pool starts threads in the same way as it wakes sleepers. It starts or wakes one worker at a time,
-//! when a job has come and no worker searches. When the last searching worker finds a job, and there are more
-//! jobs, it wakes or starts the next worker. So a publisher of many jobs makes only one wake-up.
+//! when a job has come and no worker searches. If the last searching worker finds a job and there are more
+//! jobs, that worker wakes or starts the next worker. So a publisher of many jobs makes only one wake-up.
 //!
 //! # No wake-up is lost
 //!
-//! A publisher puts its job into a queue, under that queue's lock. Then it looks whether a worker searches.
-//! Before a worker sleeps, it takes itself out of the count of searching workers. Then it looks into each
-//! queue once more, under that queue's lock. If the worker takes the lock first, the publisher sees all that
-//! the worker did before, and wakes a worker. If the publisher takes the lock first, the worker sees the job.
-//! A worker that makes room for another worker uses the same order. First it publishes that there is room,
-//! and then it looks into the queues.
+//! A publisher puts its job into a queue, under that queue's lock. Then the publisher checks whether a worker
+//! searches. Before a worker sleeps, it takes itself out of the count of searching workers. Then it looks
+//! into each queue once more, under that queue's lock. If the worker takes the lock first, the publisher sees
+//! that this worker searches no longer, and wakes a worker if no other worker searches. If the publisher
+//! takes the lock first, the worker sees the job. A worker that makes room for another worker uses the same
+//! order. First it publishes that there is room, and then it looks into the queues.
 //!
 //! # Invariants
 //!
@@ -67,7 +67,8 @@ pub(super) struct ForkJoinSettings {
 pub(super) struct Registry {
     pub(super) settings: ForkJoinSettings,
     pub(super) queues: Box<[WorkerQueue]>,
-    /// The condition variable of each worker queue. The worker that owns the queue sleeps at it.
+    /// The condition variables, one for each worker queue. The owner of a worker queue sleeps at the
+    /// condition variable of its queue.
     bells: Box<[Condvar]>,
     state: Mutex<RegistryData>,
     /// The threads that run a task of the pool, but are not its workers. A thread takes this lock after all
@@ -178,8 +179,8 @@ impl Registry {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         }
         let id = task.id();
-        // If the task was cancelled before, it stays in the queue until its turn. Then there is nothing to
-        // run.
+        // A task that was cancelled before stays in the queue until its turn. Then a worker takes it out and
+        // runs nothing.
         task.enter_queue(self.registration.id());
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         state.submissions.push_back(task);
@@ -251,7 +252,7 @@ impl Registry {
 
     // ----- workers come -----
 
-    /// Wakes or starts a worker, if another one is allowed to be awake.
+    /// Wakes or starts a worker, if another worker is allowed to be awake.
     fn wake_one(&self, state: &mut MutexGuard<'_, RegistryData>) -> io::Result<()> {
         if state.awake() >= state.allowed(&self.settings) {
             return Ok(());
@@ -277,8 +278,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Notes that a searching worker has found a job. If it was the last one to search and there are more
-    /// jobs, the next worker is woken.
+    /// Notes that a searching worker has found a job. If this was the last searching worker and there are
+    /// more jobs, the next worker is woken.
     pub(super) fn has_found(&self) {
         let was_last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
         if was_last && self.is_anything_queued() {
@@ -393,8 +394,8 @@ impl Registry {
         self.task_ended();
     }
 
-    /// Notes that the calling worker may block for long. Another worker can take its place until it [goes
-    /// on](Self::goes_on).
+    /// Notes that the calling worker may block for a long time. Another worker can take its place until it
+    /// [goes on](Self::goes_on).
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
         state.blocking += 1;
@@ -555,7 +556,7 @@ impl Registry {
     }
 
     /// Returns whether exactly `threads` workers are awake and no sleeping worker could be woken. A sleeper
-    /// cannot be woken while guests have the places of the sleepers.
+    /// cannot be woken while as many workers are awake as allowed, guests included.
     pub(super) fn has_only(&self, threads: usize) -> bool {
         let state = self.state.lock();
         let may_wake = !state.asleep.is_empty() && state.awake() < state.allowed(&self.settings);
@@ -575,8 +576,8 @@ impl Registry {
         self.is_searched() || self.wake_one(&mut state).is_ok()
     }
 
-    /// Takes a task that reports to this collector out of any queue of the pool. It looks into the thief's
-    /// own queue first.
+    /// Takes out a task that reports to this collector, from any queue of the pool. The search begins with
+    /// the thief's own queue.
     pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<TakenOut> {
         let (before, from) = self.queues.split_at(thief);
         let own = from.first().and_then(|queue| queue.take_one_of(collector, thief));
@@ -670,8 +671,8 @@ impl QueueOwner for Registry {
 
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize {
         if queue == self.registration.id() {
-            // The id is that of the whole pool, so all lanes count: waits list the pool and not the lanes of
-            // its workers.
+            // The id stands for the whole pool, so all lanes count. Waits list only the pool, not the lanes
+            // of its workers.
             let of_it = |task: &&Task| task.collector() == collector;
             let submitted = self.state.lock().submissions.iter().filter(of_it).count();
             return submitted + self.queues.iter().map(|queue| queue.queued_of(collector)).sum::<usize>();

@@ -11,9 +11,9 @@
 //!            └──── change places ────┘
 //! ```
 //!
-//! The standard library sorts short pieces, because its sort on one thread is hard to beat. It also sorts a
-//! piece if the pivots were bad too often. So the time of the whole sort always grows like that of the
-//! standard sort.
+//! Short pieces are sorted by the standard library, because hardly any sort on one thread is faster. The
+//! standard library also sorts a piece if the pivots were bad too often. So the time of the whole sort always
+//! grows like that of the standard sort.
 //!
 //! Quicksort is by Hoare (1961). The partition is Lomuto's, in a form without a branch that depends on the
 //! elements. A mispredicted branch takes longer than an unnecessary exchange.

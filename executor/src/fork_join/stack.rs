@@ -1,4 +1,4 @@
-//! An estimate of how much of a thread's stack is used.
+//! An estimate of the used part of a thread's stack.
 //!
 //! A frame of a user's task can take a hundred bytes or a hundred kilobytes. So the number of tasks on a
 //! stack says little about how many more tasks fit on top. Instead, the used part of the stack is measured.

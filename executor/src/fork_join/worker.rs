@@ -16,14 +16,14 @@
 //!
 //! # Guests
 //!
-//! A thread that begins a computation in a pool with a free place takes that place itself, until the
-//! computation has ended. To wake a worker for the computation, and to be woken by that worker, would take
-//! longer than many computations do.
+//! If a thread begins a computation and the pool has a free place, the thread itself is a worker until the
+//! computation has ended. Otherwise the thread would wake a worker, and that worker would later wake the
+//! thread. Many computations take less time than these two wake-ups.
 //!
 //! # Invariants
 //!
-//! 1. When a stolen job has ended, in whatever way, its thief reports that to the worker queue from which the
-//!    job was stolen.
+//! 1. When a stolen job has ended, even by a panic, its thief reports the end to the worker queue from which
+//!    the job was stolen.
 //! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces and only waits. But
 //!    while half of its stack is free, it still runs a task for which it waits: perhaps no other thread can
 //!    run that task. Usually the depth is that of the user's own recursion. But tasks can also form a chain,
@@ -72,7 +72,7 @@ pub(super) struct WorkerThread {
     depth: Cell<usize>,
     /// How many tasks the worker has begun and not ended.
     pub(super) tasks: Cell<usize>,
-    /// How many of these tasks lie under a wait for quiet: see `quiescence`.
+    /// How many of these tasks lie under a wait for quiet on the stack: see `quiescence`.
     pub(super) quiet: Cell<usize>,
     /// How many calls of [`blocking`](super::blocking) are on the worker's stack.
     pub(super) blocks: Cell<usize>,
@@ -110,7 +110,7 @@ impl Drop for Sitting {
     }
 }
 
-/// The data about a worker that waits and their reports use.
+/// A worker's answers to waits and to their reports.
 struct AtWorkerQueue {
     registry: Weak<Registry>,
     number: usize,
@@ -328,8 +328,8 @@ impl WorkerThread {
     }
 
     /// Takes a piece of a stolen job back from its thief, and runs it. If the thief itself waits for another
-    /// stolen job, this tries the same with that job and its thief. If there is no piece, `waker` is called
-    /// when there may be a piece again.
+    /// stolen job, the worker tries the same with that job and that job's thief. If there is no piece,
+    /// `waker` is called when there may be a piece again.
     fn follow(&self, mut job_id: JobId, mut thief: usize, waker: &Waker) -> bool {
         for _ in &self.registry.queues {
             match self.registry.queues[thief].follow(job_id, self.number, waker) {
@@ -388,8 +388,8 @@ fn run_counted(registry: &Registry, task: Task, context: &Context) {
 
 /// Runs a computation on the calling thread, which is a worker of the pool meanwhile. Returns `None` without
 /// calling `f` in three cases. First, enough workers of the pool are awake. Second, other threads may count
-/// on the calling thread: a waiting worker must be found in one place. Third, the thread is ending, and its
-/// thread-locals are gone.
+/// on the calling thread. Such a thread must not be a worker of two pools. Third, the thread is ending, and
+/// its thread-locals are gone.
 pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -> Option<R> {
     if WORKER_THREAD.try_with(|_| ()).is_err() || concerns_this_thread() {
         return None;

@@ -21,8 +21,8 @@
 //! back from the thief. So the worker helps the thief, and no unrelated job ever lies on top of the worker's
 //! frame. Such a job could want a lock that the frame holds. For this, each worker queue records which stolen
 //! jobs its owner runs ([`Running`]). For each of these jobs it records the first place in the queue that can
-//! hold a piece of the job. It also records for which stolen job the owner itself waits. There a follower
-//! finds the next thief.
+//! hold a piece of the job. It also records for which stolen job the owner itself waits. From this record, a
+//! follower finds the next thief.
 //!
 //! # Invariants
 //!
@@ -48,20 +48,22 @@ use crate::task::borrowed::JobRef;
 use crate::task::observer::TaskObserver;
 use crate::task::{Task, TaskLabel};
 
-/// The number of pieces in a queue that is enough while pieces are fine.
+/// While pieces are fine, this number of pieces in a queue is enough.
 const ENOUGH: usize = 3;
 /// The number of pieces between two readings of the clock.
 const ROUND: u32 = 64;
-/// Pieces that take less than this time are fine: a lock for each would be a large part of the time.
+/// Pieces that take less than this time are fine. To lock the queue for each would be a large part of their
+/// time.
 const FINE: Duration = Duration::from_nanos(400);
-/// Pieces that take more than this time are coarse. Between [`FINE`] and this, the gear does not change.
+/// Pieces that take more than this time are coarse. Between [`FINE`] and [`COARSE`], the gear does not
+/// change.
 const COARSE: Duration = Duration::from_micros(50);
 
 /// The id of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JobId {
     pub(super) worker: usize,
-    /// How many jobs came into that worker queue before this one.
+    /// How many jobs came into that worker queue before this job.
     place: u64,
 }
 
@@ -167,7 +169,7 @@ impl Gear {
     }
 }
 
-/// The queue of one worker of a pool. At most one thread owns it at a time.
+/// The queue of one worker of a pool. At any time, at most one thread owns the queue.
 pub(super) struct WorkerQueue {
     pub(super) number: usize,
     pub(super) demand: &'static Demand,
@@ -292,8 +294,8 @@ impl WorkerQueue {
         entry
     }
 
-    /// Takes the next job for an owner that runs no job: the oldest job with `oldest_first`, else the
-    /// youngest.
+    /// Takes the next job for an owner that runs no job. With `oldest_first` this is the oldest job,
+    /// otherwise the youngest.
     pub(super) fn take_own(&self, oldest_first: bool) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if oldest_first { state.queue.pop_front() } else { state.queue.pop_back() };

@@ -1,10 +1,10 @@
 //! Tasks with a time limit, which holds even if no caller waits for the task.
 //!
-//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) cancels a task when its waiter does not want to wait
-//! any longer. If a task's handle is awaited much later, or never, the task needs a time limit of its own.
-//! The timer of the process watches this limit. The pool cannot do it: perhaps all its threads are busy with
-//! tasks that take too long. An observer of the task holds the limit. So the limit is removed when the task
-//! has ended, is dropped or is cancelled.
+//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) cancels a task when the time limit of a waiter is
+//! over. If a task's handle is awaited much later, or never, the task needs a time limit of its own. The
+//! timer of the process watches this limit. The pool cannot do it: perhaps all its threads are busy with
+//! tasks that take too long. An observer of the task holds the limit. The limit is removed when the task has
+//! ended, or was dropped or cancelled.
 
 use super::ScheduledThreadPoolExecutor;
 use super::rule::later;

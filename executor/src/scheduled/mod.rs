@@ -99,11 +99,10 @@ use shared::ScheduledShared;
 /// There are no priorities: tasks run in the order in which they became due, whatever the
 /// [priority](Task::priority) of the tasks.
 ///
-/// # Time
-/// A task never runs before its time. How late it runs depends on the system and on the pool. On a machine
-/// with a free processor, the system wakes a thread some tens of microseconds late. With the feature
+/// # Time A task never runs before its time. How late it runs depends on the system and on the pool. On a
+/// machine with a free processor, the system wakes a thread some tens of microseconds late. With the feature
 /// `timer-slack`, on Linux, it wakes the thread a few microseconds late. In the pool, a task that is due
-/// waits for a free thread as any task does. Times are [`Instant`]s, so they do not change when the system's
+/// waits for a free thread, as all tasks do. Times are [`Instant`]s, so they do not change when the system's
 /// clock is set. A time beyond the range of the clock counts as never. Tasks that are due at the same instant
 /// are given to the pool in the order in which they were scheduled.
 ///
@@ -124,10 +123,10 @@ use shared::ScheduledShared;
 /// begun. Then it hands out the tasks that were not due yet, in the order of their times. It ends the series
 /// and cancels the running tasks.
 ///
-/// # Blocking
-/// No call here blocks for longer than it takes to hand a few tasks to the pool. If a task joins another task
-/// that is not due yet, it keeps its thread until the other task has run. On a pool of one thread the other
-/// task then never runs. This is not reported as [starvation](crate::Starvation).
+/// # Blocking No call here blocks for longer than it takes to hand a few tasks to the pool. A task that joins
+/// another task keeps its thread until the other task has run, even if the other task is not due yet. On a
+/// pool of one thread the other task then never runs. This is not reported as
+/// [starvation](crate::Starvation).
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
 pub struct ScheduledThreadPoolExecutor {

@@ -1,4 +1,4 @@
-//! Rules for the time of a series' next run. They only calculate with instants.
+//! The rules that give the time of a series' next run. This file only calculates with instants.
 //!
 //! A series at a fixed rate has a grid of *ticks*: its first run, and from there one tick each period. A tick
 //! is computed from the tick before it and never from the clock. So lateness does not add up: the series does
@@ -29,8 +29,8 @@ pub enum MissedTicks {
     /// The series leaves the missed ticks out: the next run is at the next tick. Use this for work that is
     /// pointless when it is late, such as a display.
     Skip,
-    /// The series runs once, at once, and later ticks are counted from that run. Use this for work that needs
-    /// at least one period *between* two runs.
+    /// The series makes one run at once, and counts the later ticks from that run. Use this for work that
+    /// needs at least one period *between* two runs.
     Shift,
 }
 

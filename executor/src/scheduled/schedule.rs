@@ -3,7 +3,7 @@
 //!
 //! The caller passes the current time, and acts on the results: it runs the tasks that are due, and drops the
 //! tasks that were taken out. So tests can use invented times, and the [code around the
-//! schedule](super::shared) must only keep the order of locks.
+//! schedule](super::shared) only has to take the locks in the right order.
 //!
 //! Entries that wait for their time are in a [heap](crate::time). A waiting task knows the slot of its entry.
 //! When the task is cancelled, it is taken out of this slot.
@@ -28,8 +28,7 @@
 //! 2. No entry comes out before its time.
 //! 3. A series has at most one entry. While one of its runs is under way, it has no entry: so its runs never
 //!    overlap.
-//! 4. Each run has a number. A report about a run that is not the latest of its series does not change the
-//!    series.
+//! 4. Each run has a number. Only a report about the latest run of a series changes the series.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -321,7 +320,7 @@ impl<T, S> Schedule<T, S> {
         true
     }
 
-    /// Resumes a series. Returns the time of its next run, if this call has planned that run.
+    /// Resumes a series. If this call has planned the next run, returns the time of that run.
     pub(super) fn resume(&mut self, id: TaskId, now: Instant) -> Option<Instant> {
         let course = self.series.get_mut(&id)?;
         course.paused = false;
@@ -334,8 +333,7 @@ impl<T, S> Schedule<T, S> {
         Some(tick)
     }
 
-    /// Changes the period of a series. Returns the time of its next run, if the series waits for its next
-    /// run.
+    /// Changes the period of a series. If the series waits for its next run, returns the time of that run.
     pub(super) fn set_period(&mut self, id: TaskId, period: Duration, now: Instant) -> Option<Instant> {
         let course = self.series.get_mut(&id)?;
         course.rule.period = period;
@@ -558,7 +556,8 @@ mod tests {
         }
     }
 
-    /// The run has begun, or waits for a thread, or waits for a thread although its series is paused.
+    /// Three cases: the run has begun; it waits for a thread; or it waits for a thread and its series is
+    /// paused.
     #[test]
     fn a_run_that_is_under_way_ends_its_series_when_it_was_shut_down() {
         let mut world = World::with_series(Pace::FixedRate);

@@ -156,9 +156,9 @@ impl Drop for SeriesShared {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # From within
-/// A run may call all methods on its own series except [`join`](Self::join). The series does not end by
-/// itself while its run waits for the end. A change that a run makes applies to the runs after it.
+/// # From within A run may call all methods on its own series except [`join`](Self::join). In a run, that
+/// call would wait for the end of the series, but the series goes on only after the run. A change that a run
+/// makes applies to the runs after it.
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
 #[doc(alias = "RunnableScheduledFuture")]
@@ -195,10 +195,10 @@ impl Series {
         self.inner.planner.upgrade()?.next_run(self.inner.id)
     }
 
-    /// Changes the period (or the delay, of a series with a fixed delay).
+    /// Changes the period of the series, or its delay if it has a fixed delay.
     ///
     /// At a fixed rate, the new period counts from the time for which the last run was planned. With a fixed
-    /// delay, it counts from the end of the last run. If the new time of the next run has passed, that run is
+    /// delay, it counts from the end of the last run. If this gives a time that has passed, the next run is
     /// due at once. The time of the first run does not change.
     ///
     /// # Panics

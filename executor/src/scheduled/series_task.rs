@@ -49,7 +49,8 @@ fn run_body(series: &Arc<SeriesShared>, run: u64) {
 struct SeriesRun {
     series: Arc<SeriesShared>,
     number: u64,
-    /// The executor of the series. This reference keeps it alive until the end of the run was reported to it.
+    /// The executor of the series. This reference keeps the executor alive until the run has reported its
+    /// end.
     planner: Arc<dyn Planner>,
     /// True if the end of the run was reported to the planner.
     is_told: AtomicBool,

@@ -20,10 +20,10 @@
 //!
 //! # Why a thread of its own, and not that of the timer
 //!
-//! The timer of the process runs the library's jobs and must not be held up. To hand a burst of tasks to a
-//! pool takes a while, and may call a thread factory. So each time the timer would need another thread that
-//! watches the time for it. The timer and this executor also differ when the system gives no thread. Then the
-//! timer keeps a deadline until there is a thread, but this executor refuses the task. Both keep their
+//! The timer of the process runs the library's jobs and must not be held up. To hand many tasks to a pool
+//! takes time, and may call a thread factory. For each such burst, the timer would need another thread to
+//! watch the time meanwhile. The timer and this executor also differ when the system gives no thread. Then
+//! the timer keeps a deadline until there is a thread, but this executor refuses the task. Both keep their
 //! entries in a [heap](crate::time) of the same kind.
 //!
 //! # Invariants
@@ -181,8 +181,8 @@ impl ScheduledShared {
         Err(RejectReason::NoThread(error))
     }
 
-    /// Makes the pool start one more thread, up to the number of its threads. This is called for each new
-    /// entry, as the pool does for each submitted task. So no thread need be started when a task is due.
+    /// Makes the pool start one more thread, up to the number of its threads. The executor calls this for
+    /// each new entry, so that no thread must be started when a task is due.
     fn start_a_thread(&self) {
         // Relaxed: at worst the pool is asked once more.
         if !self.has_threads.load(Ordering::Relaxed) && !self.pool.prestart_core_thread() {
@@ -190,8 +190,8 @@ impl ScheduledShared {
         }
     }
 
-    /// Makes sure that the sleeper is awake at this time. Fails if there is no sleeper and its thread cannot
-    /// be started.
+    /// Makes sure that the sleeper is awake at this time. Fails if no sleeper runs and the thread of the
+    /// sleeper cannot be started.
     fn wake_for<'a>(
         &'a self,
         state: MutexGuard<'a, ScheduledData>,

@@ -1,14 +1,14 @@
 //! Timer slack: how exactly the system wakes a thread that sleeps until a time.
 //!
-//! Linux may let a timed sleep end up to 50 µs late. So it can wake several threads at once, and the
-//! processor sleeps longer. A thread can ask for less slack. With the feature `timer-slack` the sleeper does
-//! that: the sleeper is only one thread, and a task is due when it wakes up.
+//! Linux may let a timed sleep end up to 50 µs late. So Linux can wake several threads at once, and the
+//! processor can sleep longer. A thread can ask for less slack. With the feature `timer-slack` the sleeper
+//! does that: the sleeper is only one thread, and a task is due when it wakes up.
 
 /// Asks the system for its finest timer, for the calling thread.
 #[cfg(all(target_os = "linux", feature = "timer-slack", not(any(feature = "loom", feature = "shuttle"))))]
 pub(super) fn make_fine() {
-    // One nanosecond: zero would mean the default. If the system refuses, the sleeper only wakes up less
-    // exactly.
+    // The value is one nanosecond, because zero would mean the default. If the system refuses, the sleeper
+    // only wakes up less exactly.
     let _ = rustix::thread::set_current_timer_slack(Some(std::num::NonZeroU64::MIN));
 }
 
