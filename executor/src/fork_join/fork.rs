@@ -50,7 +50,7 @@ pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHa
     if let Some(here) = here() {
         here.registry.push(here.queue(), task, context);
     } else if let Err(RejectedExecution { task, .. }) = common().execute_task(of_context(task, context)) {
-        task.run(); // the system has no thread to give
+        task.run(); // the system has refused to start a thread
     }
     handle
 }

@@ -321,7 +321,7 @@ impl Registry {
         let mut state = self.state.lock();
         if !searches && state.awake() <= state.allowed(&self.settings) {
             self.searching.fetch_add(1, Ordering::SeqCst);
-            return AfterSleep::Search; // the worker is not one too many any more
+            return AfterSleep::Search; // no more workers are awake than allowed
         }
         state.asleep.push(number);
         if searches {
@@ -329,7 +329,7 @@ impl Registry {
         }
         self.changed(&state);
         drop(state);
-        // Waiting threads may have counted on this worker. If it is one too many, it stays asleep.
+        // Waiting threads may have counted on this worker. If too many workers are awake, it stays asleep.
         self.tell_those_who_wait();
         let is_wanted = self.is_anything_queued();
         let mut state = self.state.lock();

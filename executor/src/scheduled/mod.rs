@@ -24,7 +24,7 @@
 //! | `series` | the handle of a series: [`Series`] |
 //! | `series_task` | one run of a series as a task |
 //! | `slack` | how exactly the sleeper is woken |
-//! | `shared` | the schedule behind its lock, the sleeper, and the way to the pool |
+//! | `shared` | the schedule with its lock, the sleeper, and how tasks that are due come to the pool |
 //! | `planning` | the builder of a series: [`SeriesBuilder`] |
 //! | `builder` | the builder of the executor: [`ScheduledPoolBuilder`] |
 //! | `limited` | tasks with a time limit, which holds even if no caller waits |

@@ -318,8 +318,8 @@ impl ScheduledShared {
     pub(super) fn shutdown_now(&self) -> Vec<Task> {
         let mut state = self.state.lock();
         self.mark_shutdown(&state);
-        // Tasks that the sleeper is about to hand over will be in the pool then. The sleeper calls thread
-        // factories, and such a factory must not wait here for its own thread.
+        // Waits until the sleeper has handed its tasks over to the pool. The sleeper itself must not wait here:
+        // it calls thread factories, and a factory may call `shutdown_now`.
         while state.handing.is_some_and(|sleeper| sleeper != this_thread()) {
             state = self.handed.wait(state);
         }
