@@ -318,7 +318,7 @@ impl ScheduledShared {
     pub(super) fn shutdown_now(&self) -> Vec<Task> {
         let mut state = self.state.lock();
         self.mark_shutdown(&state);
-        // Waits until the sleeper has handed its tasks over to the pool. The sleeper itself must not wait here:
+        // Waits until the sleeper has handed over its tasks. The sleeper itself must not wait here:
         // it calls thread factories, and a factory may call `shutdown_now`.
         while state.handing.is_some_and(|sleeper| sleeper != this_thread()) {
             state = self.handed.wait(state);
