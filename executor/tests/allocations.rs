@@ -1,5 +1,5 @@
-//! How many allocations a task costs. This test runs in a process of its own, because an allocator counts for
-//! its whole process.
+//! The number of allocations that a task needs. This test runs in a process of its own, because an allocator
+//! counts for its whole process.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier};
 
 use executor::{DirectExecutor, FutureTask, Promise, Task, ThreadPoolExecutor, prelude::*};
 
-/// Counts the allocations of the threads that take part; the test harness has a thread of its own. A
+/// Counts the allocations of the threads that take part, because the test harness has a thread of its own. A
 /// reallocation counts, too.
 struct Counting;
 
@@ -30,18 +30,18 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }
@@ -55,8 +55,8 @@ fn allocations_of(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
-/// Runs `round` until it allocates nothing. One quiet round is not enough: tasks come in through two buffers
-/// that change places after each round, so the next round might still have to grow its buffer.
+/// Runs `round` until a round allocates nothing. One such round is not enough: tasks come in through two
+/// buffers that change places after each round. So the next round perhaps still makes its buffer larger.
 fn until_nothing_is_allocated(round: impl Fn()) {
     let quiet = || allocations_of(&round) == 0;
     assert!((0..10).any(|_| quiet() && quiet()), "there is no end to the allocations");
@@ -90,14 +90,14 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     promised();
     assert_eq!(allocations_of(promised), 1);
 
-    // Inline. The first task allocates what a thread needs only once.
+    // Through `DirectExecutor`. The first task allocates what a thread needs only once.
     DirectExecutor.execute(small(&counter)).unwrap();
     let inline = allocations_of(|| (0..TASKS).for_each(|_| DirectExecutor.execute(small(&counter)).unwrap()));
     assert_eq!(inline, 0);
 
-    // Through a pool, in its steady state. One task holds the worker while a round of tasks comes in, and the
-    // last task of the round holds it for the next one. So the worker never sleeps in between, and each round
-    // needs the same room in each buffer.
+    // Through a pool that has its buffers already. One task keeps the worker busy while a round of tasks
+    // comes in. The last task of the round keeps the worker busy for the next round. So the worker never
+    // sleeps in between, and each round needs the same room in each buffer.
     let pool = ThreadPoolExecutor::single();
     let barrier = Arc::new(Barrier::new(2));
     let hold = || {
@@ -115,7 +115,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
         (0..TASKS).for_each(|_| submit());
         hold();
         barrier.wait(); // the worker goes on
-        barrier.wait(); // and has done all tasks of the round
+        barrier.wait(); // by now it has run all tasks of the round
     };
     let execute = || pool.execute(small(&counter)).unwrap();
     let submit = || drop(pool.submit(small(&counter)).unwrap());
@@ -124,7 +124,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     assert_eq!(allocations_of(|| round(&submit)), TASKS);
     barrier.wait();
 
-    // Waiting for each result in turn.
+    // The submitter waits for each result before it submits the next task.
     let join = || pool.submit(small(&counter)).unwrap().join().unwrap();
     join();
     assert_eq!(allocations_of(|| (0..TASKS).for_each(|_| join())), TASKS);

@@ -22,13 +22,14 @@ use executor::channel::{
 use executor::{CancelToken, Latch, Promise, ThreadPoolExecutor, masked, prelude::*};
 use support::{LONG, SHORT, Spot, rounds, within_deadline};
 
-/// Runs `wait` on a thread of its own under a token, cancels the token when the thread is blocked, and
+/// Runs `wait` on a thread of its own under a token. When the thread is blocked, cancels the token and
 /// returns the result of `wait`.
 fn cancelled_while_blocked<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> T {
     cancelled_after(|| (), wait)
 }
 
-/// Runs `wait` as [`cancelled_while_blocked`] does, and calls `first` between the block and the cancel.
+/// Runs `wait` as [`cancelled_while_blocked`] does. When the thread is blocked, calls `first` before it
+/// cancels the token.
 fn cancelled_after<T: Send + 'static>(first: impl FnOnce(), wait: impl FnOnce() -> T + Send + 'static) -> T {
     let (token, spot) = (CancelToken::new(), Spot::default());
     let waiter = thread::spawn({
@@ -83,7 +84,7 @@ fn a_blocked_take_comes_back_and_has_taken_nothing() {
     });
 }
 
-/// Item and cancel both wake the thread, and its wait is over either way.
+/// The item and the cancel both wake the thread. The wait ends in either case.
 #[test]
 fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     within_deadline(|| {
@@ -108,8 +109,8 @@ fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     });
 }
 
-/// Like a latch or a semaphore, a channel begins no wait for a task that was asked to stop, however short the
-/// wait would be.
+/// A task that was asked to stop begins no wait on a channel, however short the wait would be. Latches and
+/// semaphores do the same.
 #[test]
 fn a_cancelled_task_neither_puts_nor_takes() {
     let (sender, receiver) = bounded(2);
@@ -245,7 +246,8 @@ fn a_waiting_thread_is_released_before_callbacks_run() {
     });
 }
 
-/// Beyond the depth to which callbacks nest, a callback that was put off puts the item that this wait is for.
+/// When callbacks are nested too deep, a further callback is put off. Here such a callback sends the item
+/// that this wait is for.
 #[test]
 fn a_wait_deep_in_callbacks_has_those_run_that_were_put_off() {
     fn level(n: usize) {
@@ -321,8 +323,8 @@ fn any_channel_of_crossbeam_can_be_waited_for() {
     });
 }
 
-/// At whatever moment the cancel comes, each number is taken once, is in the channel, or comes back to its
-/// producer.
+/// At whatever moment the cancel comes, each number is received once, or is still in the channel, or comes
+/// back to its producer.
 #[test]
 fn producers_cancelled_at_any_moment_lose_nothing() {
     within_deadline(|| {
@@ -373,7 +375,7 @@ fn errors_say_what_happened_and_turn_into_others() {
     assert_eq!(PutError::Interrupted("item").into_inner(), "item");
 }
 
-/// The models' test compiles the same protocol against shuttle; this test compiles it against std.
+/// The model's test compiles the same protocol against shuttle. This test compiles it against std.
 #[test]
 fn a_protocol_of_a_program_is_compiled_for_real_threads_and_for_a_model() {
     let writer = <protocol::Writer>::new(1);

@@ -1,13 +1,14 @@
-//! `CONFORMANCE.md` and the tests agree.
+//! `CONFORMANCE.md` and the tests name the same behaviours.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names such as `ABC-1`, each with the test modules that belong to it.
+/// Ids such as `ABC-1`, each with the test modules that belong to it.
 type Modules = BTreeMap<String, BTreeSet<String>>;
 
-/// `CONFORMANCE.md` says of each behaviour which modules test it, and their tests cite its id.
+/// `CONFORMANCE.md` says for each behaviour which modules test it, and the tests in these modules cite its
+/// id.
 #[test]
 fn the_list_of_behaviours_and_the_tests_agree() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
@@ -33,8 +34,8 @@ fn the_list_of_behaviours_and_the_tests_agree() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
-/// The ids in the first column of the list's tables, each with the modules in the last column. A behaviour
-/// without a test has `later` or a reason in their place, and so no modules.
+/// Returns the ids in the first column of the list's tables, each with the modules in the last column. If a
+/// behaviour has no test, the last column has `later` or a reason, and so no modules.
 fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
     let mut listed = Modules::new();
     for line in list.lines() {
@@ -62,7 +63,7 @@ fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
     listed
 }
 
-/// The ids that the comments of tests cite.
+/// Returns the ids that the comments of tests cite, each with the modules of these tests.
 fn cited(tests: &Path) -> Modules {
     let mut cited = Modules::new();
     for file in sources(tests) {
@@ -79,7 +80,7 @@ fn cited(tests: &Path) -> Modules {
     cited
 }
 
-/// The Rust files below a directory.
+/// Returns the Rust files below a directory.
 fn sources(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -93,7 +94,7 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A file's name as a module of the test program `executor`, such as `invoke_any::cut_short`.
+/// Returns the name of a file as a module of the test program `executor`, such as `invoke_any::cut_short`.
 fn module(file: &Path) -> String {
     let file = file.strip_prefix("executor").unwrap_or(file).with_extension("");
     let file = if file.ends_with("mod") { file.parent().unwrap() } else { &file };

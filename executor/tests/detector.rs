@@ -1,5 +1,5 @@
-//! A wait that could never end is found in a program without any pool, too. In a process of its own: the first worker of a
-//! pool has the waits of all threads looked at.
+//! In a program without any pool, too, a wait that can never end is found. This test runs in a process of its
+//! own, because the first worker of a pool makes the library search the waits of all threads.
 
 use std::sync::{Arc, Barrier};
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! Runs the examples and compares what they print with what the book says they print.
+//! Runs the examples and compares their output with the transcripts of the book.
 //!
-//! The book includes the same files (`book/src/transcripts`), so a page cannot show anything else.
+//! The book includes the same files (`book/src/transcripts`), so a page cannot show another output.
 
 use std::env::{self, consts::EXE_SUFFIX};
 use std::fs;
@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Returns the path of an example's program. `cargo test -p task-execution` builds the examples before it
-/// runs this test. `cargo test --test examples` builds no example and compares what was built last; run
-/// `cargo build -p task-execution --examples` first.
+/// runs this test. `cargo test --test examples` builds no example, and uses the programs that were built
+/// last. Run `cargo build -p task-execution --examples` before it.
 fn example(name: &str) -> PathBuf {
     let test = env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps");
@@ -21,7 +21,7 @@ fn example(name: &str) -> PathBuf {
 /// Runs an example in a folder where the example may write a picture. Ends the example if it hangs.
 fn run(name: &str, arguments: &str) -> Output {
     let mut command = Command::new(example(name));
-    // Without backtraces the output fits into a pipe, so it need not be read before the end.
+    // Without backtraces the output fits into a pipe, so the test need not read it before the end.
     command
         .args(arguments.split_whitespace())
         .current_dir(env!("CARGO_TARGET_TMPDIR"))
@@ -48,13 +48,13 @@ fn prints_what_the_book_says(name: &str) {
     is_in_the_book(&output, name);
 }
 
-/// Runs an example that measures, until its figures are as its page says. Other programs disturb a
-/// measurement, so the example has twenty attempts.
+/// Runs an example that measures, again and again, until its figures are as its page says. Other programs
+/// disturb a measurement, so there are twenty attempts.
 fn measured_until(name: &str, arguments: &str, as_the_page_says: impl Fn(&String) -> bool) {
     one_is(name, &[arguments; 20], as_the_page_says);
 }
 
-/// Runs an example with these arguments in turn, until its figures are as its page says.
+/// Runs an example with each of these arguments in turn, until the figures are as its page says.
 fn one_is(name: &str, attempts: &[&str], as_the_page_says: impl Fn(&String) -> bool) {
     let mut all = String::new();
     for arguments in attempts {
@@ -78,7 +78,8 @@ fn is_in_the_book(output: &Output, transcript: &str) {
     assert_eq!(printed, expected.replace("\r\n", "\n"), "{transcript}");
 }
 
-/// Runs an example with each of these arguments. It prints what the book says, and ends with this status.
+/// Runs an example with each of these arguments. Each run must print what the book shows, and end with the
+/// given status.
 fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
     for (argument, status) in ways {
         let output = run(name, argument);
@@ -88,7 +89,7 @@ fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
     }
 }
 
-/// The transcript for the example and the first word of its arguments.
+/// Returns the transcript for the example and the first word of its arguments.
 fn transcript(name: &str, argument: &str) -> String {
     let words = [name].into_iter().chain(argument.split_whitespace().next());
     words.collect::<Vec<_>>().join("_")
@@ -147,7 +148,7 @@ examples! {
     who_hears_of_a_panic,
 }
 
-/// A page that waits for tasks in its own full pool: the report, and each cure.
+/// The page waits for tasks in its own full pool: the test checks the report and each cure.
 #[test]
 fn starving_page_is_told_why_and_drawn_with_each_cure() {
     is_in_the_book(&run("starving_page", ""), "starving_page");
@@ -156,7 +157,7 @@ fn starving_page_is_told_why_and_drawn_with_each_cure() {
     assert!(!run("starving_page", "such a way").status.success());
 }
 
-/// Which of the two tasks gets the report depends on which waits last. Both reports list the same waits.
+/// The thread that waits last gets the report. Both possible reports list the same waits.
 #[test]
 fn starving_page_draws_a_circle_through_two_pools() {
     let printed = String::from_utf8(run("starving_page", "circle").stdout).unwrap();
@@ -175,14 +176,14 @@ fn starving_page_draws_a_circle_through_two_pools() {
     assert_eq!(printed, book);
 }
 
-/// The classic listing loses its permits over an executor that drops tasks. Ours does not.
+/// The classic listing loses its permits over an executor that drops tasks. The library's executor does not.
 #[test]
 fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
     each_ends_with("bounding_a_pool", &["classic", "ours", "waiting", "ends"].map(|way| (way, 0)));
     assert!(!run("bounding_a_pool", "such a way").status.success());
 }
 
-/// Shows each mistake, and that the library does not make it.
+/// The example shows each mistake, and shows that the library does not make it.
 #[test]
 fn order_mistakes_goes_wrong_in_five_ways() {
     let ways = ["lanes", "queue", "flag", "locked_wait", "wrappers"];
@@ -190,8 +191,8 @@ fn order_mistakes_goes_wrong_in_five_ways() {
     assert!(!run("order_mistakes", "such a way").status.success());
 }
 
-/// The slow tasks last for a second unless the others overtake them. A machine that stalls for a second
-/// disturbs that.
+/// The slow tasks last for a second unless the others overtake them. So the example is disturbed if the
+/// machine stalls for a second.
 #[test]
 fn three_orders_keeps_two_of_them() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/three_orders.txt");
@@ -207,23 +208,22 @@ fn idle_stripes_leaves_none() {
     assert!(printed.starts_with("keys: 5000,") && printed.ends_with("at the end: 0\n"), "{printed}");
 }
 
-/// One page is done when the request to stop comes. The classic listing reports it like a page that was cut
-/// off.
+/// One page is complete when the request to stop comes. The classic listing reports that page as cut off.
 #[test]
 fn what_was_running_is_known_or_presumed() {
     each_ends_with("what_was_running", &["classic", "ours"].map(|way| (way, 0)));
     assert!(!run("what_was_running", "such a way").status.success());
 }
 
-/// Leaves `measure` out, which takes minutes.
+/// The test leaves the way `measure` out, which takes minutes.
 #[test]
 fn puzzle_is_solved_or_known_to_have_no_solution() {
     each_ends_with("puzzle", &["moves", "ways", "none"].map(|way| (way, 0)));
     assert!(!run("puzzle", "such a way").status.success());
 }
 
-/// The times are on a real clock, rounded down to half a period. A busy machine delays a run by some
-/// milliseconds, whatever the period: a longer period makes such a delay a smaller part of it.
+/// The times are those of a real clock, rounded down to half a period. A busy machine delays a run by some
+/// milliseconds, whatever the period is. With a longer period such a delay is a smaller part of the period.
 #[test]
 fn again_has_each_run_when_it_should_be() {
     for what in ["late", "panics", "changes"] {
@@ -241,7 +241,7 @@ fn again_has_each_run_when_it_should_be() {
     assert!(!run("again", "such a thing").status.success());
 }
 
-/// The example's delay is two seconds. A machine that stalls for that long disturbs it.
+/// The example's delay is two seconds. So the example is disturbed if the machine stalls for two seconds.
 #[test]
 fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/again_ends.txt");
@@ -249,7 +249,8 @@ fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     measured_until("again", "ends", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// How many seconds late the last of a hundred runs is: with the loop, the fixed delay and the fixed rate.
+/// The example prints by how many seconds the last of a hundred runs is late: with the loop, with the fixed
+/// delay and with the fixed rate.
 #[test]
 fn again_drifts_unless_the_rate_is_fixed() {
     measured_until("again", "drift", |printed| {
@@ -259,7 +260,8 @@ fn again_drifts_unless_the_rate_is_fixed() {
     });
 }
 
-/// The example prints how many seconds late it was. A machine that stalls for a second disturbs that.
+/// The example prints by how many seconds it was late. So the example is disturbed if the machine stalls for
+/// a second.
 #[test]
 fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/puzzle_stop.txt");
@@ -267,7 +269,7 @@ fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     measured_until("puzzle", "stop", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// Three wrong ways to wait for two halves, and three right ones.
+/// The example shows three wrong ways to wait for two halves, and three right ways.
 #[test]
 fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     let ways = ["plain", "swallow", "help", "fork_join", "library"];
@@ -275,8 +277,8 @@ fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     assert!(!run("merge_sort", "such a way").status.success());
 }
 
-/// After a second, each of the eight threads should have begun. A machine that stalls for a second disturbs
-/// that.
+/// After a second, each of the eight threads should have begun. So the example is disturbed if the machine
+/// stalls for a second.
 #[test]
 fn merge_sort_spins_until_it_is_cancelled() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/merge_sort_spin.txt");
@@ -291,7 +293,7 @@ fn merge_sort_mistakes_goes_wrong_in_four_ways() {
     assert!(!run("merge_sort_mistakes", "such a way").status.success());
 }
 
-/// The computation would take hours.
+/// The computation would take hours, so a cancel or the end of `main` must end it.
 #[test]
 fn end_of_a_computation_comes_with_a_cancel_or_with_main() {
     each_ends_with("end_of_a_computation", &[("cancel", 0), ("main_returns", 0)]);
@@ -331,7 +333,8 @@ fn granularity_cuts_into_as_many_pieces_as_the_book_says() {
     assert!(!run("granularity", "such a command").status.success());
 }
 
-/// The example takes a second without progress for a hang. A machine that stalls for a second disturbs that.
+/// The example reports a hang after a second without progress. So the example is disturbed if the machine
+/// stalls for a second.
 #[test]
 fn no_free_thief_hangs_where_partners_lie_in_lanes() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/no_free_thief.txt");
@@ -339,7 +342,7 @@ fn no_free_thief_hangs_where_partners_lie_in_lanes() {
     measured_until("no_free_thief", "", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The trials of `pool_steps` one by one, as the book runs them.
+/// The test runs the trials of `pool_steps` one by one, as the book does.
 #[test]
 fn pool_steps_shows_what_goes_wrong_without_each_step() {
     for trial in ["panic", "end", "bound", "order"] {
@@ -350,7 +353,7 @@ fn pool_steps_shows_what_goes_wrong_without_each_step() {
     assert!(!run("pool_steps", "such a trial").status.success());
 }
 
-/// The trials of `locks_and_waiting` one by one, as the book runs them.
+/// The test runs the trials of `locks_and_waiting` one by one, as the book does.
 #[test]
 fn locks_and_waiting_forces_the_schedules_that_decide() {
     for trial in ["lost", "thief", "gates"] {
@@ -361,7 +364,7 @@ fn locks_and_waiting_forces_the_schedules_that_decide() {
     assert!(!run("locks_and_waiting", "such a trial").status.success());
 }
 
-/// Runs the three timed runs, each with its fault and its cure.
+/// The example shows three timed runs, each with its fault and its cure.
 #[test]
 fn timed_run_goes_wrong_in_three_ways() {
     for way in ["caller", "thread", "executor"] {
@@ -382,7 +385,7 @@ fn what_exit_skips_is_what_a_return_does() {
     assert_eq!(run("what_exit_skips", "such a way").status.code(), Some(2));
 }
 
-/// A `main` that panics ends its process with 101.
+/// A `main` that panics ends its process with the status 101.
 #[test]
 fn uncaught_panics_ends_with_that_of_main() {
     let output = run("uncaught_panics", "");
@@ -395,28 +398,30 @@ fn ignored_request_is_made_again_by_each_wait() {
     each_ends_with("ignored_request", &[("ignore", 1), ("pass_on", 0)]);
 }
 
-/// With one token for all its rounds, the service never pauses again.
+/// The example also shows the mistake: with one token for all its rounds, the service never pauses again.
 #[test]
 fn restarting_service_takes_a_token_for_each_round() {
     each_ends_with("restarting_service", &[("restart", 0), ("one_token", 1)]);
     assert!(!run("restarting_service", "such a token").status.success());
 }
 
-/// With a limit for each call, the page takes longer than its own limit.
+/// The example also shows the mistake: with a time limit for each call, the page takes longer than its own
+/// limit.
 #[test]
 fn one_deadline_is_for_all_calls_together() {
     each_ends_with("one_deadline", &[("each", 0), ("all", 0)]);
     assert!(!run("one_deadline", "such a limit").status.success());
 }
 
-/// A token that replaces the task's own hides the pool's request from the task.
+/// The example also shows the mistake: a token that replaces the task's own token hides the pool's request
+/// from the task.
 #[test]
 fn linked_tokens_hear_of_the_pool_and_of_the_request() {
     each_ends_with("linked_tokens", &[("request", 0), ("both", 0)]);
     assert!(!run("linked_tokens", "such a token").status.success());
 }
 
-/// `cost_of_a_token` measures, too. Its page says which rows cost more than which others.
+/// The example `cost_of_a_token` measures, too. Its page says which rows cost more than other rows.
 #[test]
 fn cost_of_a_token_is_least_for_a_look() {
     let as_the_page_says = |printed: &String| {
@@ -433,7 +438,7 @@ fn cost_of_a_token_is_least_for_a_look() {
     measured_until("cost_of_a_token", "", as_the_page_says);
 }
 
-/// A cancel reaches the blocked reader only through a guard. (On Windows, a `read` that blocks already stays
+/// Only a guard lets a cancel reach the blocked reader. (On Windows, a `read` that is already blocked stays
 /// blocked.)
 #[cfg(unix)]
 #[test]
@@ -489,7 +494,7 @@ mod with_channels {
         each_ends_with("primes", &[("generator", 0), ("broken", 1), ("producer", 0)]);
     }
 
-    /// One way never stops trying, one loses a task, and the other two are right.
+    /// The first way never stops trying, the second loses a task, and the other two ways are right.
     #[test]
     fn non_cancelable_task() {
         let ways = [("retries", 1), ("half_way", 0), ("masked", 0), ("limit", 0)];
@@ -502,7 +507,7 @@ mod with_channels {
     }
 }
 
-/// The jobs of `private_batch` hang, so its watchdog ends it as failed.
+/// The jobs of `private_batch` hang, so its watchdog ends the process with a failure.
 #[test]
 fn private_batch_is_ended_by_its_watchdog() {
     let output = run("private_batch", "");
@@ -519,8 +524,8 @@ fn stress_finds_nothing_in_a_second() {
     assert!(printed.contains("each was run once or dropped once"), "{printed}");
 }
 
-/// `where_time_goes` measures, too. Its page says that a box costs something, and that waking a thread costs
-/// much more.
+/// The example `where_time_goes` measures, too. Its page says that a box costs time, and that it costs much
+/// more to wake a thread.
 #[test]
 fn where_time_goes_prints_a_figure_for_each_part() {
     let as_the_page_says = |printed: &String| {
@@ -536,10 +541,10 @@ fn where_time_goes_prints_a_figure_for_each_part() {
     measured_until("where_time_goes", "1", as_the_page_says);
 }
 
-/// How often `memory_order` sees two steps swapped with `Relaxed` depends on the processor. With `SeqCst` it
-/// must never see that. The test runs as many rounds as show the swap if the code forgets `SeqCst`. One
-/// processor cannot show it, and there the two threads wait six times for their turn in each round: beside
-/// busy programs that takes minutes.
+/// With `Relaxed`, `memory_order` sees two steps swapped; how often depends on the processor. With `SeqCst`
+/// it must never see that. The test runs so many rounds that the swap would show if the code forgot `SeqCst`.
+/// On a machine with one processor no swap can show. There the two threads wait six times for their turn in
+/// each round, which takes minutes beside busy programs.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {
@@ -553,7 +558,7 @@ fn memory_order_never_misses_both_flags_with_seq_cst() {
     assert!(printed.contains(&format!("SeqCst: in 0 of {rounds} rounds both saw nothing")), "{printed}");
 }
 
-/// The figures of `unequal_tasks` are measured, too; its page's claims must hold.
+/// The example `unequal_tasks` measures, too, and the claims of its page must hold.
 #[test]
 fn unequal_tasks_gain_less_than_equal_ones() {
     let as_the_page_says = |printed: &String| {
@@ -565,7 +570,7 @@ fn unequal_tasks_gain_less_than_equal_ones() {
     measured_until("unequal_tasks", "", as_the_page_says);
 }
 
-/// Measures for a quarter of a minute, and prints other figures each time.
+/// This example measures for a quarter of a minute, and prints other figures each time.
 const NOT_RUN: &str = "how_many_threads";
 
 #[test]
@@ -580,8 +585,8 @@ fn every_example_is_run_here() {
     }
 }
 
-/// `cargo course book record` writes the transcripts, and only these tests compare them again. A test covers
-/// a command if it uses the name of the example and the first word of the arguments.
+/// `cargo course book record` writes the transcripts, and only these tests compare them afterwards. A test
+/// covers a command if the test uses the example's name and the first word of the arguments.
 #[test]
 fn every_transcript_of_an_example_is_compared_here() {
     let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/record.toml");

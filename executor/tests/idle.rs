@@ -1,4 +1,5 @@
-//! An idle pool costs nothing. This test runs in a process of its own, so that no other thread is busy.
+//! An idle pool uses no processor time. This test runs in a process of its own, so that no other thread is
+//! busy.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -23,13 +24,13 @@ fn an_idle_pool_uses_no_processor_and_does_not_wake_up() {
     let (wake_ups, ticks) = (workers(), processor_ticks());
     thread::sleep(WINDOW); // waits for nothing: this is the time in which nothing must happen
     assert_eq!(workers(), wake_ups, "no worker has left its sleep, not even for a short look");
-    // A tick is a hundredth of a second; a single spinning worker would use thirty ticks.
+    // A tick is a hundredth of a second. One spinning worker alone would use thirty ticks.
     let used = processor_ticks() - ticks;
     assert!(used <= 3, "{used} ticks in {WINDOW:?}");
     drop(pool);
 }
 
-/// Has the workers find only tasks that were cancelled in the queue.
+/// Lets the workers find only tasks that were cancelled in the queue.
 fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     let gate = Arc::new(Barrier::new(THREADS + 1));
     for _ in 0..THREADS {
@@ -42,7 +43,7 @@ fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     gate.wait();
 }
 
-/// For each worker: whether it sleeps, and how often it has fallen asleep so far.
+/// Returns for each worker whether it sleeps, and how often it has fallen asleep so far.
 fn workers() -> Vec<(bool, u64)> {
     let mut workers = Vec::new();
     for task in fs::read_dir("/proc/self/task").unwrap() {
@@ -69,7 +70,7 @@ fn wait_until_the_workers_sleep() {
     }
 }
 
-/// User and system time of this process, in clock ticks.
+/// Returns the user and system time of this process, in clock ticks.
 fn processor_ticks() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let after_name = stat.rsplit(')').next().unwrap();

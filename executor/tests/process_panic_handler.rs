@@ -26,7 +26,7 @@ fn fail() {
     resume_unwind(Box::new("oh")) // without calling the panic hook
 }
 
-/// Waits until the handler has heard all the expected reports, and forgets them.
+/// Waits until the handler has got all the expected reports, and removes them from the list.
 fn hear(heard: &Heard, expected: &[&str]) {
     let deadline = std::time::Instant::now() + LONG;
     while heard.lock().unwrap().len() < expected.len() {
@@ -36,7 +36,7 @@ fn hear(heard: &Heard, expected: &[&str]) {
     assert_eq!(std::mem::take(&mut *heard.lock().unwrap()), expected);
 }
 
-/// Reports its call, and its drop, which panics.
+/// A handler that reports its call and its drop. The drop panics.
 struct Bomb(mpsc::Sender<()>, Mutex<mpsc::Receiver<()>>);
 impl PanicHandler for Bomb {
     fn panicked(&self, _: &PanicReport<'_>) {
@@ -51,7 +51,7 @@ impl Drop for Bomb {
     }
 }
 
-/// This is one test, because a process has only one handler.
+/// These checks are one test, because a process has only one handler.
 #[test]
 fn the_handler_of_the_process_hears_of_what_no_pool_has_a_handler_for() {
     let heard = Heard::default();

@@ -1,4 +1,4 @@
-//! A pool's numbers, serialised.
+//! The numbers of a pool, serialised.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What `NamedThreads` logs about its threads. This test runs in a process of its own, because the subscriber
-//! belongs to the process.
+//! The events that `NamedThreads` logs about its threads. This test runs in a process of its own, because the
+//! subscriber belongs to the process.
 
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -51,7 +51,7 @@ impl Visit for Line {
     }
 }
 
-/// The events of one factory's threads, as soon as there are `number` of them.
+/// Returns the events of one factory's threads, as soon as there are `number` of them.
 fn heard_of(listener: &Listener, name: &str, number: usize) -> Vec<String> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
@@ -65,7 +65,7 @@ fn heard_of(listener: &Listener, name: &str, number: usize) -> Vec<String> {
     }
 }
 
-/// This is one test, because a process has one subscriber.
+/// These checks are one test, because a process has one subscriber.
 #[test]
 fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
     let listener = Listener::default();
@@ -75,7 +75,7 @@ fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
     let pool = pool.name("heard").build().unwrap();
     let begun = pool.submit(|| thread::current().name().map(str::to_owned)).unwrap().join().unwrap();
     assert_eq!(begun.as_deref(), Some("heard-thread-1"));
-    // The thread itself logs this before its first task, so the line is there already.
+    // The thread itself logs this before its first task. So the line is there already.
     assert_eq!(heard_of(&listener, "heard", 0), [r#"a thread begins thread="heard-thread-1" alive=1"#]);
     pool.close();
     assert_eq!(
@@ -83,7 +83,7 @@ fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
         [r#"a thread has ended thread="heard-thread-1" alive=0"#]
     );
 
-    // A stack larger than the address space.
+    // This stack is larger than the address space.
     let threads = Arc::new(NamedThreads::new("refused").stack_size(usize::MAX / 4));
     let pool = ThreadPoolExecutor::builder().thread_factory(threads.clone()).build().unwrap();
     let refused = pool.execute(|| ()).unwrap_err();

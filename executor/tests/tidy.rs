@@ -1,12 +1,13 @@
-//! Rules about the sources that no compiler checks: the order of the modules, what `lib.rs` tells a reader of
+//! Rules for the sources that the compiler does not check: the order of the modules, what `lib.rs` says about
 //! them, and the length of the examples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder, however deep.
-/// What such a file defines itself is the page of its folder; any module of the folder may name it.
+/// Returns the files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder, however
+/// deep. The items that such a file defines itself are the page of its folder, and any module of the folder
+/// may name them.
 fn lists() -> Vec<String> {
     fn below(folder: &str, lists: &mut Vec<String>) {
         for name in names_in(&src(folder)) {
@@ -22,17 +23,17 @@ fn lists() -> Vec<String> {
     lists
 }
 
-/// The limit for the lines that a new reader reads first.
+/// The highest number of lines that a new reader should read first.
 const FIRST_PATH: usize = 1_500;
 
-/// The limit for the types of the library that the code on the first path names.
+/// The highest number of the library's types that the code on the first path names.
 const FIRST_PATH_TYPES: usize = 60;
 
-/// The limit for a file of an example, so that it can be read in five minutes.
+/// The highest number of lines for a file of an example, so that a reader can read it in five minutes.
 const EXAMPLE: usize = 60;
 
-/// Examples that may be longer: programs that measure or are built up step by step, and some that are still
-/// to be cut.
+/// Examples that may be longer. Some of them measure or are built step by step, and some must still be
+/// shortened.
 const LONG_EXAMPLES: &[&str] = &[
     "how_many_threads.rs",
     "locks_and_waiting",
@@ -55,8 +56,8 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The lines outside the items for tests only, which may use everything. Such an item ends at the first line
-/// that closes one and is not indented.
+/// Returns the lines outside the items for tests only, because tests may use everything. Such an item ends at
+/// the first line that closes an item and is not indented.
 fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     let mut in_tests = false;
     text.lines().filter(move |line| {
@@ -67,26 +68,26 @@ fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The code that the compiler sees. Links in comments may point anywhere.
+/// Returns the code without comments, because links in comments may name any module.
 fn code(text: &str) -> String {
     without_tests(text)
         .map(|line| line.split("//").next().unwrap_or_default().trim_end().to_owned() + "\n")
         .collect()
 }
 
-/// The identifier at the beginning of a text.
+/// Returns the identifier at the beginning of a text.
 fn identifier(text: &str) -> &str {
     &text[..text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())]
 }
 
-/// The first identifiers of the paths in `{A, B as C}` or `A`.
+/// Returns the first identifiers of the paths in `{A, B as C}` or `A`.
 fn listed(text: &str) -> impl Iterator<Item = &str> {
     let list = text.strip_prefix('{').and_then(|list| list.split('}').next());
     assert!(list.is_none_or(|list| !list.contains('{')), "a list inside a list is not read: {list:?}");
     list.unwrap_or_else(|| identifier(text)).split(',').map(|item| identifier(item.trim()))
 }
 
-/// The modules that a file declares, in its order.
+/// Returns the modules that a file declares, in the order of the file.
 fn modules(code: &str) -> Vec<&str> {
     let declared = code.lines().filter_map(|line| {
         line.trim_start_matches("pub(crate) ").trim_start_matches("pub ").strip_prefix("mod ")
@@ -94,15 +95,15 @@ fn modules(code: &str) -> Vec<&str> {
     declared.filter_map(|declared| declared.strip_suffix(';')).collect()
 }
 
-/// The names that a file re-exports, each with its module.
+/// Returns the names that a file re-exports, each with its module.
 fn passed_on<'a>(code: &'a str, modules: &[&str]) -> BTreeMap<&'a str, &'a str> {
     let uses = code.split("use ").skip(1).filter_map(|path| path.split_once("::"));
     let of_modules = uses.filter(|(module, _)| modules.contains(module));
     of_modules.flat_map(|(module, names)| listed(names).map(move |name| (name, module))).collect()
 }
 
-/// The paths by which a module of a list names another one. What a wing passes on to the users of the
-/// library, its own modules may name as they do.
+/// Returns the paths by which a module of a list can name another module of the list. If a wing re-exports a
+/// name for the users of the library, the wing's own modules may use that path, too.
 fn prefixes(list: &str) -> Vec<String> {
     match list.strip_suffix("/mod.rs") {
         None => vec!["crate::".to_owned()],
@@ -113,7 +114,7 @@ fn prefixes(list: &str) -> Vec<String> {
     }
 }
 
-/// The modules of a list that name a module below them. `sources` gives the texts of a module.
+/// Returns the modules of a list that name a module below them. `sources` returns the texts of a module.
 fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let list = code(list);
     let modules = modules(&list);
@@ -131,8 +132,8 @@ fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Ve
     wrong
 }
 
-/// The texts of a module: of `NAME.rs`, or of all files in the folder `NAME` and below. In these, `super` is
-/// the list's folder only for the folder's own page.
+/// Returns the texts of a module: the file `NAME.rs`, or all files in the folder `NAME` and below it. Only in
+/// the `mod.rs` of that folder does `super` mean the folder of the list.
 fn sources(folder: &Path, module: &str, prefix: &str) -> Vec<String> {
     let file = folder.join(format!("{module}.rs"));
     let inner = folder.join(module);
@@ -147,7 +148,7 @@ fn sources(folder: &Path, module: &str, prefix: &str) -> Vec<String> {
     std::iter::once(read(&inner.join("mod.rs"))).chain(below).collect()
 }
 
-/// The order also excludes circles of modules.
+/// With this order, no modules can refer to each other in a circle.
 #[test]
 fn a_module_refers_only_to_modules_above_it() {
     for name in lists() {
@@ -161,7 +162,7 @@ fn a_module_refers_only_to_modules_above_it() {
     }
 }
 
-/// The names in a folder, without `.rs`, and sorted.
+/// Returns the names in a folder, without `.rs`, and sorted.
 fn names_in(folder: &Path) -> Vec<String> {
     let entries =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -173,7 +174,7 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A file that its folder's list leaves out would be in no order.
+/// If the list of a folder leaves a file out, the file has no place in the order.
 #[test]
 fn the_list_of_a_folder_has_each_file_in_it() {
     for name in lists() {
@@ -186,7 +187,7 @@ fn the_list_of_a_folder_has_each_file_in_it() {
     }
 }
 
-/// The check finds a reference, whatever stands beside a declaration.
+/// The check must find a reference, whatever is written next to a declaration.
 #[test]
 fn a_reference_to_a_module_below_is_found() {
     let list = "mod a; // first\n\npub mod b;\npub use b::{\n    B, C,\n};\n\n#[cfg(test)]\nmod t;\nmod d;  // last\n";
@@ -218,7 +219,7 @@ fn a_reference_to_a_file_below_in_the_same_folder_is_found() {
     }
 }
 
-/// The rows of the table of modules in `lib.rs`, by cells.
+/// Returns the rows of the table of modules in `lib.rs`, as cells.
 fn table(lib: &str) -> Vec<Vec<&str>> {
     let rows = lib.lines().skip_while(|line| !line.starts_with("//! | module |")).skip(2);
     let rows = rows.map_while(|line| line.strip_prefix("//! | "));
@@ -269,7 +270,7 @@ fn the_first_path_is_short_and_its_modules_are_marked() {
     }
 }
 
-/// The files of an example: its only file, or the files of its folder.
+/// Returns the files of an example: its only file, or the files of its folder.
 fn files_of(example: &Path) -> Vec<PathBuf> {
     match fs::read_dir(example) {
         Ok(folder) => folder.map(|file| file.unwrap().path()).collect(),
@@ -288,12 +289,12 @@ fn the_files_of_an_example_are_short() {
     }
 }
 
-/// The types of a file that the whole crate can see, or its folder.
+/// Returns the types of a file that the whole crate or the file's folder can use.
 fn visible_types(code: &str) -> impl Iterator<Item = &str> {
     types(code).filter_map(|(name, is_visible)| is_visible.then_some(name))
 }
 
-/// The types that a module declares, and whether other modules see them.
+/// Returns the types that a module declares, and for each type whether other modules can use it.
 fn types(code: &str) -> impl Iterator<Item = (&str, bool)> {
     let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
     code.lines().filter_map(move |line| {
@@ -304,12 +305,12 @@ fn types(code: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// The words of a text: what could be names.
+/// Returns the words of a text that can be names.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// The code of a file, but for its imports.
+/// Returns the code of a file without its imports.
 fn without_imports(code: &str) -> String {
     let mut in_import = false;
     let kept = code.lines().filter(|line| {
@@ -323,7 +324,7 @@ fn without_imports(code: &str) -> String {
     kept.collect::<Vec<_>>().join("\n")
 }
 
-/// The files of a folder and of those below, by their paths from `src`.
+/// Adds the files of a folder and of the folders below it, with their paths relative to `src`.
 fn files_below(folder: &str, files: &mut Vec<String>) {
     for entry in fs::read_dir(src(folder)).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -336,7 +337,7 @@ fn files_below(folder: &str, files: &mut Vec<String>) {
     }
 }
 
-/// One word for one thing: a reader who searches for a type finds one.
+/// If a reader searches for the name of a type, there is only one such type.
 #[test]
 fn no_two_types_that_a_module_shows_have_the_same_name() {
     let (mut files, mut seen) = (Vec::new(), BTreeMap::new());
@@ -357,7 +358,7 @@ fn a_type_that_others_see_is_found_whoever_may_see_it() {
     assert_eq!(visible_types(text).collect::<Vec<_>>(), ["A", "B", "D"]);
 }
 
-/// The walk of a task goes through functions that exist.
+/// The walk of a task names only functions that exist.
 #[test]
 fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     let lib = read(&src("lib.rs"));
@@ -373,8 +374,8 @@ fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     }
 }
 
-/// The list of words in `lib.rs` says where each is explained; the file that it names uses the word in its
-/// page.
+/// The list of words in `lib.rs` names the file that explains each word. The page of that file must use the
+/// word.
 #[test]
 fn each_word_of_the_list_is_on_the_page_that_explains_it() {
     let lib = read(&src("lib.rs"));

@@ -1,5 +1,5 @@
-//! Threads that block in the system – in `connect`, in `accept`, in a wait for a child process – come back
-//! when a token is cancelled. Streams need no feature; their tests are in `executor`.
+//! Threads that block in the system – in `connect`, in `accept`, in a wait for a child process – return when
+//! a token is cancelled. Streams need no feature, so their tests are in `executor`.
 #![cfg(unix)]
 
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use executor::{
     ThreadPoolExecutor, prelude::*,
 };
 
-/// Longer than any wait here takes, unless the library is broken.
+/// A time that no wait here takes, unless the library is broken.
 const LONG: Duration = Duration::from_secs(30);
 
 /// Runs `f` on a thread of its own. When the thread is blocked, returns a function that waits for the result
@@ -27,7 +27,8 @@ fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> impl Fn
         let _ = tell.send(f());
     });
     let Some(thread) = arrived.recv_timeout(LONG).unwrap() else {
-        // For systems that do not show it; too short a time only proves less.
+        // This sleep is for systems that do not show whether a thread sleeps. If the time is too short, the
+        // test only proves less.
         thread::sleep(Duration::from_millis(50));
         return Box::new(move || told.recv_timeout(LONG).expect("the thread comes back"))
             as Box<dyn FnOnce() -> R>;
@@ -91,7 +92,7 @@ fn connections_are_accepted_and_are_blocking_ones() {
     assert_eq!(accepts(), ("hello".to_owned(), from));
 }
 
-/// An implementation that wakes `accept` by a connection of its own would take one away.
+/// If the library woke `accept` by a connection of its own, it would take a connection away.
 #[test]
 fn a_cancel_takes_no_connection_from_anybody() {
     let (listener, address) = listen();
@@ -151,7 +152,7 @@ fn a_task_that_accepts_is_stopped_with_its_pool() {
 
 // ----- connections under way -----
 
-/// A socket that has an address but does not listen: it refuses all connections.
+/// Returns a socket that has an address but does not listen. So it refuses all connections.
 fn bound() -> (TcpListener, SocketAddr) {
     use rustix::net::{AddressFamily, SocketType, bind, socket};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
@@ -180,7 +181,7 @@ fn a_connection_is_made_and_blocks() {
         let (text, stream) = reads().unwrap();
         assert_eq!(&text, b"hello");
 
-        // After `into_inner`, the stream belongs to no token any more.
+        // After `into_inner`, the stream no longer belongs to a token.
         let mut stream = stream.into_inner();
         let later = CancelToken::new();
         drop(CancellableStream::new(stream.try_clone().unwrap(), &later).into_inner());
@@ -201,7 +202,7 @@ fn a_connection_that_is_refused_says_so() {
 fn a_connection_that_nobody_answers_takes_its_time_and_a_cancel_ends_it() {
     let (listener, address) = bound();
     rustix::net::listen(&listener, 0).unwrap();
-    // The queue is full, so Linux answers no further connection.
+    // The queue of the listener is full, so Linux answers no further connection.
     let _queued = TcpStream::connect(address).unwrap();
     let token = CancelToken::new();
     let before = file_descriptors();
@@ -229,12 +230,13 @@ fn ends_at_once() -> Child {
     Command::new("true").spawn().unwrap()
 }
 
-/// Whether the system still has the process, perhaps as a zombie.
+/// Returns whether the system still has the process, perhaps as a zombie.
 fn is_known(id: u32) -> bool {
     std::path::Path::new("/proc").join(id.to_string()).exists()
 }
 
-/// For tests that look at process numbers: one of them makes the system give out numbers twice.
+/// A lock for tests that look at process numbers, because one of these tests makes the system use a number
+/// again.
 static NUMBERS: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -275,8 +277,8 @@ fn a_token_that_is_cancelled_already_kills_at_once() {
     assert_cancelled(child.wait(), "too late");
 }
 
-/// Like `Child::wait`, this wait closes the child's input: a child that reads its input to the end would
-/// otherwise wait for its parent, and the parent for the child.
+/// This wait closes the child's input, as `Child::wait` does. Some children read their input to the end: such
+/// a child would wait for its parent, and the parent for the child.
 #[test]
 fn waiting_closes_the_childs_input() {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -285,8 +287,8 @@ fn waiting_closes_the_childs_input() {
     assert!(waits().unwrap().success());
 }
 
-/// After a child was collected, another process may get its number and run on. The test needs to choose the
-/// number of the next process; where it cannot, it shows less.
+/// After a child was collected, another process can get its number and run on. The test needs to choose the
+/// number of the next process. On systems where it cannot, the test shows less.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_that_was_collected_is_not_waited_for_again() {
@@ -316,7 +318,7 @@ fn a_child_that_was_collected_is_not_waited_for_again() {
     assert_eq!(waited, Ok(true));
 }
 
-/// With that setting the system collects children by itself, and `wait` gets no status.
+/// With that setting the system collects children by itself, so `wait` gets no status.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_is_cancelled_in_a_process_that_ignores_sigchld_too() {

@@ -1,9 +1,10 @@
-//! Each wait of a thread that other threads count on ends, starves, or is one whose page says that it waits.
+//! Each wait of a thread that other threads count on ends, or starves, or the page says that it goes on
+//! waiting.
 //!
-//! The table is that of the documentation. The test tries each cell in each of the [`places`], with one
-//! thread and with two threads that are all in the same wait, on all processors and on one. The place must
-//! not matter: a thread that runs a hook, a callback or a destructor counts as a worker. So the table needs
-//! three columns and not thirty.
+//! The table is the one in the documentation. The test tries each cell in each of the [`places`]. It uses one
+//! thread, and two threads that are both in the same wait, on all processors and on one. The place must not
+//! matter: a thread that runs a hook, a callback or a destructor counts as a worker. So the table needs three
+//! columns and not thirty.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
@@ -20,7 +21,7 @@ use executor::{
     TaskHandle, TaskInfo, ThreadPoolExecutor, TrackingExecutor, prelude::*,
 };
 
-/// Longer than a wait takes that ends.
+/// A time that no wait takes that ends.
 const LONG: Duration = Duration::from_secs(10);
 
 /// How many tasks may wait in the queue of a thread pool.
@@ -34,15 +35,15 @@ const WHILE: Duration = Duration::from_millis(3);
 enum End {
     /// The awaited event has come.
     Came,
-    /// The wait failed with `Starved`.
+    /// The wait failed with `Starved`, so the thread got a report.
     Told,
-    /// The test has cancelled the wait.
+    /// The test cancelled the wait, which had not ended before.
     Cancelled,
 }
 
 use End::{Came, Cancelled, Told};
 
-/// What a thread of the pool runs: it waits, and reports how the wait ended.
+/// The code that a thread of the pool runs. It waits, and reports how the wait ended.
 type Body = Box<dyn FnOnce() + Send>;
 
 // ----- what a thread waits for -----
@@ -57,12 +58,12 @@ trait Pool: ExecutorService + Sized + 'static {
         None
     }
 
-    /// Fills the queue, and submits one more task.
+    /// Fills the queue, and submits one more task, which must wait for room.
     fn wait_for_room(&self) -> Option<End> {
         None
     }
 
-    /// A series that never runs.
+    /// Returns a series that never runs.
     fn series(&self) -> Option<Series> {
         None
     }
@@ -128,10 +129,10 @@ fn refused(why: RejectReason) -> End {
     }
 }
 
-/// A wait of the table, called by a thread of the pool. `None` if the pool has no such call.
+/// A wait of the table, called by a thread of the pool. Returns `None` if the pool has no such call.
 type Wait<P> = fn(&Arc<P>) -> Option<End>;
 
-/// The waits of the table, by their names there.
+/// Returns the waits of the table, by their names there.
 fn waits<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
     [for_tasks(), for_other_things()].concat()
 }
@@ -268,7 +269,7 @@ impl Drop for OnDrop {
     }
 }
 
-/// Has a thread of the pool run the body in a certain situation.
+/// Makes a thread of the pool run the body in a certain situation.
 type Place<P> = fn(&Arc<P>, Body);
 
 fn places<P: Pool>() -> Vec<(&'static str, Place<P>)> {
@@ -376,8 +377,8 @@ impl Gate {
     }
 }
 
-/// The reports of all the pool's threads, which wait for the same kind of event at the same time. A thread
-/// that is told that it starves stays busy until the test knows all reports.
+/// The reports of all the pool's threads, which wait for the same kind of event at the same time. If a thread
+/// is told that it starves, it stays busy until the test knows all reports.
 struct Waiters {
     ends: Receiver<End>,
     told: Gate,
@@ -406,8 +407,8 @@ impl Waiters {
         (Self { ends, told, token, threads }, bodies)
     }
 
-    /// The verdict: `helped` if each thread's event came; `told` if one thread was told; `waits` if all
-    /// waited until they were cancelled.
+    /// Returns the verdict: `helped` if each thread's event came; `told` if one thread was told; `waits` if
+    /// all waited until they were cancelled.
     fn verdict(self, expected: &str) -> Result<&'static str, String> {
         let mut ends = Vec::new();
         match expected {
@@ -491,7 +492,7 @@ fn every_wait_ends_as_the_table_says() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The threads that a thread starts run on the processors on which it may run.
+/// If a thread starts other threads, these run on the processors on which the first thread may run.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_wait_ends_as_the_table_says_on_one_processor() {

@@ -3,22 +3,25 @@
 //!
 //! A thread of the model runs alone from one of its scheduling points to the next. If there is a point before
 //! each operation that other threads can notice, then every order of these operations is some schedule. An
-//! unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover): suppose that other threads did
-//! something at a point before it. They did not take this lock, and a thread that asked for it just began to
-//! wait. So they could have done the same right after the unlock. There they can: at the next point of the
-//! thread that has unlocked, or at its end. The user must mind the exceptions:
+//! unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see why, suppose that other
+//! threads ran at a point just before the unlock. They did not take this lock, and a thread that tried to
+//! take it only began to wait. So they could have done the same right after the unlock. The schedule allows
+//! that: they run at the next point of the thread that has unlocked, or at its end. The user must mind these
+//! exceptions:
 //!
 //! * `try_lock` tells whether the lock is held. In a program that uses it, the holder needs a point while it
 //!   holds the lock.
 //! * Some operations are invisible to the model, such as the drop of an `Arc`. If such an operation follows
 //!   an unlock and its order matters, there must be a point between.
 //!
-//! A wait releases the lock and falls asleep in one step. A notification needs no point if its news was
-//! written under the lock of the waits: a thread that begins to wait after the change has seen it. For any
-//! other use of a condition variable there must be a point before the wait and before the notification.
+//! A wait releases the lock and falls asleep in one step. A notification needs no point if its change was
+//! written under the lock that the waiters hold: a thread that begins to wait after the change has seen the
+//! change. For any other use of a condition variable there must be a point before the wait and before the
+//! notification.
 //!
-//! No lock here is poisoned, because std takes the panic of one of the model's threads for a panic of all.
-//! Functions that are not generic are compiled once: the exercises have hundreds of crates that lock.
+//! The locks here are never poisoned, because shuttle takes a panic of one of the model's threads for a panic
+//! of all. Keep functions free of type parameters where possible: such a function is compiled only once, and
+//! hundreds of crates of the exercises use these locks.
 #![expect(clippy::unnecessary_wraps, reason = "std's locks can be poisoned, and these stand for them")]
 
 use std::future::poll_fn;
@@ -39,12 +42,12 @@ pub(crate) fn others_may_come_first() {
     thread::sleep(Duration::ZERO); // takes no time under shuttle
 }
 
-/// A set of sleeping threads that other threads wake. Shuttle's `park` would end by itself again and again.
+/// A set of sleeping threads, which other threads wake. Shuttle's `park` would end by itself again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Sleepers(sync::Mutex<Vec<(TaskId, Waker)>>); // never contended: one thread runs at a time
 
 impl Sleepers {
-    /// Sleeps. No other thread runs between the call and the sleep.
+    /// Sleeps. No other thread runs between the call and the begin of the sleep.
     pub(crate) fn sleep(&self) {
         let me = current::me();
         let mut begun = false;
@@ -58,7 +61,7 @@ impl Sleepers {
         }));
     }
 
-    /// Wakes one of the sleepers, chosen by chance, and returns it.
+    /// Wakes one of the sleepers, chosen at random, and returns it.
     pub(crate) fn wake_one(&self) -> Option<TaskId> {
         let (task, waker) = {
             let mut sleepers = self.sleepers();
@@ -115,7 +118,7 @@ impl Lock {
 
     fn try_lock(&self) -> Option<Held<'_>> {
         others_may_come_first();
-        // Made only if the lock is free: its drop unlocks.
+        // The guard is made only if the lock is free, because its drop unlocks.
         (!self.taken.swap(true, Relaxed)).then(|| Held(self))
     }
 }

@@ -4,16 +4,18 @@ pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use loom::{lazy_static, thread, thread_local};
 
-/// See `sync.rs`. None: a spin would multiply the schedules.
+/// See `sync.rs`. Nothing spins here, because a spin would multiply the schedules.
 pub(crate) const PATIENCE: u32 = 0;
 
-/// See `sync.rs`. A thread that spins sees what it would see before it sleeps.
+/// See `sync.rs`. Spinning does not help here: a thread that spins sees only what it would see before it
+/// sleeps.
 pub(crate) fn spinning_helps() -> bool {
     false
 }
 
-/// The caller became the only owner when the others dropped their `Arc`, which loom does not see. They had
-/// released the lock before, so taking it makes their changes visible.
+/// Makes the other threads' changes visible to the caller. The caller is the only owner because the other
+/// owners have dropped their `Arc`, which loom does not see. But they released the lock before that, so
+/// taking the lock orders their changes before the caller.
 pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
     drop(mutex.lock());
     mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -30,8 +32,8 @@ pub(crate) mod channel;
 /// would always come last. Taking the lock again is a point at which loom tries every order.
 fn give_way() {}
 
-/// Which of two ready sources comes first. Here it is always the same one: a choice would double the
-/// schedules.
+/// Decides which of two ready sources comes first. Here it is always the same source: a choice would double
+/// the number of schedules.
 fn toss() -> bool {
     false
 }

@@ -1,24 +1,24 @@
 //! The parts of the models of *programs*: stand-ins in the shape of `std::sync`, `std::thread` and
 //! `std::time`.
 //!
-//! A program that is built on this crate has protocols of its own, and a model can check them as it checks
-//! the library's. The files of such a protocol name neither std nor a model, but a module beside them. In the
-//! program, this module is
+//! A program that is built on this library has protocols of its own, and a model can check them as it checks
+//! the library's protocols. The files of such a protocol do not name std or a model. They name a module
+//! beside them instead. In the program, this module is
 //!
 //! ```ignore
 //! mod door { pub(crate) use std::{sync, thread, time}; }
 //! ```
 //!
-//! In the package of its models, which compiles the same files by `#[path]`, it is
+//! The package of the program's models compiles the same files by `#[path]`. There the module is
 //!
 //! ```ignore
 //! extern crate executor_model as executor;
 //! mod door { pub(crate) use executor_model::program::{sync, thread, time}; }
 //! ```
 //!
-//! This crate has its channels, latches and pools under their usual names. Here is the part of std that
-//! protocols need; a missing item is added when a program asks for it. Time is the virtual time that the
-//! library uses, too.
+//! This crate has its channels, latches and pools under their usual names. This module has the part of std
+//! that protocols need. Add a missing item when a program needs it. Time is the virtual time that the library
+//! uses, too.
 #![allow(missing_docs)] // what differs from std has a comment; for the rest std's documentation counts
 
 #[cfg(feature = "loom")]
@@ -26,7 +26,7 @@ use loom as tool;
 #[cfg(not(feature = "loom"))]
 use shuttle as tool;
 
-/// Locks in the shape of `std::sync`. They can be poisoned like std's.
+/// Locks in the shape of `std::sync`. They can be poisoned, like std's locks.
 pub mod sync {
     use std::ops::{Deref, DerefMut};
     pub use std::sync::{Arc, LockResult, PoisonError, Weak};
@@ -39,7 +39,7 @@ pub mod sync {
     #[derive(Debug, Default)]
     pub struct Mutex<T>(primitives::Mutex<T>);
 
-    /// Unlike the tools' own guards, it knows its lock, which a timed wait must release.
+    /// A guard that, unlike the guards of the tools, knows its lock. A timed wait must release that lock.
     #[derive(Debug)]
     pub struct MutexGuard<'a, T> {
         guard: primitives::MutexGuard<'a, T>,
@@ -111,8 +111,9 @@ pub mod sync {
             Ok(guard)
         }
 
-        /// Ends when the schedule says so, with the lock, and with the clock at its deadline. It never ends
-        /// earlier by a notification, because that would only repeat schedules of [`wait`](Self::wait).
+        /// Waits until the schedule ends the wait. Then the caller has the lock again, and the clock is at
+        /// the deadline. A notification does not end the wait earlier, because that would only repeat
+        /// schedules of [`wait`](Self::wait).
         pub fn wait_timeout<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,
@@ -170,14 +171,14 @@ pub mod sync {
     }
 }
 
-/// The tool's threads.
+/// The threads of the model checker.
 pub mod thread {
     use std::time::Duration;
 
     pub use super::tool::thread::*;
     use crate::sync::{Condvar, Instant, Mutex};
 
-    /// Ends when the schedule says so.
+    /// Sleeps until the schedule ends the sleep.
     pub fn sleep(duration: Duration) {
         let lock = Mutex::new(());
         let nobody_notifies = Condvar::new();

@@ -6,15 +6,16 @@ pub(crate) use shuttle::sync::atomic;
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use shuttle::{lazy_static, thread_local};
 
-/// See `sync.rs`. One look shows all that there is to see.
+/// See `sync.rs`. A second look would show nothing new.
 pub(crate) const PATIENCE: u32 = 1;
 
-/// See `sync.rs`. A thread that spins sees what it would see before it sleeps.
+/// See `sync.rs`. Spinning does not help here: a thread that spins sees only what it would see before it
+/// sleeps.
 pub(crate) fn spinning_helps() -> bool {
     false
 }
 
-/// See `sync.rs`. Shuttle does not change threads at an access; loom watches these accesses.
+/// See `sync.rs`. Shuttle does not switch threads at these accesses; loom checks them.
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
@@ -31,14 +32,14 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// An exercise is about the learner's code; the library's own locking is not in doubt there.
+/// The locks for the exercises. An exercise checks the learner's code, not the library's own locking.
 #[cfg(feature = "exercises")]
 #[path = "locks.rs"]
 mod locks;
 #[cfg(feature = "exercises")]
 pub(crate) use locks::{Condvar, Mutex, MutexGuard};
 
-/// Which of the sleepers is woken.
+/// Chooses the sleeper that is woken.
 #[cfg(feature = "exercises")]
 fn pick(sleepers: usize) -> usize {
     use shuttle::rand::RngCore;
@@ -57,12 +58,12 @@ pub(crate) use virtual_time::{Instant, wait_until};
 #[path = "channel.rs"]
 pub(crate) mod channel;
 
-/// Lets other threads go on first, for as long as the schedule likes.
+/// Lets other threads run first, for as long as the schedule chooses.
 fn give_way() {
     thread::yield_now();
 }
 
-/// Which of two ready sources comes first.
+/// Decides which of two ready sources comes first.
 fn toss() -> bool {
     shuttle::rand::thread_rng().gen_bool(0.5)
 }
@@ -73,9 +74,9 @@ pub(crate) mod thread {
     use shuttle::current;
     pub(crate) use shuttle::thread::*;
 
-    /// Starts threads, or fails to: a test labels a thread with an [`io::ErrorKind`] to have its starts fail
-    /// with that error. (The label has a type of std's because the test and this crate have no other type in
-    /// common.)
+    /// Starts threads, or fails to start them. A test can label a thread with an [`io::ErrorKind`]: then each
+    /// start by that thread fails with that error. The label has a type of std, because the test and this
+    /// crate have no other type in common.
     pub(crate) struct Builder(shuttle::thread::Builder);
 
     impl Builder {
@@ -91,8 +92,8 @@ pub(crate) mod thread {
             Self(self.0.stack_size(bytes))
         }
 
-        /// The body is in a box, because the compiler would compile all of shuttle's `spawn` for each type of
-        /// body.
+        /// The body is in a box. Without it, the compiler would compile all of shuttle's `spawn` again for
+        /// each type of body.
         pub(crate) fn spawn<T: Send + 'static>(
             self,
             body: impl FnOnce() -> T + Send + 'static,

@@ -1,10 +1,10 @@
 //! Time under a model: a clock that moves only when a thread waits for it.
 //!
-//! Neither loom nor shuttle lets a timed wait end. So a thread in such a wait counts as permanently blocked,
-//! and the tool reports a deadlock in a program that would go on. Here a timed wait ends when the schedule
-//! says so: it releases the lock, lets other threads run for as long as the schedule likes, moves the clock
-//! to its deadline and takes the lock again. The caller looks at its condition before it believes the clock,
-//! so the model explores both ends of the race. Only a deadline a hundred years away never comes.
+//! Neither loom nor shuttle lets a timed wait end. So they take a thread in such a wait for blocked, and
+//! report a deadlock in a program that would go on. Here the schedule decides when a timed wait ends. The
+//! wait releases the lock, and lets other threads run for as long as the schedule chooses. Then it moves the
+//! clock to its deadline and takes the lock again. The caller checks its condition before it checks the
+//! clock, so the model explores both outcomes of the race. Only a deadline a hundred years away never comes.
 
 use std::cell::Cell;
 use std::ops::{Add, Sub};
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use super::{Condvar, Mutex, MutexGuard, give_way};
 
-// A plain thread-local: all threads of one execution are coroutines on one thread. Executions that run on
-// other threads at the same time must not see each other's time.
+// This is a plain thread-local, because all threads of one execution are coroutines on one thread. Executions
+// that run on other threads at the same time must not see each other's time.
 std::thread_local! {
     static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
@@ -30,7 +30,7 @@ impl Instant {
         Self::now() - self
     }
 
-    /// Like the real clocks, this one has an end well before that of `Duration`.
+    /// Adds a duration. Like the real clocks, this clock has an end long before the end of `Duration`.
     pub(crate) fn checked_add(self, duration: Duration) -> Option<Self> {
         const END: Duration = Duration::from_secs(i64::MAX as u64);
         self.0.checked_add(duration).filter(|&at| at <= END).map(Self)
@@ -51,8 +51,8 @@ impl Add<Duration> for Instant {
     }
 }
 
-/// A deadline this far away never comes: a thread that waits for it waits for a notification, as on a real
-/// machine. So a model finds a missing notification, which a wait that ends anyway would hide.
+/// A deadline this far away never comes. A thread that waits for it can only be woken by a notification, as
+/// on a real machine. So a model finds a missing notification, which a wait that ends by itself would hide.
 const OUT_OF_REACH: Duration = Duration::from_hours(24 * 365 * 100);
 
 pub(crate) fn wait_until<'a, T>(

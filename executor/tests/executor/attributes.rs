@@ -1,7 +1,7 @@
-//! Which attributes of a task an executor over another one keeps: a table of wrappers and attributes.
+//! Which attributes of a task an executor over another executor keeps: a table of wrappers and attributes.
 //!
-//! *Kept* means that the executor below has the task as its user made it. For any other cell a page of the
-//! library says so, in words that the table quotes.
+//! *Kept* means that the executor below gets the attribute as the user of the task set it. For any other
+//! cell, a page of the library describes the behaviour in words that the table quotes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use executor::{
 
 use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// An executor, and what the test sees of its tasks further down.
+/// An executor, and what the test can see of its tasks in the pool below.
 struct World {
     executor: Arc<dyn Executor>,
     below: Arc<dyn ExecutorService>,
@@ -26,7 +26,7 @@ struct World {
     panics: Record<String>,
 }
 
-/// Records what the hooks are told: the task, and how it has ended.
+/// Records what the hooks are told: the id, and how the task has ended.
 #[derive(Clone)]
 struct Told(Record<(TaskId, Option<String>, Option<&'static str>)>);
 
@@ -77,7 +77,7 @@ impl World {
 
 // ----- attributes -----
 
-/// Checks whether one attribute is the same below.
+/// Checks whether one attribute arrives unchanged at the pool below.
 type Attribute = fn(&World) -> bool;
 
 fn priority(world: &World) -> bool {
@@ -196,8 +196,8 @@ fn panic_handler(world: &World) -> bool {
     world.panics.so_far() == ["unheard"]
 }
 
-/// A thread that waits for any of many tasks finds them wherever they wait, and learns that no thread can run
-/// them.
+/// A thread waits for any of several tasks. The library finds these tasks wherever they wait, and tells the
+/// thread if no thread can run them.
 fn whom_it_reports_to(world: &World) -> bool {
     let executor = Arc::clone(&world.executor);
     let waits = world.below.submit(move || {
@@ -208,7 +208,7 @@ fn whom_it_reports_to(world: &World) -> bool {
     waits.unwrap().join_timeout(LONG).is_ok_and(|has_starved| has_starved)
 }
 
-/// An executor does not hand out a task that a scope waits for.
+/// An executor must not hand out a task that a scope waits for.
 fn task_of_a_scope(world: &World) -> bool {
     let busy = occupy(&world.below);
     let executor = Arc::clone(&world.executor);
@@ -231,9 +231,9 @@ fn task_of_a_scope(world: &World) -> bool {
 
 enum Cell {
     Kept,
-    /// The attribute is not kept, and this page says so in these words.
+    /// The attribute is not kept. The page in this file describes that in these words.
     Says(&'static str, &'static str),
-    /// Nothing shows the attribute.
+    /// Nothing shows whether the attribute is kept.
     NotSeen,
 }
 
@@ -255,7 +255,8 @@ const ATTRIBUTES: [(&str, Attribute); 13] = [
     ("task of a scope", task_of_a_scope),
 ];
 
-/// What the page of one of the two executors with lines says. The other page must say the same.
+/// The cells of an executor with lines. Both executors of this kind have a page, and both pages must have
+/// these words.
 const LINE: [Cell; 13] = {
     const HOOKS: &str = "see its id, which is its own, and no name";
     const OUTCOME: &str = "its outcome is that of none of them";
@@ -325,7 +326,7 @@ const WRAPPERS: [(&str, Make, &[Cell; 13]); 16] = [
     ),
 ];
 
-/// A bounded executor whose submitters do not wait.
+/// A bounded executor whose submitters do not wait for a permit.
 struct AtOnce(BoundedExecutor<Arc<ThreadPoolExecutor>>);
 
 impl Executor for AtOnce {
@@ -343,7 +344,7 @@ impl Executor for Tagging {
     }
 }
 
-/// The documentation in a file of the library, as one line.
+/// Returns the documentation in a file of the library, as one line.
 fn page(file: &str) -> String {
     let path = format!("{}/src/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
@@ -382,7 +383,7 @@ fn what_a_wrapper_does_not_keep_stands_on_its_page() {
     assert!(page("composed/serial.rs").contains("its panic goes to the [panic handler of the process]"));
 }
 
-/// A time limit goes along with its task, whichever executor the task goes through.
+/// A time limit stays with its task, through whichever executors the task goes.
 #[test]
 fn a_time_limit_is_kept() {
     within_deadline(|| {
@@ -398,8 +399,8 @@ fn a_time_limit_is_kept() {
     });
 }
 
-/// The caller of `shutdown_now` has the line's head, and perhaps never runs it. Later tasks of the line are
-/// not lost, but a scope cannot wait for them.
+/// The caller of `shutdown_now` has the line's head, and perhaps never runs that head. Later tasks of the
+/// line are not lost, but a scope cannot wait for them.
 #[test]
 fn a_scope_does_not_wait_behind_a_line_that_somebody_keeps() {
     within_deadline(|| {

@@ -116,8 +116,8 @@ fn polling_again_after_the_result_panics() {
     assert!(catch_unwind(AssertUnwindSafe(|| handle.as_mut().poll(&mut context))).is_err());
 }
 
-/// Asynchronous code may await a handle on any runtime: polled on one runtime, given away and polled on
-/// another, it gives the same result.
+/// Asynchronous code can await a handle on any runtime. Here one runtime polls a handle, and then another
+/// runtime polls it: the result is the same.
 #[test]
 fn two_runtimes_can_await_handles_of_one_pool() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! A user's own queue or comparator that panics or drops tasks costs no thread, leaves no lock locked, and
-//! keeps the counts right.
+//! A user's own queue or comparator panics or drops tasks. No thread is lost, no lock stays locked, and the
+//! counts are right.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,8 +13,8 @@ use executor::{
 
 use crate::support::{LONG, Record, assert_matches, eventually, occupy, settle, tracked, within_deadline};
 
-/// The method in which a queue panics, and the point in that method. It panics once, so that the test sees
-/// the pool go on.
+/// The method in which a queue panics, and the point in that method. The queue panics only once, so that the
+/// test sees whether the pool goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     None,
@@ -28,7 +28,7 @@ enum Trouble {
     Remove,
 }
 
-/// First in, first out, until it is told to panic.
+/// A first-in, first-out queue that panics when the test says so.
 struct Moody {
     tasks: VecDeque<Task>,
     trouble: Arc<AtomicUsize>,
@@ -99,8 +99,8 @@ impl WorkQueue for Moody {
     }
 }
 
-/// A pool of one thread whose panic handler looks at the pool: a report made under the pool's lock would
-/// deadlock there.
+/// Makes a pool of one thread, whose panic handler uses the pool. If the pool called the handler under its
+/// lock, the handler would deadlock there.
 fn watched(builder: ThreadPoolBuilder) -> (Arc<ThreadPoolExecutor>, Record<String>) {
     let (own, heard) = (Arc::new(OnceLock::<Weak<ThreadPoolExecutor>>::new()), Record::new());
     let builder = builder.panic_handler({
@@ -117,7 +117,7 @@ fn watched(builder: ThreadPoolBuilder) -> (Arc<ThreadPoolExecutor>, Record<Strin
     (pool, heard)
 }
 
-/// After the trouble, the same thread runs all waiting and new tasks, and counts them.
+/// After the panic, the same thread must run and count all waiting and new tasks.
 fn goes_on(pool: &ThreadPoolExecutor, heard: &Record<String>, completed: u64) {
     for n in 0..3 {
         assert_eq!(pool.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
@@ -208,7 +208,7 @@ fn a_queue_that_panics_when_it_is_to_give_a_task_keeps_it_for_the_next_time() {
     });
 }
 
-/// Unwinding drops the task while the pool's state is locked.
+/// The queue's panic drops the task while the pool's state is locked.
 #[test]
 fn a_task_that_a_queue_drops_when_it_is_to_give_it_is_cancelled() {
     within_deadline(|| {
@@ -240,7 +240,7 @@ fn a_queue_that_panics_when_it_is_looked_at_shows_nothing() {
     });
 }
 
-/// The worker asks for the length, too.
+/// The worker asks the queue for its length, too.
 #[test]
 fn a_queue_whose_length_panics_costs_no_thread() {
     within_deadline(|| {
@@ -296,14 +296,14 @@ fn shutting_down_now_with_a_queue_that_panics_still_ends_the_pool() {
     });
 }
 
-/// How a queue refuses to give out its tasks.
+/// The ways in which a queue refuses to give out its tasks.
 #[derive(Clone, Copy, Debug)]
 enum Refusal {
     Panics,
     SaysNone,
 }
 
-/// Gives out no task, however often the pool asks.
+/// A queue that gives out no task, however often the pool asks.
 struct Miser {
     tasks: VecDeque<Task>,
     refusal: Refusal,
@@ -334,7 +334,7 @@ impl WorkQueue for Miser {
     }
 }
 
-/// A cycle: the handles refer to the pool while their tasks wait in it, and the pool's queue has the tasks.
+/// The handles refer to the pool while their tasks wait in the pool's queue, so there is a reference cycle.
 #[test]
 fn tasks_that_a_queue_never_gives_out_end_as_cancelled_with_the_pool_which_leaves_nothing_behind() {
     struct Kept(#[expect(dead_code, reason = "it is there to be dropped")] Arc<()>);
@@ -367,7 +367,7 @@ fn tasks_that_a_queue_never_gives_out_end_as_cancelled_with_the_pool_which_leave
     });
 }
 
-/// A comparator that panics changes nothing; the submitter gets its task back.
+/// If the comparator panics, the queue stays as it was, and the submitter gets its task back.
 #[test]
 fn a_task_whose_comparison_panics_is_refused() {
     within_deadline(|| {
@@ -391,7 +391,7 @@ fn a_task_whose_comparison_panics_is_refused() {
     });
 }
 
-/// Keeps only the newest task, and drops the one before under the lock of the pool.
+/// A queue that keeps only the newest task. It drops the older task under the lock of the pool.
 #[derive(Default)]
 struct NewestOnly(Option<Task>);
 
@@ -441,7 +441,7 @@ fn a_queue_may_drop_tasks_and_their_handles_are_cancelled() {
     });
 }
 
-/// Reports every task as accepted, but drops the tasks called "chaff".
+/// A queue that reports every task as accepted, but drops the tasks called "chaff".
 #[derive(Default)]
 struct Sieve(VecDeque<Task>);
 

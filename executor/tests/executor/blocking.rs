@@ -1,7 +1,7 @@
-//! Submitting with `Block`: the submitter waits until there is room, its time is up, it is cancelled or the
-//! pool is shut down. Its task is never lost.
+//! Submissions with `Block`: the submitter waits for room. Its time limit, a cancel and a shutdown end the
+//! wait, too. The task is never lost.
 //!
-//! The order in which waiting submitters are let in is not promised, so it is not tested.
+//! The library promises no order in which waiting submitters get room, so these tests check none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,7 +62,7 @@ fn a_submitter_waits_until_a_task_is_done() {
     });
 }
 
-/// There is room as soon as the waiting task begins, however long the task takes.
+/// There is room as soon as the waiting task begins, however long that task takes.
 #[test]
 fn a_submitter_waits_until_a_waiting_task_is_begun() {
     within_deadline(|| {
@@ -140,7 +140,8 @@ fn a_submitter_waits_until_a_thread_is_idle_that_its_task_can_be_handed_to() {
     });
 }
 
-/// The ordered thread does not come, so the pool may start another one.
+/// The pool waits for a thread that it has ordered. That thread does not come, so the pool can start another
+/// one.
 #[test]
 fn a_submitter_waits_until_a_thread_that_was_to_come_does_not() {
     struct Keep(std::sync::Mutex<Option<Worker>>);
@@ -227,7 +228,7 @@ fn a_cancelled_submitter_gets_its_task_back() {
     });
 }
 
-/// A cancel cuts short only a wait.
+/// A cancel has an effect only on a submitter that waits.
 #[test]
 fn a_cancelled_submitter_that_need_not_wait_is_let_in() {
     within_deadline(|| {
@@ -253,7 +254,7 @@ fn a_submitter_in_a_masked_block_waits_although_it_is_cancelled() {
     });
 }
 
-/// The submitter is itself a task: cancelling that task releases it.
+/// The submitter is itself a task. A cancel of that task ends its wait.
 #[test]
 fn a_task_of_another_pool_that_waits_for_room_can_be_cancelled() {
     within_deadline(|| {
@@ -317,7 +318,7 @@ fn of_many_who_wait_each_is_let_in() {
     });
 }
 
-/// A waiting submitter gives up just when there is room: the next submitter must not miss the room.
+/// A waiting submitter gives up just when there is room. The next submitter must get that room.
 #[test]
 fn who_gives_up_waiting_does_not_keep_others_from_the_room() {
     within_deadline(|| {
@@ -364,14 +365,14 @@ fn producers_much_faster_than_the_pool_never_make_its_queue_longer_than_its_boun
     });
 }
 
-/// The wait goes on if other submitters take the room first.
+/// If other submitters take the room first, the waiting submitter goes on waiting.
 #[test]
 fn who_is_overtaken_waits_on() {
     within_deadline(|| {
         let full = Full::new(Block::new());
         let waiting = full.submitter();
         for _ in 0..20 {
-            // Either the waiter or this removal frees the room first.
+            // The submitter or the removed task gets the room. The loop ends when the submitter has it.
             let Some(removed) = full.pool.remove(full.queued.id()) else { break };
             full.pool.set_rejection_handler(Arc::new(executor::Abort));
             if let Err(refused) = full.pool.execute(removed) {

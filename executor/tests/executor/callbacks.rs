@@ -17,8 +17,8 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Cancels the current token, as a user's code might that takes that token for its own. Returns true if the
-/// cancel cuts no wait short there and leaves no trace.
+/// Cancels the current token, as a user's code would that expects its own token there. Returns true if the
+/// cancel ends no wait there and leaves no trace.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
     Latch::new(0).wait().is_ok() && !CancelToken::current().is_cancelled()
@@ -33,7 +33,7 @@ impl Drop for CancelsWhenDropped {
     }
 }
 
-/// The pool goes on: a task that is submitted now does not begin cancelled.
+/// Asserts that the pool goes on: a task that is submitted now is not cancelled.
 fn assert_unharmed(pool: &impl ExecutorService) {
     pool.submit_cancellable(CancelToken::check).unwrap().join().unwrap();
 }
@@ -99,8 +99,8 @@ fn in_a_hook_the_current_token_is_nobody_elses() {
     });
 }
 
-/// A task that completes a promise or cancels another task lends its thread to the callbacks, but not its
-/// token.
+/// If a task completes a promise or cancels another task, the callbacks run on the task's thread, but not
+/// under its token.
 #[test]
 fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
     within_deadline(|| {
@@ -276,8 +276,8 @@ fn a_cancel_drops_what_was_captured_and_calls_back_in_this_order_before_it_retur
     });
 }
 
-/// Tasks, each with a callback that waits until all of these tasks have been released, and reports whether
-/// they were.
+/// Returns tasks with a callback each. Each callback waits until all of these tasks have been released, and
+/// reports whether they were.
 fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Result<(), Cancelled>>> {
     let all_let_go = Arc::new(Latch::new(number));
     let task = || {
@@ -287,8 +287,8 @@ fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Resu
             let others = Arc::clone(&all_let_go);
             let here = thread::current().id();
             let callback = move || {
-                // The callback runs here if the request came before the registration; such an attempt does
-                // not count.
+                // If the request came before the registration, the callback runs on this thread. Such an
+                // attempt does not count.
                 if thread::current().id() != here {
                     met.send(others.wait_timeout(LONG / 10).is_ok()).unwrap();
                 }
@@ -324,8 +324,8 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
 
 // ----- how deep they nest -----
 
-/// Returns a promise whose callback completes the next promise, and so on. Each callback records its begin
-/// and its end.
+/// Returns a promise whose callback completes the next promise, whose callback completes the next one, and so
+/// on. Each callback records its begin and its end.
 fn chain(length: usize, record: &Record<(usize, &'static str)>) -> Promise<usize> {
     let mut next: Option<Promise<usize>> = None;
     for n in (0..length).rev() {
@@ -401,7 +401,7 @@ fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overfl
     });
 }
 
-/// Each token's callback has captured the next token, and no thread cancels the first.
+/// Each token's callback has captured the next token. No thread cancels the first token.
 #[test]
 fn a_chain_of_tokens_that_callbacks_keep_is_dropped_without_overflowing_the_stack() {
     const LENGTH: usize = 100_000;
@@ -456,14 +456,15 @@ fn a_callback_may_wait_for_what_one_that_was_put_off_brings_about() {
             level(n + 1);
         });
         start.complete(()).unwrap();
-        // From a depth of 32 on, the callback of `started` has not run yet.
+        // If 32 callbacks are nested already, `complete` puts the callback of `started` off: the callback has
+        // not run when `complete` returns.
         assert_eq!(answered.join().unwrap(), n);
     }
 
     within_deadline(|| level(0));
 }
 
-/// A closure that calls `f` from inside `depth` callbacks.
+/// Returns a closure that calls `f` from inside `depth` callbacks.
 fn at_depth(depth: usize, f: impl FnOnce() + Send + 'static) -> Box<dyn FnOnce() + Send> {
     if depth == 0 {
         return Box::new(f);
@@ -517,7 +518,7 @@ fn a_panic_deep_down_ends_no_callback_but_its_own() {
         }
         next.unwrap().complete(()).unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), 100);
-        // Afterwards the depth is right again: this callback is called directly.
+        // Afterwards the depth is counted right again: this callback is called directly.
         let (promise, handle) = Promise::new();
         let ran_on = on_thread(move || {
             let (tell, told) = mpsc::channel();

@@ -10,7 +10,7 @@ use executor::{CancelToken, Cancelled, Latch, Registration};
 
 use crate::support::{Explosions, LONG, SHORT, Signal, blocked, on_thread, rounds, tracked, within_deadline};
 
-/// The names of the callbacks that were called, in order.
+/// Records the names of the callbacks in the order of their calls.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<&'static str>>>);
 
@@ -482,7 +482,8 @@ fn the_printed_form_says_whether_it_is_cancelled() {
     assert_eq!(format!("{token:?}"), "CancelToken { cancelled: true }");
 }
 
-/// A task that makes a child of its predecessor's token, over and over, must not end in a stack overflow.
+/// Each task makes a child of the previous task's token. A long chain of such tokens must not overflow the
+/// stack.
 #[test]
 fn a_chain_of_a_hundred_thousand_children_is_cancelled_and_dropped() {
     let top = CancelToken::new();

@@ -1,4 +1,4 @@
-//! Cancelling tasks before they begin, while they run and too late; and what the running body sees of the
+//! Cancels of tasks that have not begun, that run, or that have ended; and what a running body sees of a
 //! cancel.
 
 use std::pin::pin;
@@ -19,7 +19,7 @@ use crate::support::{
     within_deadline,
 };
 
-/// A running task that ignores its token until the test releases it, and then returns its token.
+/// A running task that ignores its token until the test releases it. Then it returns its token.
 struct Oblivious {
     handle: TaskHandle<CancelToken>,
     release: Signal,
@@ -155,7 +155,7 @@ fn a_body_that_looks_late_sees_the_request() {
             let handle = pool.submit(move || {
                 there.0.set();
                 there.1.wait();
-                // A wait that could end at once, before the task has made its token.
+                // This wait could end at once. It comes before the task has made its token.
                 let waited = Latch::new(0).wait();
                 there.2.send((waited.is_err(), CancelToken::current().is_cancelled())).unwrap();
             });

@@ -1,6 +1,6 @@
-//! Tasks that bring their own way to be cancelled, on real sockets.
+//! Tasks that have their own way to be cancelled, on real sockets.
 //!
-//! Shutting a socket down wakes a read that is blocked on it, except on Windows.
+//! The shutdown of a socket wakes a read that is blocked on it, except on Windows.
 #![cfg(not(windows))]
 
 use std::io::{self, Read, Write};
@@ -22,7 +22,7 @@ use crate::support::{
 struct ReadAll {
     stream: TcpStream,
     spot: Spot,
-    /// Reports what the body made of the end of its read.
+    /// Reports how the body understood the end of its read.
     ended: mpsc::Sender<Result<usize, Cancelled>>,
 }
 
@@ -67,7 +67,7 @@ fn connection() -> Connection {
 fn is_closed(mut peer: &TcpStream) -> bool {
     match peer.read(&mut [0]) {
         Ok(count) => count == 0,
-        // A reset means that some data had not been read. Any other error is the time-out.
+        // A reset means that some data was not read. Any other error is the time-out.
         Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
     }
 }
@@ -164,7 +164,7 @@ fn cancelling_without_disturbing_leaves_it_alone() {
     });
 }
 
-/// Its canceller waits for the test, and `run` reports its end.
+/// A task whose canceller waits for the test, and whose `run` reports its end.
 struct Meets {
     begun: Signal,
     canceller_may_end: Signal,
@@ -203,7 +203,8 @@ fn the_task_does_not_end_while_its_canceller_runs() {
         let cancels = blocked(move || handle.cancel());
         in_canceller.wait();
         let next = executor.submit(|| ()).unwrap();
-        // Perhaps it has gone on by now; too short a time hides that, but fails nothing.
+        // Perhaps the thread has gone on by now. If the time is too short, the test can miss a fault, but it
+        // does not fail.
         thread::sleep(Duration::from_millis(20));
         assert_eq!((pool.stats().completed, next.state()), (0, TaskState::Pending));
         may_end.set();
@@ -212,7 +213,7 @@ fn the_task_does_not_end_while_its_canceller_runs() {
     });
 }
 
-/// Panics in each of its methods.
+/// A task that panics in each of its methods.
 struct Clumsy {
     in_canceller: bool,
 }

@@ -1,4 +1,4 @@
-//! Every way to create a task, and whether the task hangs below the token that is current there.
+//! All ways to create a task, and whether the task's token is below the token that is current at that place.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ use executor::{
 
 use crate::support::{LONG, Occupied, Record, SHORT, Signal, occupy, on_thread, within_deadline};
 
-/// Cancels the token that was current where the task was made, and records whether the task's own token is
-/// cancelled then.
+/// Cancels the token that was current when the task was made, and then records whether the task's own token
+/// is cancelled.
 type Probe = Box<dyn FnOnce() + Send>;
 
-/// Has a probe run in one of these ways. It perhaps returns before the probe has run.
+/// Makes a task in one way, and has it run a probe. The function perhaps returns before the probe has run.
 type Way = fn(&Pools, Probe);
 
 struct Pools {
@@ -39,7 +39,7 @@ fn execute(executor: &impl Executor, probe: Probe) {
     executor.execute(probe).unwrap();
 }
 
-/// A full pool that has submitters run their own tasks.
+/// Returns a full pool whose submitters must run their own tasks.
 fn full_pool() -> (Arc<ThreadPoolExecutor>, Occupied) {
     let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
     let pool = Arc::new(builder.rejection_handler(CallerRuns).build().unwrap());
@@ -134,7 +134,7 @@ const BELOW: &[(&str, Way)] = &[
     }),
 ];
 
-/// Whether a task that is made in this way is cancelled with the token of the place where it is made.
+/// Returns whether a task that is made in this way is cancelled with the token of the place where it is made.
 fn hears(way: Way, pools: &Pools) -> bool {
     let (token, seen, done) = (CancelToken::new(), Record::new(), Signal::new());
     let (of_the_maker, note, is_done) = (token.clone(), seen.clone(), done.clone());
@@ -150,7 +150,7 @@ fn hears(way: Way, pools: &Pools) -> bool {
     seen.so_far()[0]
 }
 
-/// On a thread of no pool, on a worker of a thread pool and on a worker that steals.
+/// The places are a thread of no pool, a worker of a thread pool, and a worker that steals.
 #[test]
 fn a_task_hangs_below_the_token_of_its_maker_only_where_the_page_says_so() {
     within_deadline(|| {
@@ -182,7 +182,7 @@ fn a_task_that_is_forked_under_a_deadline_has_it() {
     });
 }
 
-/// A task that is forked under a token belongs to that token on whichever thread it runs.
+/// A task that is forked under a token belongs to that token, on whichever thread the task runs.
 #[test]
 fn a_task_that_is_taken_back_hangs_below_the_token_under_which_it_was_forked() {
     within_deadline(|| {
@@ -200,7 +200,8 @@ fn a_task_that_is_taken_back_hangs_below_the_token_under_which_it_was_forked() {
     });
 }
 
-/// A cancel that came before does not cut a masked step off, on whichever threads its halves run.
+/// A cancel that came before the masked step does not end the step early, on whichever threads its halves
+/// run.
 #[test]
 fn a_masked_computation_is_masked_on_every_thread() {
     within_deadline(|| {
@@ -219,8 +220,8 @@ fn a_masked_computation_is_masked_on_every_thread() {
     });
 }
 
-/// A submitter's thread runs the line, because the executor below runs tasks at once. Tasks that others
-/// submit meanwhile do not hang below that submitter's token.
+/// A submitter's thread runs the line, because the executor below runs tasks at once. Meanwhile other
+/// submitters submit tasks. The tokens of these tasks are not below that submitter's token.
 #[test]
 fn of_a_line_that_a_submitter_runs_only_its_own_task_hangs_below_its_token() {
     fn check(line: Arc<SerialExecutor<impl Executor + 'static>>) {

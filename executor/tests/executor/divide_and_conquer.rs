@@ -1,5 +1,5 @@
-//! The problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`: the same results as
-//! on one thread, for inputs of every kind, on pools of several sizes.
+//! The problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`: their results are
+//! those of one thread, for inputs of every kind, on pools of several sizes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -9,7 +9,7 @@ use executor::fork_join::ForkJoinPool;
 use crate::support::within_deadline;
 
 #[path = "../../examples/merge_sort/fork_join.rs"]
-// They read like modules of a library, and some of their items are only for the example.
+// The modules are written as in a library, and the example alone needs some of their items.
 #[allow(unreachable_pub, dead_code)]
 mod fork_join;
 #[path = "../../examples/merge_sort/input.rs"]
@@ -49,8 +49,8 @@ fn on_pools(check: impl Fn() + Sync + Send + 'static) {
     });
 }
 
-/// Lists with no, one and few elements, with as many as a piece has and with more: random, with many equal
-/// elements, all equal, in order, in reverse.
+/// Returns lists of all lengths: empty, short, as long as a piece, and longer. They are random, with many
+/// equal elements, with all elements equal, sorted, or in reverse order.
 fn lists() -> Vec<Vec<u32>> {
     let lengths = [0, 1, 2, 3, 499, 500, 501, 999, 1000, 1001, 4000, 5077];
     let of_length = |length: usize| {
@@ -91,7 +91,7 @@ fn what_is_in_a_list_is_found_and_nothing_else() {
     });
 }
 
-/// Counts its comparisons.
+/// A number that counts its comparisons.
 struct Counted<'a>(u32, &'a AtomicUsize);
 
 impl PartialEq for Counted<'_> {
@@ -101,7 +101,7 @@ impl PartialEq for Counted<'_> {
     }
 }
 
-/// A single worker comes to the other halves only after it has found the element in the first piece.
+/// A single worker begins the other halves only after it has found the element in the first piece.
 #[test]
 fn the_other_halves_learn_that_it_was_found() {
     within_deadline(|| {
@@ -170,7 +170,7 @@ fn the_hull_of_points_on_one_line_has_two_corners_at_most() {
     });
 }
 
-/// With few different coordinates, many points are alike or on one line.
+/// There are few different coordinates, so many points are equal or on one line.
 #[test]
 fn hulls_are_as_by_one_thread() {
     on_pools(|| {

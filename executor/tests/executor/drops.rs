@@ -1,4 +1,4 @@
-//! The drop of an executor over another one waits for nothing, in whichever state the one below is.
+//! The drop of an executor over another executor waits for nothing, in whichever state the executor below is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ type Wrapper = Box<dyn Submits>;
 type Make = fn(Pool) -> Wrapper;
 type Closure = Box<dyn FnOnce() + Send>;
 
-/// A wrapper, with only the method that these tests need.
+/// A wrapper, with the only method that these tests need.
 trait Submits: Send {
     fn submit(&self, f: Closure);
 }
@@ -62,9 +62,10 @@ const WRAPPERS: [(&str, Make); 8] = [
 /// The state of the pool below.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
-    /// Its threads are busy, one of them with a task of the wrapper, and its queue is full.
+    /// Its threads are busy, one of them with a task of the wrapper. Its queue is full.
     Full,
-    /// As in `Full`, but the wrapper's task has ended: a head that takes turns waits for room.
+    /// As in `Full`, but the wrapper's task has ended. The head of a line or stripe waits for room, to take
+    /// its next turn.
     HeadWaits,
     /// The pool was shut down, and its threads are busy.
     ShutDown,
@@ -102,8 +103,8 @@ fn drop_in(name: &str, make: Make, state: State, by_a_worker: bool) {
     let wrapper = make(Arc::clone(&pool));
     let takes_turns = name.contains("by turns");
 
-    // One thread has a task of the wrapper. A second task of the wrapper waits behind it: in the line if the
-    // wrapper is one, otherwise in the pool's queue.
+    // One thread has a task of the wrapper. A second task of the wrapper waits behind the first: in the line
+    // if the wrapper has lines, otherwise in the pool's queue.
     let (begun, ends, ran) = (Signal::new(), Signal::new(), Arc::new(AtomicUsize::new(0)));
     let (is_begun, until, counts) = (begun.clone(), ends.clone(), Arc::clone(&ran));
     wrapper.submit(Box::new(move || {
@@ -113,7 +114,7 @@ fn drop_in(name: &str, make: Make, state: State, by_a_worker: bool) {
     }));
     begun.wait();
 
-    // The other thread drops the wrapper, or is busy until the wrapper is gone.
+    // The other thread drops the wrapper, or is busy until the wrapper was dropped.
     let (busy, drops, dropped) = (Signal::new(), Signal::new(), Signal::new());
     let (is_busy, until) = (busy.clone(), if by_a_worker { drops.clone() } else { dropped.clone() });
     let counts = Arc::clone(&ran);

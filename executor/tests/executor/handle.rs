@@ -1,9 +1,9 @@
-//! The handle of a task: waiting for it, looking without waiting, and its outcomes.
+//! The handle of a task: to wait for the task, to look without a wait, and its outcomes.
 //!
-//! Waiting with a time limit is in [`crate::time_limits`], what a handle prints in [`crate::printed`], taking
-//! a task out of its queue in [`crate::taking_out`], cancelling in [`crate::cancel_task`]. A handle that is
-//! completed by hand is in [`crate::promise`], one with many waiters in [`crate::shared`], one that is
-//! awaited in [`crate::awaiting`].
+//! Waits with a time limit are in [`crate::time_limits`], and the printed forms in [`crate::printed`]. The
+//! removal of a task from its queue is in [`crate::taking_out`], and cancels are in [`crate::cancel_task`].
+//! Handles that are completed by hand are in [`crate::promise`], handles with many waiters in
+//! [`crate::shared`], and awaited handles in [`crate::awaiting`].
 
 use std::error::Error;
 use std::sync::Arc;

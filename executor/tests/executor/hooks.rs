@@ -1,4 +1,4 @@
-//! What a pool calls around its tasks, around its threads and at its end; and uses of these hooks.
+//! The calls that a pool makes around its tasks, around its threads and at its end; and uses of these hooks.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -96,7 +96,7 @@ fn the_hooks_are_called_around_each_task_and_each_thread_and_told_how_it_ended()
     });
 }
 
-/// The hooks of a task run on its thread and know it by its id.
+/// The hooks of a task run on the task's thread, and get the task's id.
 #[test]
 fn the_hooks_run_on_the_thread_of_the_task_and_are_told_its_id() {
     struct Where(Record<(thread::ThreadId, executor::TaskId)>);
@@ -118,7 +118,7 @@ fn the_hooks_run_on_the_thread_of_the_task_and_are_told_its_id() {
     });
 }
 
-/// A thread that has joined a task sees what the after-hook did.
+/// A thread that has joined a task sees the changes that the after-hook made.
 #[test]
 fn what_the_after_hook_did_is_visible_to_whoever_has_joined() {
     within_deadline(|| {
@@ -282,7 +282,7 @@ fn every_hook_may_use_its_pool() {
     });
 }
 
-/// SLIP-4, and a before-hook that cancels its task: the body does not run, and the after-hook is told.
+/// SLIP-4, and a before-hook that cancels its task: the body does not run, and the after-hook is called.
 #[test]
 fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
     #[derive(Clone, Default)]
@@ -309,7 +309,7 @@ fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
         hooks.0.set(handle.canceller()).unwrap();
         drop(busy);
         assert_matches!(handle.join(), Err(JoinError::Cancelled));
-        // The hook of the task that kept the thread busy perhaps counted, too.
+        // Perhaps the hook of the task that kept the thread busy has counted, too.
         pool.close();
         assert!(!ran.is_set());
         assert_eq!((hooks.1.get().is_some(), pool.stats().completed), (true, 2));
@@ -339,7 +339,7 @@ fn a_timing_pool_adds_up_its_tasks_and_logs_at_the_end() {
     });
 }
 
-/// Combines two hooks. Before and after a task, the first one is called first.
+/// Combines two hooks. Before a task and after it, the first hook is called first.
 struct Both<A, B>(A, B);
 
 impl<A: Hooks, B: Hooks> Hooks for Both<A, B> {
@@ -377,8 +377,8 @@ fn two_of_a_kind_in_one_hook_do_not_disturb_each_other() {
     });
 }
 
-/// A pool whose threads are workers of another pool. Each of them runs this pool's tasks inside one task of
-/// the other pool.
+/// A pool whose threads are workers of another pool. Each of these workers runs this pool's tasks inside one
+/// task of the other pool.
 struct Lent(Arc<ThreadPoolExecutor>);
 
 impl ThreadFactory for Lent {
@@ -421,8 +421,8 @@ fn tasks_that_wait_ask_for_more_threads_than_tasks_that_compute() {
         };
         let ms = Duration::from_millis;
         let (mostly_waits, many) = measure(ms(5), ms(50));
-        // The task waited for at least the 50 ms of its sleep; the time for which it computed has only a
-        // lower bound.
+        // The task waited for at least the 50 ms of its sleep. For its computing time there is only a lower
+        // bound.
         assert!(mostly_waits > 2.0, "{mostly_waits}");
         assert!(
             many >= recommended_threads(thread::available_parallelism().unwrap().get(), 1.0, 2.0),

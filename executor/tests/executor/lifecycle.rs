@@ -1,6 +1,7 @@
-//! Shutting down: what is refused, what still runs, what comes back, and when the pool has ended.
+//! The shutdown of a pool: what is refused, what still runs, what comes back, and when the pool has ended.
 //!
-//! What a shutdown does to races is in [`crate::invoke_any`], and to batches in [`crate::invoke_all`].
+//! The effect of a shutdown on races is in [`crate::invoke_any`], and the effect on batches in
+//! [`crate::invoke_all`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -337,7 +338,7 @@ fn submissions_that_race_with_shutting_down_now_are_refused_run_or_handed_back()
     });
 }
 
-/// END-2: waiting for the end is a wait like any other.
+/// END-2: the wait for the end is a wait like any other.
 #[test]
 fn a_cancelled_task_stops_awaiting_the_end_of_another_pool() {
     within_deadline(|| {

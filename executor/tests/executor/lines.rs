@@ -1,5 +1,5 @@
-//! A line and the executor below it: what that executor may do meanwhile, and what happens to submitters and
-//! waiters that count on the line.
+//! A line and the executor below it: the calls that this executor can make meanwhile, and what happens to
+//! submitters and waiters that count on the line.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak, mpsc};
@@ -15,11 +15,11 @@ fn refused(task: Task) -> Result<(), RejectedExecution> {
     Err(RejectedExecution { reason: RejectReason::Saturated, task })
 }
 
-/// After every second task the line asks for a next turn if tasks are left. After the last task none are
-/// left.
+/// After every second task the line asks for a next turn, if tasks are left. After the last task, no tasks
+/// are left.
 #[test]
 fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
-    /// Keeps the first head and refuses all others.
+    /// An executor that keeps the first head and refuses all others.
     #[derive(Default)]
     struct TakesOne {
         head: Mutex<Option<Task>>,
@@ -47,11 +47,11 @@ fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
     assert_eq!((ran.load(Ordering::Relaxed), below.asked.load(Ordering::Relaxed)), (6, 3));
 }
 
-/// The drop waits for the threads that have borrowed the executor, but not for the thread that it is called
-/// on.
+/// The drop waits for the threads that have borrowed the executor. It does not wait for the thread that calls
+/// it.
 #[test]
 fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
-    /// Keeps the first head. At the second call it drops the line.
+    /// An executor that keeps the first head. At the second call it drops the line.
     #[derive(Default)]
     struct Drops {
         head: Mutex<Option<Task>>,
@@ -80,11 +80,11 @@ fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
     });
 }
 
-/// No submitter may count on a head that can still be refused. But a submitter that is just offering the head
-/// would wait for itself.
+/// No submitter may count on a head that can still be refused. But if the submitter that offers the head
+/// waited for the answer, it would wait for itself.
 #[test]
 fn an_executor_may_submit_to_the_line_that_asks_it() {
-    /// Submits another task before it keeps the first head.
+    /// An executor that submits another task before it keeps the first head.
     #[derive(Default)]
     struct Submits {
         head: Mutex<Option<Task>>,
@@ -114,7 +114,7 @@ fn an_executor_may_submit_to_the_line_that_asks_it() {
 
 #[test]
 fn all_submitters_that_wait_for_the_answer_are_let_in() {
-    /// Keeps the head and answers when the test says so.
+    /// An executor that keeps the head, and answers when the test says so.
     #[derive(Default)]
     struct Hesitates {
         is_asked: Signal,
@@ -200,7 +200,7 @@ fn a_task_that_was_cancelled_before_it_came_does_not_count_as_waiting() {
     });
 }
 
-/// The pool has handed the head out, so the head is in no queue. The caller that has the head may run it at
+/// The pool has handed the head out, so the head is in no queue. The caller that got the head may run it at
 /// any time.
 #[test]
 fn a_line_whose_head_was_handed_out_is_waited_for() {

@@ -1,4 +1,4 @@
-//! Tokens that are cancelled as soon as one of several tokens is.
+//! Tokens that are cancelled as soon as one of several other tokens is cancelled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! How executors over others end, alone or together with the service below.
+//! How executors over others end, without the service below or together with it.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl ExecutorService for OneStripe {
     }
 }
 
-/// Each kind of executor that passes its tasks on unchanged, and ends alone.
+/// Each kind of executor that passes its tasks on unchanged, and can end while the executor below goes on.
 fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(BoundedExecutor::over(Arc::clone(pool), 100)),
@@ -61,8 +61,8 @@ fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind of executor that puts its tasks into lines, and ends alone. The executor below takes out or
-/// refuses the head of a line, not a task; other tests check that.
+/// Each kind of executor that puts its tasks into lines, and can end while the executor below goes on. The
+/// executor below takes out or refuses the head of a line, not a task; other tests check that.
 fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(SerialExecutor::over(Arc::clone(pool))),
@@ -70,7 +70,7 @@ fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind of executor that ends the executor below, too.
+/// Each kind of executor that, at its end, ends the executor below, too.
 fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(BoundedExecutor::owning(Arc::clone(pool), 100)),
@@ -81,20 +81,20 @@ fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind from [`over`], with two more executors over it.
+/// Each kind of executor from [`over`], with two more executors over it.
 fn stacks(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     let once = over(pool).into_iter().map(TrackingExecutor::over);
     let twice = once.map(|below| Arc::new(BoundedExecutor::over(below, 100)) as Arc<dyn ExecutorService>);
     twice.collect()
 }
 
-/// Runs a test with each executor that ends alone, each over a pool of one thread of its own.
+/// Runs a test with each executor that ends without its pool. Each has a pool of one thread of its own.
 fn on_each(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
     on_each_that_passes_on(&test);
     on_each_of(lines, test);
 }
 
-/// Runs a test with each executor that ends alone and has no lines.
+/// Runs a test with each executor that ends without its pool and has no lines.
 fn on_each_that_passes_on(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
     on_each_of(over, &test);
     on_each_of(stacks, test);
@@ -222,8 +222,8 @@ fn the_executor_below_cancels_them_as_well() {
     });
 }
 
-/// Whether the calling task is asked to stop: as a wait sees it, which makes no token, and as the task's
-/// token says.
+/// Whether the calling task is asked to stop. The first result is what a wait sees, which makes no token. The
+/// second is what the task's token says.
 fn is_asked_to_stop() -> (bool, bool) {
     (executor::Latch::new(0).wait().is_err(), CancelToken::current().is_cancelled())
 }
@@ -499,7 +499,7 @@ fn a_task_that_waits_for_one_behind_it_is_told_that_it_starves() {
     });
 }
 
-/// The task that holds the only permit asks for another, with executors above or below the bound.
+/// The task that holds the only permit asks for another permit, with executors above or below the bound.
 #[test]
 fn the_permits_of_a_stack_are_known_by_their_tasks() {
     within_deadline(|| {
@@ -514,7 +514,7 @@ fn the_permits_of_a_stack_are_known_by_their_tasks() {
                 matches!(refused.reason, RejectReason::Starved(_))
             };
             assert!(stack.submit(wants_another).unwrap().join_timeout(LONG).unwrap());
-            // While the task with the permit is queued, it is known, too.
+            // While the task with the permit is queued, the holder is known, too.
             let own = Arc::clone(&stack);
             let waits = pool.submit(move || {
                 own.execute(|| ()).unwrap();

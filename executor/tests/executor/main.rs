@@ -1,8 +1,8 @@
 //! The behaviour of the executors: one test for each behaviour, one module for each subject.
 //!
-//! A name such as `END-5` in a test's comment is the number of a behaviour in `CONFORMANCE.md`, the list of
-//! what the conformance tests of `java.util.concurrent` pin down. The list says where each behaviour is
-//! tested, or why not.
+//! A name such as `END-5` in a test's comment is the number of a behaviour in `CONFORMANCE.md`. That file
+//! lists the behaviours that the conformance tests of `java.util.concurrent` check. For each behaviour the
+//! list says where it is tested, or why it is not.
 
 mod support; // deadlines, tasks that the test holds up, values that report their drop
 
@@ -13,7 +13,7 @@ mod pool_steps; // the straightforward pool, which is not an executor: what each
 mod invoke_all; // a batch of tasks, and the wait for the last of them
 mod invoke_any; // tasks that compete, and the wait for the first success
 mod completion; // the completion service: results in the order in which their tasks end
-mod auto_traits; // types that can be sent to and shared with other threads, and that survive a caught panic
+mod auto_traits; // types that can be sent to other threads, be shared with them, and survive a caught panic
 
 mod scope; // tasks that borrow from the stack
 mod fork_join; // work that splits itself
@@ -59,7 +59,7 @@ mod lifecycle; // shutting down: what is refused, what still runs, what comes ba
 mod stopping; // stopping a pool without owning it: by a token, by a stopper
 mod closing; // closing and dropping: waiting for what was accepted
 
-// A user's code that does its worst
+// User code that does its worst
 mod panic; // a panic costs no thread, no task and no count, wherever it happens
 mod panic_handler; // which handler gets the report of a panic that no joiner reads
 mod bad_queue; // a queue or comparator that panics, or that drops tasks

@@ -1,4 +1,4 @@
-//! The executor for tests: it runs tasks when the test says so, in the order in which the test says so.
+//! The executor for tests: the test decides when its tasks run, and in which order.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use executor::{
 
 use crate::support::{LONG, Record, SHORT, Signal, assert_matches, on_thread, rounds, within_deadline};
 
-/// Submits a task for each number; the task records its number when it runs.
+/// Submits a task for each number. Each task records its number when it runs.
 fn submit(executor: &ManualExecutor, record: &Record<u32>, numbers: std::ops::Range<u32>) -> Vec<TaskId> {
     let submit = |n| {
         let record = record.clone();

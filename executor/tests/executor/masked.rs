@@ -1,4 +1,4 @@
-//! Steps that a cancel does not cut off.
+//! Steps that a cancel does not end early.
 
 use std::panic::catch_unwind;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
         let token = CancelToken::new();
         token.cancel();
         token.attach(|| {
-            // One wait could end at once, and the other one must block.
+            // The first wait could end at once. The second must block.
             let waits = || (Latch::new(0).wait(), Latch::new(1).wait_timeout(SHORT));
             let in_a_task = || DirectExecutor.submit(waits).unwrap().join().unwrap();
             assert_eq!(in_a_task(), (Err(Cancelled), Err(WaitError::Interrupted)));
@@ -71,7 +71,7 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
     });
 }
 
-/// Waits in each of the ways in which a thread can get a token.
+/// Waits under the token, in each of the ways in which a thread can get a token.
 fn waits_under(token: &CancelToken) -> [bool; 3] {
     let closed = Latch::new(1);
     [

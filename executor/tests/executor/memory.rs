@@ -1,6 +1,6 @@
-//! When the values that tasks capture and return are dropped: as soon as no code can need them any more.
+//! When the values that tasks capture and return are dropped: as soon as no code can need them.
 //!
-//! How removed and purged tasks are dropped is in [`crate::queues`].
+//! How removed and purged tasks are dropped is tested in [`crate::queues`].
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn an_idle_worker_keeps_nothing_of_the_last_task() {
     });
 }
 
-/// After a panic, too, neither the task's data nor the payload stays.
+/// After a panic, too, neither the task's captured values nor the payload stay.
 #[test]
 fn an_idle_worker_keeps_nothing_of_a_task_that_panicked() {
     within_deadline(|| {

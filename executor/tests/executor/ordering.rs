@@ -90,7 +90,7 @@ fn each_of_many_tasks_runs_exactly_once() {
     });
 }
 
-/// SAT-7: a user may submit the same work again and again; each submission is a task of its own.
+/// SAT-7: a user can submit the same closure again and again. Each submission is a task of its own.
 #[test]
 fn one_closure_can_be_submitted_again_and_again() {
     within_deadline(|| {
@@ -189,7 +189,7 @@ fn a_pool_runs_as_many_tasks_at_once_as_it_has_threads_and_no_more() {
     });
 }
 
-/// A task that blocks holds up its own thread, not the tasks that wait behind it.
+/// A task that blocks delays its own thread, not the tasks that wait behind it.
 #[test]
 fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     within_deadline(|| {
@@ -212,7 +212,7 @@ fn an_idle_worker_takes_what_a_blocked_one_cannot() {
 }
 
 /// A burst of submissions wakes all the workers that it needs, although its submitter wakes only the first
-/// one.
+/// worker.
 #[test]
 fn tasks_that_wait_for_each_other_all_get_a_thread() {
     within_deadline(|| {
@@ -237,7 +237,8 @@ fn tasks_that_wait_for_each_other_all_get_a_thread() {
     });
 }
 
-/// Only a smoke test: the model checkers check the memory model. A machine that orders stores anyway cannot.
+/// This is only a smoke test; the model checkers check the memory model. On a machine that orders all stores,
+/// this test cannot find a missing order.
 #[test]
 fn what_was_done_before_the_submission_is_seen_by_the_task_and_what_it_did_by_the_joiner() {
     within_deadline(|| {
@@ -263,7 +264,8 @@ fn tasks_of_a_single_thread_see_what_those_before_them_did() {
         let sum = Arc::new(AtomicUsize::new(0));
         for _ in 0..1_000 {
             let sum = Arc::clone(&sum);
-            // Two separate steps on purpose: a second thread or a stale read would lose an addition.
+            // The addition has two separate steps on purpose. A second thread or a stale read would lose an
+            // addition.
             pool.execute(move || sum.store(sum.load(Ordering::Relaxed) + 1, Ordering::Relaxed)).unwrap();
         }
         pool.close();
@@ -305,9 +307,9 @@ fn a_task_can_submit_further_tasks_to_its_own_pool() {
     });
 }
 
-/// As many tasks run side by side as there are threads, the first in the queue first, even if no task ends
-/// before another has begun. A worker that took two tasks at a time, because the tasks before were short,
-/// would keep one of them from its partner.
+/// As many tasks run at the same time as there are threads. The first task in the queue begins first, even if
+/// no task ends before another has begun. A worker must not take two tasks at a time because the tasks before
+/// were short: it would keep a task from the task that waits for it.
 #[test]
 fn pairs_of_tasks_that_wait_for_each_other_meet_on_two_threads() {
     within_deadline(|| {

@@ -1,7 +1,7 @@
-//! A panic in a user's code costs no thread, no task and no count, wherever on a task's way it happens.
+//! After a panic in user code no thread, task or count is lost, wherever the panic happens.
 //!
-//! Which handler gets the report is in [`crate::panic_handler`]. Panics in hooks, factories and queues are in
-//! [`crate::hooks`], [`crate::factory`] and [`crate::bad_queue`].
+//! Which handler gets the report is tested in [`crate::panic_handler`]. Panics in hooks, factories and queues
+//! are tested in [`crate::hooks`], [`crate::factory`] and [`crate::bad_queue`].
 
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,8 +19,8 @@ use crate::support::{
     Explosions, LONG, Signal, assert_matches, blocked, occupy, on_every_executor, within_deadline,
 };
 
-/// Calls `trouble` with a pool of one thread, and asserts that the thread survives and that the numbers are
-/// right. `tasks` and `panics` are what `trouble` adds to the counters.
+/// Calls `trouble` with a pool of one thread. Then it asserts that the thread survives and that the numbers
+/// are right: `trouble` must add `tasks` and `panics` to the counters.
 fn the_pool_survives(tasks: u64, panics: u64, trouble: impl FnOnce(&ThreadPoolExecutor)) {
     let pool = ThreadPoolExecutor::fixed(1);
     let worker = || pool.submit(|| thread::current().id()).unwrap().join_timeout(LONG).unwrap();
@@ -293,7 +293,7 @@ fn in_the_waker_of_a_task_that_is_cancelled() {
     });
 }
 
-/// FUT-5: on any executor the panic goes to the holder of the handle, and not to the submitter.
+/// FUT-5: on any executor, the holder of the handle gets the panic, and not the submitter.
 #[test]
 fn in_the_body_on_every_executor() {
     within_deadline(|| {

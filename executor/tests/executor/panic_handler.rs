@@ -1,4 +1,4 @@
-//! A panic that no joiner reads goes to the pool's handler, once. (The handler of the process has a test in a
+//! A panic that no joiner reads goes to the pool's handler, once. (The process's handler has a test in a
 //! process of its own.)
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ struct Heard {
     after_cancel: bool,
 }
 
-/// A pool of one thread, and the reports to its handler.
+/// Returns a pool of one thread, and the reports to its handler.
 fn pool() -> (ThreadPoolExecutor, Record<Heard>) {
     let (builder, heard) = builder();
     (builder.build().unwrap(), heard)
@@ -36,7 +36,7 @@ fn builder() -> (ThreadPoolBuilder, Record<Heard>) {
     (builder, heard)
 }
 
-/// Panics without the hook, which would fill the output.
+/// Panics without the panic hook, which would fill the output.
 fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }
@@ -93,7 +93,7 @@ fn a_panic_whose_handle_is_dropped_unread_is_reported_then() {
     });
 }
 
-/// A panic that is read, in any of the ways to read it, belongs to its reader and is not reported.
+/// If the panic is read, in any of the possible ways, it belongs to the reader and is not reported.
 #[test]
 fn a_panic_that_was_read_is_not_reported() {
     within_deadline(|| {
@@ -233,7 +233,7 @@ fn a_panic_in_the_handler_itself_costs_nothing() {
     });
 }
 
-/// The handler panics with a payload that panics when it is dropped.
+/// The handler panics, and the payload of that panic panics when it is dropped.
 #[test]
 fn a_payload_of_the_handlers_own_panic_that_panics_again_costs_nothing() {
     within_deadline(|| {

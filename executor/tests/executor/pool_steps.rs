@@ -1,5 +1,5 @@
-//! The straightforward pool of `examples/pool_steps`, step by step: each step keeps the abilities of the
-//! steps before it, and adds its own. The example shows the faults that a step still has.
+//! The straightforward pool of `examples/pool_steps`, step by step. Each step can do all that the earlier
+//! steps can do, and adds its own ability. The example shows the faults that a step still has.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Sender};
@@ -26,13 +26,13 @@ mod step_5_own_queue;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// What all steps can do.
+/// The abilities of all steps.
 trait Step {
     fn with_threads(threads: usize) -> Self;
     fn give(&self, job: Job);
 }
 
-/// What the steps from the third on can do.
+/// The abilities of the steps from the third on.
 trait Ends: Step {
     fn end(self);
 }
@@ -93,7 +93,7 @@ impl step_5_own_queue::Queue for OldestFirst {
     }
 }
 
-/// Makes a test for each property and each step that has it.
+/// Makes a test for each property and each step that has the property.
 macro_rules! properties {
     ($($property:ident: $($step:ident)+;)+) => {$(
         mod $property {

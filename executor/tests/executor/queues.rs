@@ -1,4 +1,4 @@
-//! The queue of a pool: in which order tasks run, how a task is taken out, and what cancelled tasks leave
+//! The queue of a pool: the order in which tasks run, the removal of a task, and what cancelled tasks leave
 //! behind.
 
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ fn queues() -> [Box<dyn WorkQueue>; 6] {
     ]
 }
 
-/// Passes its calls on to another queue, and counts.
+/// A queue that passes its calls on to another queue, and counts.
 struct Counting {
     queue: Box<dyn WorkQueue>,
     counts: Arc<Counts>,
@@ -86,14 +86,14 @@ impl WorkQueue for Counting {
     }
 }
 
-/// A pool of one thread, and the counts of its queue.
+/// Returns a pool of one thread, and the counts of its queue.
 fn counted(queue: FifoQueue) -> (ThreadPoolExecutor, Arc<Counts>) {
     let queue = Counting::new(Box::new(queue));
     let counts = Arc::clone(&queue.counts);
     (one_thread(queue), counts)
 }
 
-/// The order in which a pool of one thread runs waiting tasks, each given by its name and priority.
+/// Returns the order in which a pool of one thread runs waiting tasks, each given by its name and priority.
 fn order(queue: impl WorkQueue + 'static, tasks: &[(&'static str, i32)]) -> Vec<&'static str> {
     let pool = one_thread(queue);
     let busy = occupy(&pool);
@@ -128,7 +128,7 @@ fn tasks_run_in_the_order_of_the_queue() {
     });
 }
 
-/// A task that comes late overtakes those that wait, but not the one that runs.
+/// A task that comes late overtakes the tasks that wait, but not the task that runs.
 #[test]
 fn an_important_task_overtakes_those_that_wait() {
     within_deadline(|| {
@@ -196,13 +196,13 @@ fn a_hand_off_takes_a_task_only_for_a_thread_that_is_idle() {
     });
 }
 
-/// A thread that has just ended a task needs a moment until it is idle; a hand-off queue accepts no task
-/// before that.
+/// Lets the idle thread become ready again. A thread that has just ended a task needs a moment until it is
+/// idle, and a hand-off queue accepts no task before that.
 fn settle_when_accepted(pool: &ThreadPoolExecutor) {
     eventually("the thread is idle and takes a task", || pool.execute(|| ()).is_ok());
 }
 
-/// A user's queue: two classes of tasks take turns, and it refuses a task called `never`.
+/// A user's queue in which two classes of tasks take turns. It refuses a task called `never`.
 #[derive(Default)]
 struct TakingTurns {
     lines: [VecDeque<Task>; 2],
@@ -406,7 +406,7 @@ fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     });
 }
 
-/// Without a call of `purge`, too, a queue that no worker reaches does not fill up with cancelled tasks.
+/// Nobody calls `purge`, and no worker takes tasks. Still the queue does not fill up with cancelled tasks.
 #[test]
 fn a_queue_whose_tasks_are_all_cancelled_stays_small() {
     within_deadline(|| {
@@ -437,8 +437,8 @@ fn a_cancelled_task_takes_no_room() {
     });
 }
 
-/// A task may reach the queue directly or through the inbox. In a pool with the library's own FIFO queue,
-/// only the first task here goes directly.
+/// A task reaches the queue directly or through the inbox. In a pool with the library's own FIFO queue, only
+/// the first task here goes directly.
 #[test]
 fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     within_deadline(|| {
@@ -464,8 +464,8 @@ fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     });
 }
 
-/// A hand-off queue accepts one task for each idle thread. A task that was cancelled on its way does not
-/// count.
+/// A hand-off queue accepts one task for each idle thread. A task that was cancelled before it got there does
+/// not count.
 #[test]
 fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Why a token was cancelled, as its holders and the errors report it.
+//! Why a token was cancelled, as the holders of the token and the errors report it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use executor::{
 
 use crate::support::{Explosions, LONG, Signal, blocked, on_thread, tracked, within_deadline};
 
-/// What users can read from a reason.
+/// Returns what users can read from a reason.
 fn read(cancelled: &Cancelled) -> (CancelKind, bool, Option<&str>) {
     let reason = cancelled.reason().expect("a reason");
     (reason.kind(), reason.is_inherited(), reason.message())
@@ -24,7 +24,7 @@ fn a_token_that_is_not_cancelled_has_no_reason_and_a_plain_cancel_is_a_request()
     assert_eq!(token.check().unwrap_err().to_string(), "the task was cancelled: somebody asked for it");
 }
 
-/// A user may pass a reason on from tree to tree, for instance in a callback.
+/// A user can pass a reason on from one tree of tokens to another, for instance in a callback.
 #[test]
 fn a_reason_that_was_inherited_elsewhere_is_not_inherited_where_it_is_given() {
     let (request, other) = (CancelToken::new(), CancelToken::new());
@@ -171,7 +171,7 @@ fn the_value_is_dropped_with_the_last_who_can_ask_for_it() {
     assert!(!alive());
 }
 
-/// The value is the user's, so its `Drop` may panic, wait, or look at its token.
+/// The value belongs to the user. So its `Drop` may panic, wait, or use its token.
 #[test]
 fn a_value_that_cannot_be_dropped_quietly_disturbs_neither_token_nor_task() {
     within_deadline(|| {

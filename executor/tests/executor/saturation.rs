@@ -1,4 +1,4 @@
-//! What happens to a task for which there is no room, and to a task that comes after the end.
+//! What happens to a task for which there is no room, and to a task that comes after the shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use crate::support::{
     LONG, Occupied, Record, Signal, assert_matches, eventually, occupy, on_thread, rounds, within_deadline,
 };
 
-/// A pool of one thread, which is busy, with a queue of one place, which is full. `first` is the task in the
+/// Returns a pool with one busy thread and a queue with one place, which is full. `first` is the task in the
 /// queue.
 fn full(
     handler: impl RejectionHandler + 'static,
@@ -27,7 +27,7 @@ fn full(
     (pool, busy, first)
 }
 
-/// Counts its calls, and gives each task back.
+/// A handler that counts its calls, and gives each task back.
 #[derive(Clone, Default)]
 struct Counting(Arc<AtomicUsize>);
 
@@ -137,8 +137,8 @@ fn caller_runs_runs_the_task_on_the_submitting_thread() {
     });
 }
 
-/// Back-pressure: a submitter that runs a task submits nothing meanwhile. The task that it runs overtakes
-/// those that wait.
+/// A submitter that runs a task submits nothing meanwhile, so it slows down. The task that it runs overtakes
+/// the tasks that wait.
 #[test]
 fn with_caller_runs_the_submitter_does_every_task_that_does_not_fit_in_its_turn() {
     within_deadline(|| {
@@ -256,7 +256,7 @@ fn discard_oldest_gives_the_task_back_if_there_is_no_queue_to_make_room_in() {
     });
 }
 
-/// Starts threads that begin only when the test releases them.
+/// A factory whose threads begin only when the test releases them.
 #[derive(Clone, Default)]
 struct HeldBack(Signal);
 
@@ -271,7 +271,8 @@ impl ThreadFactory for HeldBack {
     }
 }
 
-/// A task for which a thread is being started does not wait in the queue, so it cannot be the oldest there.
+/// A task for which a thread is being started does not wait in the queue. So it cannot be the oldest task
+/// there.
 #[test]
 fn discard_oldest_leaves_a_task_alone_whose_thread_is_being_started() {
     within_deadline(|| {
@@ -319,7 +320,7 @@ fn a_task_that_was_given_back_can_be_submitted_again_until_it_is_accepted() {
     });
 }
 
-/// Passes a task on to another pool if there is no room in this one.
+/// A handler that passes a task on to another pool if there is no room in this pool.
 struct Overflow(ThreadPoolExecutor);
 
 impl RejectionHandler for Overflow {
@@ -339,7 +340,8 @@ fn a_handler_of_ones_own_may_pass_the_task_on() {
     });
 }
 
-/// Makes room by taking out the next task, and runs that task when the new one is in the queue.
+/// A handler that makes room by taking out the next task. It runs that task when the new task is in the
+/// queue.
 struct Swap(Record<String>);
 
 impl RejectionHandler for Swap {
@@ -400,7 +402,7 @@ fn the_handler_hears_of_a_task_that_no_thread_could_be_started_for() {
     });
 }
 
-/// A handler that is replaced while a submitter's thread calls it finishes what it began.
+/// If a handler is replaced while a submitter's thread calls it, that call goes on to its end.
 #[test]
 fn a_handler_may_replace_itself() {
     struct Once(std::sync::Weak<ThreadPoolExecutor>);
@@ -416,7 +418,8 @@ fn a_handler_may_replace_itself() {
     }
     within_deadline(|| {
         let pool = Arc::new(full(Abort).0);
-        // The tasks that filled the pool are gone with the guard, so the test fills it again.
+        // The tasks that filled the pool have ended, because the guard is gone. So the test fills the pool
+        // again.
         eventually("it is idle", || pool.stats().completed == 2);
         let _busy = occupy(&pool);
         pool.execute(|| ()).unwrap();

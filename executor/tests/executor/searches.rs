@@ -1,5 +1,5 @@
 //! The searches of `examples/puzzle`: what they find, that they notice when there is no solution, and that
-//! they stop.
+//! they end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -81,7 +81,7 @@ fn ways<P: Puzzle>() -> [Way<P>; 3] {
     ]
 }
 
-/// More positions than any puzzle here has, except the large one.
+/// More positions than any puzzle here has, except for the large puzzle.
 const MOST: usize = 1 << 20;
 
 fn fresh<P: Puzzle>(puzzle: P) -> Arc<Search<P>> {
@@ -122,7 +122,7 @@ fn the_fewest_steps_of_klotski_are_found_in_order_and_by_levels() {
     });
 }
 
-/// A well-known number. The block can never be at this target, so the search sees all positions.
+/// The number is well known. The block can never be at this target, so the search sees all positions.
 #[test]
 fn klotski_has_25955_positions() {
     within_deadline(|| {
@@ -132,7 +132,7 @@ fn klotski_has_25955_positions() {
     });
 }
 
-/// A large block that must get from one corner to the opposite one.
+/// Returns a puzzle with a large block that must get from one corner to the opposite corner.
 fn small() -> Blocks {
     puzzles::draw("AAB AAC DEF G..", 7)
 }
@@ -198,8 +198,8 @@ fn a_puzzle_without_solution_is_known_to_have_none() {
     });
 }
 
-/// A puzzle with so many positions, in no order, that no search sees all of them. The closure gets each
-/// position, and says whether it is a solution.
+/// A puzzle with so many positions, in no order, that no search sees all of them. The closure says for each
+/// position whether it is a solution.
 struct Endless<F>(F);
 
 impl<F: Fn(u64) -> bool + Send + Sync + 'static> Puzzle for Endless<F> {
@@ -243,7 +243,7 @@ fn a_cancel_stops_a_search_and_leaves_nothing_in_the_pool() {
     });
 }
 
-/// The rest of the search would never end.
+/// Without the solution, the search would never end.
 #[test]
 fn a_solution_stops_those_who_still_search() {
     within_deadline(|| {
@@ -280,7 +280,7 @@ fn a_search_sees_no_more_positions_than_it_has_room_for() {
     });
 }
 
-/// After lost tasks, an answer of "no solution" would be a lie.
+/// If tasks were lost, the answer "no solution" would be wrong.
 #[test]
 fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solution() {
     within_deadline(|| {
@@ -308,7 +308,7 @@ fn a_task_that_is_dropped_or_refused_or_panics_is_no_sign_that_there_is_no_solut
     });
 }
 
-/// The pool's request reaches a task that would never need to submit another one.
+/// The pool's request must reach a task that would never submit another task.
 #[test]
 fn a_pool_that_is_shut_down_now_ends_its_searches() {
     within_deadline(|| {
@@ -324,7 +324,7 @@ fn a_pool_that_is_shut_down_now_ends_its_searches() {
     });
 }
 
-/// The number of a search's tasks in the pool does not grow with the number of positions.
+/// The number of the search's tasks in the pool does not grow with the number of positions.
 #[test]
 fn batches_have_at_most_so_many_tasks_at_a_time() {
     within_deadline(|| {
@@ -337,7 +337,7 @@ fn batches_have_at_most_so_many_tasks_at_a_time() {
         };
         let search = Arc::new(Search::new(Endless(look), 5_000));
         assert_eq!(batches::solve(&search, &executor, Bounds(3, 4)), Err(Unfinished::NoRoom));
-        // On each thread, a task that has given its place back is perhaps still ending.
+        // On each thread, perhaps a task that has given its place back has not ended yet.
         assert!((3..=5).contains(&most.load(Ordering::Relaxed)), "{most:?}");
     });
 }

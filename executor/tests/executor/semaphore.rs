@@ -15,7 +15,8 @@ use crate::support::{
 
 type Wait = fn(&Semaphore) -> Result<usize, WaitError>;
 
-/// The four ways to wait for permits. A wait that fails says why; one that succeeds keeps its permits.
+/// The four ways to wait for permits. If the wait fails, the function says why. If it succeeds, the permits
+/// stay taken.
 const WAITS: [Wait; 4] = [
     |semaphore| semaphore.acquire().map(Permit::forget).map_err(WaitError::from),
     |semaphore| semaphore.acquire_many(3).map(Permit::forget).map_err(WaitError::from),
@@ -244,7 +245,7 @@ fn an_owned_permit_comes_back_where_it_is_dropped() {
         assert_eq!(semaphore.available_permits(), 1);
         pool.submit(move || drop(permit)).unwrap().join().unwrap();
         assert_eq!(semaphore.available_permits(), 3);
-        // One task never runs, one panics, and one forgets its permit.
+        // One task never runs, one task panics, and one task forgets its permit.
         let permit = semaphore.acquire().unwrap().into_owned();
         drop(Task::new(move || drop(permit)));
         let permit = semaphore.acquire().unwrap().into_owned();
@@ -262,8 +263,8 @@ fn an_owned_permit_comes_back_where_it_is_dropped() {
     });
 }
 
-/// The semaphore had recorded which thread of the pool has the permit. The record ends when the permit is
-/// owned.
+/// The semaphore had recorded which thread of the pool has the permit. When the permit becomes an owned
+/// permit, that record ends.
 #[test]
 fn an_owned_permit_of_a_pools_thread_comes_back_once() {
     within_deadline(|| {
@@ -278,8 +279,8 @@ fn an_owned_permit_of_a_pools_thread_comes_back_once() {
     });
 }
 
-/// The semaphore does not know which thread will give an owned permit back. So a wait for it never counts as
-/// one that cannot end; and it does end.
+/// The semaphore does not know which thread will give an owned permit back. So a wait for such a permit is
+/// never reported as a wait that cannot end. In this test the wait does end.
 #[test]
 fn whoever_waits_for_an_owned_permit_is_not_said_to_starve() {
     within_deadline(|| {
@@ -294,7 +295,7 @@ fn whoever_waits_for_an_owned_permit_is_not_said_to_starve() {
         spot.wait_until_blocked();
         drop(permit);
         assert_eq!(waits.unwrap().join().unwrap(), Ok(1));
-        // When a task of the pool has the permit again, its holder is known again.
+        // When a task of the pool has the permit again, the holder of the permit is known again.
         semaphore.release(1);
         let starves = pool.submit(move || {
             let _held = semaphore.acquire().unwrap();
@@ -346,8 +347,8 @@ fn one_release_can_serve_several_waiters() {
     });
 }
 
-/// A waiter that gives up at the head of the line leaves its permits, which were too few for it, to those
-/// behind it.
+/// The waiter at the head of the line gives up. The free permits were too few for it. Now they go to the
+/// waiters behind it.
 #[test]
 fn a_waiter_that_gives_up_makes_way() {
     within_deadline(|| {

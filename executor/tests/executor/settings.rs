@@ -1,4 +1,4 @@
-//! The settings: which ones contradict each other, what can be changed while the pool runs, and a pool
+//! The settings: which settings contradict each other, which can be changed while the pool runs, and a pool
 //! without settings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -144,7 +144,7 @@ fn a_pool_without_its_knobs_does_everything_else() {
     });
 }
 
-/// Several threads change the settings of a pool at work; at the end each task has run once.
+/// Several threads change the settings while the pool runs tasks. At the end, each task has run once.
 #[test]
 fn knobs_can_be_turned_while_the_pool_works() {
     within_deadline(|| {

@@ -301,14 +301,14 @@ impl Wake for Nobody {
     fn wake(self: Arc<Self>) {}
 }
 
-/// A waker, and a function that counts its other copies.
+/// Returns a waker, and a function that counts the other copies of the waker.
 fn counted() -> (Waker, impl Fn() -> usize) {
     let nobody = Arc::new(Nobody);
     let weak = Arc::downgrade(&nobody);
     (Waker::from(nobody), move || weak.strong_count() - 1)
 }
 
-/// An asynchronous task that also looks at other things polls the handle with a new waker each time.
+/// An asynchronous task that also polls other futures polls the handle with a new waker each time.
 #[test]
 fn a_handle_keeps_only_the_waker_of_its_last_poll_and_none_when_it_is_gone() {
     let (_promise, handle) = Promise::<()>::new();

@@ -1,4 +1,5 @@
-//! What is special about the executors without a pool. (The minimal pool's own example shows its faults.)
+//! The special behaviour of the executors without a pool. (The faults of the minimal pool are shown by its
+//! own example.)
 
 use std::sync::mpsc;
 use std::thread;
@@ -20,7 +21,7 @@ fn the_direct_executor_runs_tasks_within_tasks() {
     assert_eq!(nested.unwrap().join().unwrap(), 2);
 }
 
-/// The task's token is below that of the submitter, and is its own.
+/// The task has a token of its own, below the token of the submitter.
 #[test]
 fn a_task_of_the_direct_executor_inherits_the_request_and_keeps_its_own_to_itself() {
     let token = CancelToken::new();

@@ -80,7 +80,7 @@ fn a_task_counts_as_completed_when_it_has_ended_and_not_before() {
     });
 }
 
-/// STAT-2 as a callback sees it, which runs later than a joiner is released.
+/// STAT-2, as a callback sees it. The callback runs after a joiner was released.
 #[test]
 fn a_callback_finds_its_task_counted() {
     within_deadline(|| {
@@ -219,8 +219,8 @@ fn what_a_pool_prints_says_what_its_sizes_are() {
     });
 }
 
-/// Tasks appear by name if they have one: the running tasks first, then the waiting ones in the order in
-/// which they will run.
+/// The snapshot shows tasks by name, if they have one. It shows the running tasks first, and then the waiting
+/// tasks in the order in which they will run.
 #[test]
 fn a_snapshot_names_what_runs_and_what_waits() {
     within_deadline(|| {

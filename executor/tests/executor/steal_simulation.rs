@@ -1,5 +1,5 @@
 //! The simulation of `examples/steal_simulation`: it does all the work once and in order, and keeps the
-//! bounds of theory.
+//! theoretical bounds.
 
 #[path = "../../examples/steal_simulation/costs.rs"]
 #[allow(unreachable_pub, dead_code)] // they read like modules of a library
@@ -31,11 +31,11 @@ use log::{Run, What};
 use pool::simulate;
 use tree::{Piece, Tree};
 
-/// A pool without costs: the result depends only on which worker takes which piece.
+/// A pool without costs. So the result depends only on which worker takes which piece.
 const FREE: Costs =
     Costs { call: 0, offer: 0, steal: 0, look: 1, patience: 0, wake: 0, wake_up: 0, gears: Gears::One };
 
-/// A random tree: halves of different sizes, work before and after.
+/// Returns a random tree: it has halves of different sizes, and work before and after the halves.
 fn drawn(seed: u64) -> Tree {
     let hash =
         |n: u64| (n ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd134_2543_de82_ef95) >> 33;
@@ -53,7 +53,8 @@ fn joins_of(tree: &Tree) -> u64 {
     tree.0.iter().filter(|node| node.second.is_some()).count() as u64
 }
 
-/// Calls `check` with each tree, number of workers and costs, and with the result of the run.
+/// Calls `check` with each tree, each number of workers and each set of costs, and with the result of that
+/// run.
 fn for_each_run(check: impl Fn(&Tree, usize, Costs, &Run)) {
     for seed in 1..60 {
         let tree = drawn(seed);
@@ -127,8 +128,8 @@ fn no_run_is_faster_than_the_work_divided_or_than_the_longest_way() {
     });
 }
 
-/// Theory promises `T1/p + c · T∞` for thieves that take any piece. A worker that waits takes only pieces of
-/// one half, so theory promises nothing here. These trees need a constant of 3.94.
+/// Theory promises `T1/p + c · T∞` if thieves take any piece. Here a worker that waits takes only pieces of
+/// one half, so theory promises nothing. For these trees the constant `c` must be 3.94.
 #[test]
 fn without_costs_a_run_is_not_much_slower_than_greedy() {
     for seed in 1..200 {

@@ -1,4 +1,4 @@
-//! Stopping a pool without owning it: by a token that the pool hangs on, or by a stopper.
+//! Ways to stop a pool without owning it: a token that is above the pool, or a stopper.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn hanging_on(token: &CancelToken) -> ThreadPoolExecutor {
 }
 
 /// Starts a task that sleeps until it is cancelled, and then sends the reason. The task sets the signal when
-/// it has begun.
+/// it begins.
 fn sleeper(pool: &ThreadPoolExecutor) -> (Signal, mpsc::Receiver<Cancelled>) {
     let (begun, (tell, told)) = (Signal::new(), mpsc::channel());
     let there = begun.clone();
@@ -231,7 +231,7 @@ fn it_waits_for_the_end_and_keeps_nobody_from_it() {
     });
 }
 
-/// Stops its pool when a task asks for too much. It does not keep the pool alive.
+/// Stops its pool when a task needs too much. It does not keep the pool alive.
 struct Fuse {
     stopper: Mutex<Option<Stopper>>,
     _value: Arc<()>,

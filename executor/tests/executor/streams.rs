@@ -1,6 +1,6 @@
-//! Connections that end with a token.
+//! Connections that are shut down when a token is cancelled.
 //!
-//! Shutting a socket down wakes a read that is blocked on it, except on Windows.
+//! The shutdown of a socket wakes a read that is blocked on it, except on Windows.
 #![cfg(not(windows))]
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -11,7 +11,7 @@ use executor::{CancelKind, CancelToken, CancellableStream, Cancelled, ThreadPool
 
 use crate::support::{LONG, SHORT, Spot, blocked, within_deadline};
 
-/// Both ends of a connection.
+/// Returns both ends of a connection.
 fn connection() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -30,7 +30,7 @@ fn a_blocked_read_comes_back_with_a_clear_error_and_the_peer_sees_the_end() {
         let mut stream = CancellableStream::new(stream, &token);
         let reader = blocked(move || {
             let mut bytes = Vec::new();
-            // It tries again after an error of the kind `Interrupted`.
+            // The call tries again after an error of the kind `Interrupted`.
             stream.read_to_end(&mut bytes).map(|_| bytes)
         });
         token.cancel_because("closing");
@@ -46,7 +46,7 @@ fn a_blocked_write_comes_back_too() {
         let mut stream = CancellableStream::new(stream, &token);
         let writer = blocked(
             move || loop {
-                // Until there is no more room, because the peer reads nothing.
+                // The thread writes until there is no more room, because the peer reads nothing.
                 stream.write_all(&[0; 1 << 13])?;
             } as io::Result<()>,
         );

@@ -1,7 +1,7 @@
-//! What the tests have in common: deadlines, tasks that a test holds up, and values that report their drop.
+//! What the tests share: deadlines, tasks that a test holds up, and values that report their drop.
 //!
-//! Nothing here uses the library's own latch or handles, so a fault of theirs cannot hide itself. Every wait
-//! has a deadline: a bug makes a test fail, and does not make it hang.
+//! Nothing here uses the library's own latch or handles, because a fault of theirs could then hide itself.
+//! Every wait has a deadline, so a bug makes a test fail, and does not make it hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,16 +14,16 @@ use executor::{
     ScheduledThreadPoolExecutor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
-/// Longer than any wait here takes unless the library is broken, even on a fortieth of a processor.
+/// A time that no wait here takes unless the library is broken, even on a fortieth of a processor.
 /// `.ci/mutants` breaks the library on purpose, and runs one test at a time on a core of its own.
 pub(crate) const LONG: Duration = Duration::from_secs(if IS_IMPATIENT { 4 } else { 30 });
 
 const IS_IMPATIENT: bool = option_env!("EXECUTOR_TESTS_IMPATIENT").is_some();
 
-/// For waits that must time out.
+/// A time limit for waits that must time out.
 pub(crate) const SHORT: Duration = Duration::from_millis(5);
 
-/// Runs a test, and fails if the test has not ended after twice the deadline of a single wait.
+/// Runs a test. Fails if the test has not ended after twice the deadline of a single wait.
 pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let run = move || {
@@ -38,7 +38,7 @@ pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Waits for a fact that no event announces.
+/// Waits until a fact is true that no event announces.
 pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + LONG;
     while !is_so() {
@@ -47,22 +47,22 @@ pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Tries a test of what happens at a deadline with more and more time, until its tasks were under way in
-/// time. On an idle machine, the first attempt is enough.
+/// Runs a test of a deadline with more and more time, until its tasks were under way before the deadline. On
+/// an idle machine, the first attempt is enough.
 pub(crate) fn with_enough_time(attempt: impl Fn(Duration) -> bool) {
     let attempts = [100, 1_000, 5_000].map(Duration::from_millis);
     assert!(attempts.into_iter().any(attempt), "not even with the longest deadline were the tasks under way");
 }
 
-/// The rounds of a race: `most`, or as many as there is time for. On a busy machine, each round waits for its
-/// turn on a processor.
+/// Returns the rounds of a race: `most`, or fewer if the time is up. On a busy machine, each round waits for
+/// its turn on a processor.
 pub(crate) fn rounds(most: usize) -> impl Iterator<Item = usize> {
     let end = Instant::now() + Duration::from_secs(if IS_IMPATIENT { 2 } else { 5 });
     (0..most).take_while(move |_| Instant::now() < end)
 }
 
-/// A one-way switch that a thread can wait for. Cancelling a task does not disturb this wait, so a body that
-/// waits for a signal ignores its token.
+/// A one-way switch that a thread can wait for. A cancel does not end this wait, so a body that waits for a
+/// signal ignores its token.
 #[derive(Clone, Default)]
 pub(crate) struct Signal(Arc<(Mutex<bool>, Condvar)>);
 
@@ -80,18 +80,19 @@ impl Signal {
         *self.0.0.lock().unwrap()
     }
 
-    /// Waits longer than any other wait. Otherwise the body of a held-up task could give up and go on just
-    /// when its waiter gives up, too.
+    /// Waits until the signal is set. The time limit is longer than that of any other wait. Otherwise a
+    /// held-up task could give up and go on just when its waiter gives up, too.
     pub(crate) fn wait(&self) {
         let limit = LONG * 3 / 2;
         let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), limit, |set| !*set).unwrap();
         let came = *set;
-        drop(set); // or the panic would poison the mutex for the threads that clean up
+        drop(set); // otherwise the panic would poison the mutex for the threads that clean up
         assert!(came, "the signal did not come");
     }
 }
 
-/// A pool of one thread with room for one more task, and a signal that is set when it refuses one.
+/// Returns a pool of one thread with room for one more task, and a signal that is set when the pool refuses a
+/// task.
 pub(crate) fn room_for_two() -> (ThreadPoolExecutor, Signal) {
     struct Tell(Signal);
     impl RejectionHandler for Tell {
@@ -127,8 +128,8 @@ impl Spot {
         self.arrived.set();
     }
 
-    /// Returns when the thread sleeps or has ended. Where the system does not show that, it waits for some
-    /// time: a time too short makes the tests prove less, but does not make them fail.
+    /// Returns when the thread sleeps or has ended. If the system does not show that, it waits for some time.
+    /// If that time is too short, the tests prove less, but they do not fail.
     pub(crate) fn wait_until_blocked(&self) {
         self.arrived.wait();
         let stat = self.thread.lock().unwrap().clone();
@@ -136,8 +137,8 @@ impl Spot {
             return thread::sleep(4 * SHORT);
         }
         // A thread that waits for a lock sleeps, too, but not for long. So the thread must be in the same
-        // sleep a little later, and much later if the sleep looks like a lock: on a busy machine the holder
-        // perhaps cannot release the lock sooner.
+        // sleep a little later. If the sleep looks like a wait for a lock, it must be the same much later: on
+        // a busy machine the holder perhaps cannot release the lock sooner.
         eventually("the thread is blocked", || {
             let before = sleep_of(&stat);
             let looks = if before.is_some() && may_be_a_lock(&stat) { 40 } else { 1 };
@@ -150,14 +151,15 @@ impl Spot {
     }
 }
 
-/// Whether a thread sleeps as in a lock of the standard library: in a futex whose expected value is 2, which
-/// means a lock with waiters. (In a condition variable the value is 2 only by chance.)
+/// Whether a thread sleeps as it does for a lock of the standard library: in a futex whose expected value is
+/// 2, which means a lock with waiters. (In a condition variable the value is 2 only by chance.)
 fn may_be_a_lock(stat: &str) -> bool {
     let call = std::fs::read_to_string(stat.replace("/stat", "/syscall")).unwrap_or_default();
     call.split(' ').nth(3).is_some_and(|expected| expected == "0x2")
 }
 
-/// Identifies a thread's sleep by how often the thread has fallen asleep. `None` if it is awake.
+/// Returns how often the thread has fallen asleep, which identifies its sleep. Returns `None` if the thread
+/// is awake.
 fn sleep_of(stat: &str) -> Option<String> {
     let Ok(line) = std::fs::read_to_string(stat) else { return Some("the thread is gone".to_owned()) };
     let sleeps = line.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'));
@@ -166,10 +168,10 @@ fn sleep_of(stat: &str) -> Option<String> {
     sleeps.then(|| switches.unwrap_or_default())
 }
 
-/// A thread that had blocked when the test got this.
+/// The result of a thread, which had blocked when the test got this value.
 pub(crate) struct Waiter<R>(mpsc::Receiver<R>);
 
-/// Runs `f` on a thread of its own and returns when `f` blocks.
+/// Runs `f` on a thread of its own, and returns when `f` blocks.
 pub(crate) fn blocked<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> Waiter<R> {
     let spot = Spot::default();
     let there = spot.clone();
@@ -191,7 +193,7 @@ pub(crate) fn on_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'stati
 }
 
 impl<R> Waiter<R> {
-    /// What `f` returned.
+    /// Returns the result of `f`.
     pub(crate) fn result(self) -> R {
         self.0.recv_timeout(LONG).expect("the thread ends, and without a panic")
     }
@@ -202,7 +204,7 @@ impl<R> Waiter<R> {
     }
 }
 
-/// A task that keeps a worker busy until this is dropped.
+/// A task that keeps a worker busy until this value is dropped.
 pub(crate) struct Occupied(Signal);
 
 /// Keeps one of the executor's threads busy. Returns when the task runs.
@@ -259,8 +261,8 @@ impl<T> Clone for Record<T> {
     }
 }
 
-/// Has one of the pool's threads run a task, and returns when that thread sleeps and so can be handed a task.
-/// The count of completed tasks says less: after it the thread still looks for another task.
+/// Has one of the pool's threads run a task, and returns when that thread sleeps, so that the pool can hand
+/// it a task. The count of completed tasks is not enough: after it, the thread still looks for another task.
 pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     let spot = Spot::default();
     let there = spot.clone();
@@ -268,7 +270,7 @@ pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     spot.wait_until_blocked();
 }
 
-/// A value to capture, and a function that says whether it is still alive.
+/// Returns a value to capture, and a function that says whether the value is still alive.
 pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
     let value = Arc::new(());
     let weak = Arc::downgrade(&value);
@@ -279,7 +281,7 @@ pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
 #[derive(Debug)]
 pub(crate) struct Bomb(Arc<AtomicUsize>);
 
-/// The number of explosions so far.
+/// The number of bombs that were dropped so far.
 #[derive(Clone, Default)]
 pub(crate) struct Explosions(Arc<AtomicUsize>);
 
@@ -351,7 +353,7 @@ pub(crate) fn on_every_concurrent_executor(test: impl Fn(&dyn Executor)) {
     }
 }
 
-/// If the test fails, says with which executor.
+/// Runs a test. If it fails, the message says with which executor.
 fn on(name: &str, test: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(test)) {
         eprintln!("with {name}:");
@@ -359,7 +361,7 @@ fn on(name: &str, test: impl FnOnce()) {
     }
 }
 
-/// Matches a value against a pattern; if it does not match, the message says what it is.
+/// Matches a value against a pattern. If the value does not match, the message shows the value.
 macro_rules! assert_matches {
     ($value:expr, $pattern:pat $(if $guard:expr)?) => {
         match $value {

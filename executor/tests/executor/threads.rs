@@ -1,4 +1,5 @@
-//! When a pool starts threads and when they end: its sizes, the keep-alive time, and the queue's part.
+//! When a pool starts threads, and when they end: the pool's sizes, the keep-alive time, and the effect of
+//! the queue.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -160,7 +161,7 @@ fn with_core_timeout_an_idle_core_thread_ends_and_the_next_task_gets_another() {
     });
 }
 
-/// KEEP-4. The thread above core size ends, so the time was long enough for the core thread, too.
+/// KEEP-4. The thread above the core size ends, so the time was long enough for the core thread, too.
 #[test]
 fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above_do_not() {
     within_deadline(|| {
@@ -173,8 +174,8 @@ fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above
             .unwrap();
         for _ in 0..2 {
             drop(occupy_all(&pool, 3));
-            // After a task without a handle, a thread that is not active waits. Only then can the pool hand it
-            // the next task.
+            // After a task without a handle, a thread that is not active waits for a task. Only then can the
+            // pool hand it the next task.
             let settled = || size(&pool) == 1 && pool.stats().active == 0;
             eventually("the threads above core size have ended and the core thread waits", settled);
         }
@@ -241,7 +242,7 @@ fn a_keep_alive_time_longer_than_the_clock_means_for_ever() {
     });
 }
 
-/// A thread that already sleeps for longer than the new time ends at once.
+/// If a thread already sleeps for longer than the new time, it ends at once.
 #[test]
 fn a_new_keep_alive_time_counts_for_threads_that_are_idle_already() {
     within_deadline(|| {
@@ -267,7 +268,7 @@ fn a_thread_that_is_woken_without_a_task_has_been_idle_all_the_same() {
                 longest.set(longest.get().max(woken.replace(Instant::now()).elapsed()));
                 size(&pool) == 0
             });
-            // After a long pause of this test's thread, the worker has perhaps ended because no task woke it.
+            // If this test's thread had a long pause, perhaps the worker has ended because no task woke it.
             longest.get().max(woken.get().elapsed()) < keep_alive / 2
         });
     });
@@ -306,7 +307,7 @@ fn a_lower_core_size_ends_idle_threads_and_a_higher_one_starts_threads_for_what_
     });
 }
 
-/// Core and maximum size of such a pool must be equal, so users can change them only together.
+/// The core size and the maximum of such a pool must be equal, so users can change them only together.
 #[test]
 fn a_pool_without_a_bound_is_resized_in_both_directions() {
     within_deadline(|| {
@@ -439,7 +440,7 @@ fn the_life_of_a_pool() {
     });
 }
 
-/// Threads end while tasks come: no task is stranded.
+/// Threads end while tasks come. No task may stay without a thread.
 #[test]
 fn no_task_is_missed_by_threads_that_are_about_to_end() {
     within_deadline(|| {
@@ -451,7 +452,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n);
             tasks += 1;
             if n % 3 == 0 {
-                // This sleep waits for nothing: any time will do.
+                // This sleep is no wait for an event, so any time will do.
                 std::thread::sleep(Duration::from_micros(40));
             }
         }
@@ -461,7 +462,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
     });
 }
 
-/// A running task is not lost either when its thread is one too many.
+/// A running task is not lost if its thread is one too many.
 #[test]
 fn a_pool_shut_down_while_it_shrinks_ends() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Waiting for a task with a time limit, and cancelling the task when the time is up.
+//! Waits for a task with a time limit, and the cancel of the task when the time is up.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ fn a_timed_join_gives_up_when_the_time_is_up_and_not_before_and_the_task_goes_on
 #[cfg(target_os = "linux")]
 #[test]
 fn a_long_wait_uses_hardly_any_processor_time() {
-    /// User and system time of the calling thread, in hundredths of a second.
+    /// Returns the user and system time of the calling thread, in hundredths of a second.
     fn ticks() -> u64 {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
         let after_name = stat.rsplit(')').next().unwrap();
@@ -48,7 +48,7 @@ fn a_long_wait_uses_hardly_any_processor_time() {
             };
         }
         let used = ticks() - before;
-        // A hundred bounded spins and a hundred sleeps take one tick.
+        // A hundred bounded spins and a hundred sleeps take about one tick.
         assert!(used <= 10, "{used} ticks in thirty");
     });
 }
@@ -95,7 +95,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
             };
             assert!(start.elapsed() >= SHORT);
             assert_eq!(handle.state(), TaskState::Cancelled);
-            // The task has perhaps not begun; then it never does.
+            // Perhaps the task has not begun. Then it never begins.
             assert_matches!(
                 told.recv_timeout(LONG),
                 Ok(Err(Cancelled { .. })) | Err(mpsc::RecvTimeoutError::Disconnected)

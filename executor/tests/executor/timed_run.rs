@@ -1,4 +1,4 @@
-//! The timed runs of `examples/timed_run`: what each version does wrong, and that its cure is right.
+//! The timed runs of `examples/timed_run`: the fault of each version, and that its cure is right.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use on_the_callers_thread::{late_cancel, taken_back};
 
 const AN_HOUR: Duration = Duration::from_hours(1);
 
-/// A task that ends when it is told to stop, and then sets the signal. (If no request comes in time, the task
-/// sets it, too.)
+/// Returns a task that ends when it is asked to stop, and then sets the signal. (If no request comes in time,
+/// the task sets the signal, too.)
 fn until_told(told: &Signal) -> impl FnOnce() + Send + 'static {
     let told = told.clone();
     move || {
@@ -59,7 +59,7 @@ fn a_late_cancel_hits_what_the_caller_does_next() {
     });
 }
 
-/// In Java such a cancel may hit the next task: it interrupts the thread, whatever the thread runs by then.
+/// In Java, such a cancel can hit the next task, because it interrupts the thread, and not the task.
 #[test]
 fn a_late_cancel_does_not_hit_the_next_task_of_its_thread() {
     within_deadline(|| {
@@ -187,7 +187,7 @@ fn on_an_executor_the_caller_is_told_why_there_is_no_result() {
     });
 }
 
-/// Loses every task.
+/// An executor that loses every task.
 struct Drops;
 
 impl Executor for Drops {

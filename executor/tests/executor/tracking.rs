@@ -1,5 +1,5 @@
-//! Which tasks ran when an executor was shut down abruptly: the known ones, the presumed ones, and those that
-//! are not reported.
+//! Which tasks ran when an executor was shut down abruptly: the tasks that are known, the tasks that are
+//! presumed, and the tasks that are not reported.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,7 +36,8 @@ fn a_task_that_gives_up_is_known_to_be_cut_off() {
     });
 }
 
-/// This false positive cannot be avoided: the task is done, and is asked to stop before it can say so.
+/// This false positive cannot be avoided: the task has done its work, and is asked to stop before it can
+/// report that.
 #[test]
 fn a_task_that_was_done_before_it_could_say_so_is_presumed_to_be_cut_off() {
     within_deadline(|| {
@@ -112,8 +113,8 @@ fn what_ended_before_and_what_never_began_is_not_reported() {
     });
 }
 
-/// The executor below has handed the task out. Its new owner runs it after the end, under a token that is
-/// cancelled.
+/// The executor below has handed the task out. The new owner runs the task after the end, under a token that
+/// is cancelled.
 #[test]
 fn what_somebody_else_runs_after_the_end_is_not_reported() {
     within_deadline(|| {
@@ -241,7 +242,7 @@ fn one_task_inline_that_stops_its_own_executor_is_cut_off() {
     assert!(tracking.cut_off().unwrap().is_empty());
 }
 
-/// A task that records how it ended: completed, or asked to stop while it ran.
+/// Returns a task that records how it ended: completed, or asked to stop while it ran.
 fn told(done: &Arc<std::sync::Mutex<BTreeSet<usize>>>, n: usize) -> Task {
     let done = Arc::clone(done);
     Task::new(move || {
@@ -252,8 +253,8 @@ fn told(done: &Arc<std::sync::Mutex<BTreeSet<usize>>>, n: usize) -> Task {
     })
 }
 
-/// Each accepted task has completed before the request, comes back, or is reported. A completed task may be
-/// reported, too; a task that has begun never comes back.
+/// Each accepted task has completed before the request, or comes back, or is reported. A completed task can
+/// be reported, too. A task that has begun never comes back.
 #[test]
 fn no_task_is_lost_between_the_lists() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! The common complaints about other thread pools, one test for each: here it is otherwise.
+//! The common complaints about other thread pools, with one test for each. Here they do not apply.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::support::{
     LONG, Record, SHORT, assert_matches, blocked, eventually, occupy, tracked, within_deadline,
 };
 
-/// The user's bound holds, whatever the pool must do to keep it, and a submitter that goes past it is told.
+/// The pool keeps the user's bound in every case, and a submitter that exceeds the bound gets an error.
 #[test]
 fn unbounded_by_accident() {
     within_deadline(|| {
@@ -36,8 +36,8 @@ fn unbounded_by_accident() {
     });
 }
 
-/// A maximum that the queue would never let the pool reach is an error when the pool is built, not a surprise
-/// later.
+/// If the queue would never let the pool reach its maximum, that is an error when the pool is built. It is no
+/// surprise later.
 #[test]
 fn maximum_never_reached() {
     within_deadline(|| {
@@ -73,7 +73,7 @@ fn no_blocking_or_timed_submit() {
     });
 }
 
-/// The waiters for a task that never runs are told, whatever happens to the task.
+/// If a task never runs, its waiters are released, whatever happened to the task.
 #[test]
 fn discarded_tasks_handles_never_finish() {
     within_deadline(|| {
@@ -89,7 +89,7 @@ fn discarded_tasks_handles_never_finish() {
     });
 }
 
-/// An abandoned pool ends by itself, and users can wait for any pool's end.
+/// A pool without an owner ends by itself, and users can wait for the end of any pool.
 #[test]
 fn pools_that_never_end_or_cannot_be_awaited() {
     within_deadline(|| {
@@ -165,7 +165,7 @@ fn no_names_and_no_view_inside() {
     });
 }
 
-/// The captured values of a cancelled task are dropped at once, and the rest of the task does not pile up.
+/// The captured values of a cancelled task are dropped at once. What is left of such tasks does not pile up.
 #[test]
 fn cancelled_tasks_held_in_memory() {
     within_deadline(|| {
@@ -215,7 +215,7 @@ fn failures_that_vanish() {
     });
 }
 
-/// Core size zero and a queue with room: in j.u.c. such a pool once ran nothing at all.
+/// The core size is zero and the queue has room. In j.u.c. such a pool once ran no task at all.
 #[test]
 fn core_zero_runs_nothing() {
     within_deadline(|| {

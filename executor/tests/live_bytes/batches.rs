@@ -1,4 +1,4 @@
-//! Several tasks at once.
+//! Calls that take several tasks at once.
 
 use executor::{ExecutorCompletionService, FutureTask, ThreadPoolExecutor, WaitError, prelude::*};
 

@@ -1,11 +1,11 @@
-//! Nothing stays behind: after each scenario the process has exactly as many allocated bytes and as many
-//! threads as before.
+//! Nothing stays behind: after each scenario the process has exactly as many allocated bytes and threads as
+//! before.
 //!
-//! A scenario is a function that sets something up and returns the body of a round. The set-up lives through
-//! all rounds, so the bytes show what each round adds to a pool, a token or a latch that stays. Afterwards
-//! the set-up is dropped, which shows what it keeps for itself. The first rounds warm up. Each round has a
-//! thread of its own, which takes its thread-locals with it. A round is over when all threads that were
-//! started in it are gone: that makes the numbers exact.
+//! A scenario is a function that sets something up and returns the body of a round. The set-up stays for all
+//! rounds. So the bytes show what each round adds to a pool, a token or a latch that stays. Afterwards the
+//! set-up is dropped, which shows what the set-up itself leaves. The first rounds warm up. Each round has a
+//! thread of its own, which takes its thread-locals with it. A round ends when all threads that were started
+//! in it have ended. That makes the numbers exact.
 //!
 //! These tests do not use the standard test harness, because it has threads and allocations of its own.
 //! Filters, `--exact` and `--list` work as usual.
@@ -56,20 +56,20 @@ fn subtract(bytes: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size());
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         subtract(layout.size());
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         subtract(layout.size());
         add(new_size);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }
@@ -85,14 +85,14 @@ struct Holdings {
 }
 
 impl Holdings {
-    /// Looks at the threads first: once their number is back to what it was, no other thread changes the
-    /// bytes any more.
+    /// Counts the threads before it reads the bytes. When the number of threads is the old one again, no
+    /// other thread changes the bytes.
     fn now() -> Self {
         let threads = threads();
         Self { threads, bytes: LIVE_BYTES.load(Ordering::SeqCst) }
     }
 
-    /// Waits until the process has these bytes and threads again.
+    /// Waits until the process has as many bytes and threads as this value says.
     fn assert_again(self, when: impl std::fmt::Display) {
         let deadline = Instant::now() + LONG;
         while Self::now() != self {
@@ -105,13 +105,14 @@ impl Holdings {
     }
 }
 
-/// The number of threads of the process. A thread no longer counts when it has freed all that it will free.
+/// Returns the number of threads of the process. A thread no longer counts when it has freed all that it
+/// frees.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
 }
 
-/// Other systems do not show the threads, so no number is exact there and nothing is measured.
+/// Returns 0. Other systems do not show the threads, so no number is exact there and nothing is measured.
 #[cfg(not(target_os = "linux"))]
 fn threads() -> usize {
     0

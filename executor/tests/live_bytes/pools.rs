@@ -78,8 +78,8 @@ pub(crate) fn handed_back() -> impl Fn() + Sync {
     }
 }
 
-/// Each burst is larger than the one before, so a queue that kept its room would grow in each round. When the
-/// pool is idle again, its memory must be what it was.
+/// Each burst is larger than the one before. So a queue that kept its memory would grow in each round. When
+/// the pool is idle again, its memory must be as before.
 pub(crate) fn bursts_in_a_pool_that_stays() -> impl Fn() + Sync {
     let pool = ThreadPoolExecutor::builder().threads(1).prestart().build().unwrap();
     let tasks = AtomicUsize::new(10_000);
@@ -106,8 +106,8 @@ pub(crate) fn workers_that_time_out() -> impl Fn() + Sync {
     }
 }
 
-/// Gives threads no names. The worker that stays is a different one each time, and a name with one digit more
-/// would be one byte more.
+/// A factory whose threads have no names. The worker that stays is a different one each time, and a name with
+/// one digit more would need one byte more.
 struct Nameless;
 
 impl ThreadFactory for Nameless {
@@ -121,14 +121,15 @@ pub(crate) fn workers_in_surplus() -> impl Fn() + Sync {
     let pool = pool.thread_factory(Nameless).build().unwrap();
     drop(occupy(&pool));
     move || {
-        // One more than the busy ones, because the idle one perhaps does not wait for a task yet.
+        // The new maximum is one more than the number of busy threads, because the idle thread perhaps does
+        // not wait for a task yet.
         pool.set_maximum_threads(4).unwrap();
         let busy = [occupy(&pool), occupy(&pool), occupy(&pool)];
         pool.set_maximum_threads(1).unwrap();
         drop(busy);
         until("the surplus is gone", || pool.stats().threads == 1);
-        // The worker that stays has perhaps begun only now. After its first counted task it has all that it
-        // will have.
+        // The worker that stays has perhaps begun only now. When it has counted its first task, it allocates
+        // no more.
         until("it waits for a task", || pool.execute(|| ()).is_ok());
         until("it has run it", || pool.stats().completed == pool.stats().task_count());
     }

@@ -10,12 +10,12 @@ use executor::{
 use crate::LIVE_BYTES;
 use crate::support::{large_task, occupy, until};
 
-/// What an executor and its pool keep when all stripes are gone, however many there were: tables with spare
-/// lines, and room for tasks in the queue.
+/// The bytes that an executor and its pool may keep when all stripes are gone, however many there were:
+/// tables with spare lines, and room for tasks in the queue.
 const IDLE: isize = 1 << 20;
 
-/// In each round twenty thousand keys have tasks at once, and then as many others one after the other: some
-/// million keys in all rounds together.
+/// In each round twenty thousand keys have tasks at once. Then twenty thousand more keys have tasks one after
+/// the other. All rounds together use some million keys.
 pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
     let next = AtomicUsize::new(0);
     move || {
@@ -34,8 +34,8 @@ pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
         for key in first + 20_000..first + 40_000 {
             striped.execute_in(key, || ()).unwrap();
             if key % 100 == 0 {
-                // Otherwise a busy machine would have thousands of them at once, and the pool would keep room
-                // for them.
+                // Without this wait, a busy machine would have thousands of stripes at once, and the pool
+                // would keep room for them.
                 all_gone();
             }
         }
@@ -50,7 +50,7 @@ pub(crate) fn many_at_once_and_many_in_turn() -> impl Fn() + Sync {
     }
 }
 
-/// Lines that end in the other ways.
+/// Lines that end in other ways.
 pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
     || {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
@@ -74,7 +74,7 @@ pub(crate) fn handed_back_and_dropped() -> impl Fn() + Sync {
     }
 }
 
-/// Lines clear out cancelled tasks: apart from a few, these are at most half of what waits in a line.
+/// Lines remove cancelled tasks. Apart from a few, at most half of the tasks in a line are cancelled ones.
 pub(crate) fn cancelled_while_they_wait() -> impl Fn() + Sync {
     || {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
@@ -93,8 +93,8 @@ pub(crate) fn cancelled_while_they_wait() -> impl Fn() + Sync {
     }
 }
 
-/// For the whole process a record says which lines hold tasks that report to a waiter, until they have left
-/// their line.
+/// The process has one record of the lines with tasks that report to a waiter. A line is in the record until
+/// these tasks have left the line.
 pub(crate) fn reported_to_who_waits_for_any() -> impl Fn() + Sync {
     let next = AtomicUsize::new(0);
     move || {

@@ -1,4 +1,4 @@
-//! What the scenarios have in common.
+//! The helpers that the scenarios share.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use executor::{Executor, TaskHandle, prelude::*};
 
-/// Longer than any wait here takes, unless the library is broken or the machine is very busy. `.ci/mutants`
+/// A time that no wait here takes, unless the library is broken or the machine is very busy. `.ci/mutants`
 /// breaks the library on purpose, and runs one scenario at a time on a core of its own.
 pub(crate) const LONG: Duration =
     Duration::from_secs(if option_env!("EXECUTOR_TESTS_IMPATIENT").is_some() { 8 } else { 30 });
 
-/// For waits that must time out.
+/// A time limit for waits that must time out.
 pub(crate) const SHORT: Duration = Duration::from_micros(100);
 
 pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
@@ -51,7 +51,7 @@ impl Signal {
     pub(crate) fn wait(&self) {
         let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), LONG, |set| !*set).unwrap();
         let came = *set;
-        drop(set); // or the panic would poison the mutex
+        drop(set); // otherwise the panic would poison the mutex
         assert!(came, "the signal did not come");
     }
 }
@@ -83,7 +83,7 @@ pub(crate) fn fail() {
     resume_unwind(Box::new("oh"));
 }
 
-/// A closure that is too large to fit into a task.
+/// Returns a closure that is too large to fit into a task.
 pub(crate) fn large() -> impl FnOnce() -> usize + Send + 'static {
     let data = Box::new([1_u8; 100]);
     let padding = [1_u8; 100];

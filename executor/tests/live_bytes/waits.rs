@@ -1,4 +1,4 @@
-//! Waits that end in vain, on objects that stay.
+//! Waits that end without their event, on objects that stay.
 
 use std::thread;
 

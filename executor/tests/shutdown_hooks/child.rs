@@ -1,4 +1,4 @@
-//! The processes that the tests start. They are ignored tests, which prove nothing by themselves.
+//! The child processes that the tests start. Each is an ignored test, which proves nothing by itself.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::process::LONG;
 /// A deadline that passes during the test.
 pub(crate) const SOON: Duration = Duration::from_secs(1);
 
-/// Tells the test, in a line of its own: the test harness writes to standard output, too.
+/// Reports to the test, in a line of its own, because the test harness writes to standard output, too.
 fn say(what: impl std::fmt::Display) {
     let mut stdout = std::fs::OpenOptions::new().write(true).open("/dev/stdout").unwrap();
     stdout.write_all(format!("\n@{what}\n").as_bytes()).unwrap();
@@ -33,7 +33,7 @@ fn add(shutdown: &ShutdownHooks, name: &'static str) {
     shutdown.add(name, move |_| say(name)).unwrap();
 }
 
-/// Adds a hook that reports the cause, too.
+/// Adds a hook that also reports the cause of the end.
 fn add_with_cause(shutdown: &ShutdownHooks, name: &'static str) {
     let hook = move |shutdown: &Shutdown<'_>| say(format_args!("{name}: {:?}", shutdown.cause()));
     shutdown.add(name, hook).unwrap();
@@ -144,7 +144,7 @@ child!(exits_in_a_hook_that_panics {
     terminate();
 });
 
-/// A hook that leaves by `exit` from somewhere inside what it calls.
+/// Runs a process in which a hook calls `exit`, somewhere inside the calls that the hook makes.
 fn exits_by(how: fn(ShutdownHooks)) {
     let report = |report: &panics::PanicReport<'_>| say(format_args!("reported: {report}"));
     panics::set_handler(Arc::new(report));
@@ -164,7 +164,7 @@ fn exits_by(how: fn(ShutdownHooks)) {
     terminate();
 }
 
-/// Calls `exit` as a function that seems to return, which the type of a closure needs.
+/// Calls `exit`. The type of a closure needs a function that seems to return.
 fn exit(hooks: &ShutdownHooks) {
     hooks.exit(9);
 }
@@ -318,7 +318,7 @@ child!(requested_and_hangs {
     wait_for_the_end();
 });
 
-/// Adds a hook that blocks, one behind it that never runs, and one before it that does.
+/// Adds three hooks: the second one to run blocks, so the last one never runs.
 fn hooks_that_block(shutdown: &ShutdownHooks) {
     add(shutdown, "a");
     shutdown.add("blocks", |_| thread::sleep(2 * LONG)).unwrap();
@@ -394,7 +394,7 @@ child!(writes_much {
 
 child!(cannot_flush {
     let _shutdown = install(SOON);
-    // Opens the same pipe anew, so that only this description does not block.
+    // The pipe is opened again, so that only this description does not block.
     let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
     let pipe = rustix::fs::open("/dev/stdout", flags, rustix::fs::Mode::empty()).unwrap();
     print!("half a line, which stays in the buffer");
@@ -521,7 +521,8 @@ child!(works_hard {
         add(&shutdown, name);
     }
     say("ready");
-    // Tasks, their results, the allocator, and threads that come and go: a signal may interrupt any of them.
+    // The process runs tasks, drops results, allocates, and starts and ends threads. A signal may interrupt
+    // any of these.
     while let Ok(task) = pool.submit(|| vec![1; 1_000].iter().sum::<usize>()) {
         let other = thread::spawn(|| "text".repeat(100));
         let _ = (task.join(), other.join());

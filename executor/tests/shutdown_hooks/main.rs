@@ -1,7 +1,8 @@
-//! Shutdown hooks, as seen by a parent that starts a process, sends it signals and looks at its exit status.
+//! Shutdown hooks, as a parent sees them that starts a process, sends it signals and looks at its exit
+//! status.
 //!
-//! The processes are the ignored tests of `child`. A test starts each of them, and the process reports on
-//! standard output what happens.
+//! The processes are the ignored tests of `child`. A test starts each process, and the process reports events
+//! on standard output.
 #![cfg(unix)]
 
 mod child;
@@ -35,7 +36,7 @@ fn the_end_of_main_runs_them_too_and_keeps_its_status() {
     Process::start("unwinds").assert_ends(101, &["a: End"]); // the test harness's status for a panic
 }
 
-/// A shell has the signal ignored in what a script starts in the background.
+/// A shell makes the processes that a script starts in the background ignore this signal.
 #[test]
 fn a_signal_that_the_parent_has_ignored_is_caught_all_the_same() {
     let mut command = Command::new("sh");
@@ -61,7 +62,8 @@ fn exit_runs_them_and_has_its_status() {
     Process::start("exits_after_the_hooks").assert_ends(5, &["a"]);
 }
 
-/// The library is on the stack between the hook and the call. Another thread runs the remaining hooks.
+/// The library's code is on the stack between the hook and the call of `exit`. Another thread runs the
+/// remaining hooks.
 #[test]
 fn exit_ends_its_hook_from_inside_whatever_the_hook_calls() {
     for child in [
@@ -114,7 +116,7 @@ fn a_program_that_is_asked_otherwise_ends_by_itself() {
     }
 }
 
-/// The thread that keeps the deadline waits for nothing else.
+/// The thread that keeps the deadline waits for nothing but the deadline and the hooks.
 #[test]
 fn what_blocks_is_left_behind_at_the_deadline() {
     for (child, status) in [
@@ -166,8 +168,8 @@ fn a_process_has_one_set_of_hooks() {
     Process::start("installs_twice").assert_ends(0, &["AlreadyExists", "a"]);
 }
 
-/// First the pool ends in peace: what ends within the grace is not disturbed. Then the rest is cancelled, and
-/// waiting tasks never begin.
+/// At first the pool ends without cancels: tasks that end within the grace period are not disturbed. Then the
+/// other tasks are cancelled, and waiting tasks never begin.
 #[test]
 fn a_pool_is_ended_by_its_hook() {
     Process::start("ends_a_pool").assert_ends(143, &["quick task done", "log"]);
@@ -177,8 +179,8 @@ fn a_pool_is_ended_by_its_hook() {
     Process::start("has_lost_its_pool").assert_ends(143, &["pool dropped", "log"]);
 }
 
-/// A signal comes at any moment, whatever the process is doing: each hook runs once, in order, and the status
-/// names the signal. `EXECUTOR_SIGNALS=300` asks for more rounds.
+/// A signal comes at any moment, whatever the process does then. Each hook runs once, in order, and the
+/// status names the signal. `EXECUTOR_SIGNALS=300` asks for more rounds.
 #[test]
 fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
     for round in 0..times() {
@@ -191,8 +193,8 @@ fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
     }
 }
 
-/// The second signal comes before, during or after the hooks. It may cut the hooks short, and change nothing
-/// else.
+/// The second signal comes before, during or after the hooks. It may cut the hooks short, but must not change
+/// anything else.
 #[test]
 fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     for round in 0..times() {
@@ -210,7 +212,7 @@ fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     }
 }
 
-/// The library writes nothing, so no process need read it.
+/// The library itself writes nothing to standard error, so no process must read it.
 #[test]
 fn nobody_has_to_read_standard_error() {
     for stderr in [closed as fn() -> Stderr, full, unread] {
@@ -228,7 +230,8 @@ fn nobody_has_to_read_standard_error() {
     process.assert_ends(143, &["c", "b", "a"]);
 }
 
-/// A hook that writes more than its reader reads blocks; and so does the panic hook of the standard library.
+/// If a hook writes more than its reader reads, the hook blocks. The standard library's panic hook can block
+/// in the same way.
 #[test]
 fn a_hook_that_writes_to_standard_error_is_left_behind_at_the_deadline() {
     for (child, stderr) in [("writes_much", unread as fn() -> Stderr), ("panics_soon", full)] {
@@ -246,7 +249,7 @@ fn a_hook_that_writes_to_standard_error_is_left_behind_at_the_deadline() {
 }
 
 /// At the end the standard library flushes standard output. That can block, and must not keep the process
-/// alive.
+/// from ending.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_that_cannot_be_flushed_does_not_hold_up_the_end() {
@@ -254,7 +257,7 @@ fn an_output_that_cannot_be_flushed_does_not_hold_up_the_end() {
     process.assert_ends(143, &[]);
 }
 
-/// Two threads wait for the end. Neither of them polls.
+/// Two threads wait for the end. Neither of them may wake up meanwhile.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_up_while_there_is_no_signal() {
@@ -265,7 +268,7 @@ fn nothing_wakes_up_while_there_is_no_signal() {
         thread::sleep(Duration::from_secs(1)); // the time in which wake-ups are counted
         process.voluntary_context_switches() - before
     };
-    // In the first seconds, threads that were just started perhaps still fall asleep.
+    // In the first seconds, threads that were just started perhaps still go to sleep.
     let quiet = (0..20).any(|_| wakes_within_a_second() == 0);
     assert!(quiet, "something looks again and again");
 }
@@ -312,7 +315,7 @@ fn fill(writer: &mut PipeWriter) {
     fcntl_setfl(&*writer, blocking).unwrap();
 }
 
-/// A moment within 20 ms, another one each time.
+/// Returns a moment within 20 ms, a different one each time.
 fn moment() -> Duration {
     use std::hash::{BuildHasher, RandomState};
     Duration::from_micros(RandomState::new().hash_one(0) % 20_000)

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Longer than any wait here takes, unless the library is broken or the machine is very busy.
+/// A time that no wait here takes, unless the library is broken or the machine is very busy.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-/// How often a test tries what depends on the moment.
+/// Returns how often a test tries something that depends on the moment.
 pub(crate) fn times() -> usize {
     env::var("EXECUTOR_SIGNALS").map_or(8, |times| times.parse().expect("EXECUTOR_SIGNALS is a number"))
 }
@@ -22,14 +22,14 @@ pub(crate) struct Process {
     said: Receiver<String>,
 }
 
-/// The command that starts a test of the module `child`.
+/// Returns the command that starts a test of the module `child`.
 pub(crate) fn command(child: &str) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(arguments(child)).env("RUST_BACKTRACE", "0");
     command
 }
 
-/// A command as [`command`] makes it, for a process without any standard error.
+/// Returns a command like that of [`command`], for a process without standard error.
 pub(crate) fn without_stderr(child: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", r#"exec "$0" "$@" 2>&-"#]).arg(env::current_exe().unwrap());
@@ -53,7 +53,7 @@ impl Process {
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (tell, said) = mpsc::channel();
         thread::spawn(move || {
-            // The test harness writes lines, too.
+            // The test harness writes lines of its own, too.
             let lines = stdout.lines().map_while(Result::ok);
             for line in lines.filter_map(|line| line.strip_prefix('@').map(str::to_owned)) {
                 let _ = tell.send(line);
@@ -62,7 +62,7 @@ impl Process {
         Self { child, said }
     }
 
-    /// Starts a process, and returns its standard output unread.
+    /// Starts a process, and returns its standard output, of which nothing was read.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_unheard(child: &str) -> (Self, std::process::ChildStdout) {
         let mut child = command(child).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -70,7 +70,7 @@ impl Process {
         (Self { child, said: mpsc::channel().1 }, stdout)
     }
 
-    /// Waits for this line of the process, and fails if another one comes.
+    /// Waits for this line of the process. Fails if another line comes first.
     pub(crate) fn until(&mut self, expected: &str) {
         assert_eq!(self.said.recv_timeout(LONG).expect("the process says something"), expected);
     }
@@ -79,8 +79,8 @@ impl Process {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Sends a signal. A child exists until its parent waits for it, but perhaps only its exit status is
-    /// left.
+    /// Sends a signal. A child exists until its parent waits for it, but perhaps it has ended, and only its
+    /// exit status is left.
     pub(crate) fn send_if_it_lives(&self, signal: Signal) {
         let _ = kill_process(self.pid(), signal);
     }
@@ -89,7 +89,8 @@ impl Process {
         Pid::from_child(&self.child)
     }
 
-    /// The exit status (`None` if a signal has ended the process), and the lines that no test has read.
+    /// Returns the exit status (`None` if a signal has ended the process), and the lines that no test has
+    /// read.
     pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         let deadline = Instant::now() + LONG;
         let status = loop {

@@ -1,6 +1,7 @@
-//! Records which mutants were caught with which sources. `proven.toml` has a hash for each patched file with
-//! its patches, for each tool's tests, and for this program, the compiler and the model checkers. Each run
-//! computes the hashes anew. A line with another hash proves nothing, and its mutants are tried again.
+//! Records which mutants were caught with which sources. `proven.toml` has one hash for each patched file
+//! with its patches, and one for each tool's tests. One more hash is for this program, the compiler and the
+//! model checkers. Each run computes the hashes anew. If a hash has changed, the mutants of its line are
+//! tried again.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -20,7 +21,7 @@ const HEADER: &str = "# Written by `bash .ci/mutants` when every mutant that it 
 const MACHINERY: &str = "machinery";
 
 pub(crate) struct Ledger {
-    /// The lines that the file must have, by their keys.
+    /// The lines that the file must have, by key.
     lines: BTreeMap<String, String>,
     stale: BTreeSet<String>,
 }
@@ -64,7 +65,7 @@ impl Ledger {
 type Sources = Vec<(PathBuf, Vec<u8>)>;
 
 fn line(root: &Path, key: &str, input: &Sources) -> String {
-    // Another compiler may have another hasher, but its version is hashed, too.
+    // Another compiler may have another hasher. The compiler's version is hashed, too.
     let mut hasher = DefaultHasher::new();
     for (path, text) in input {
         (path.strip_prefix(root).unwrap_or(path), text).hash(&mut hasher);
@@ -72,7 +73,8 @@ fn line(root: &Path, key: &str, input: &Sources) -> String {
     format!("{key:?} = \"{:016x}\"", hasher.finish())
 }
 
-/// In a large test program, each module counts by itself.
+/// Returns the key of the tests that the mutant depends on. In a large test program each module has its own
+/// key.
 fn key_of(patch: &Patch) -> String {
     let module = if tool::has_modules(&patch.tool) { patch.module() } else { "" };
     format!("{} {module}", patch.tool).trim_end().to_owned()

@@ -1,12 +1,12 @@
 //! Breaks the library and the programs as each patch in the folders `model/mutants` says, and requires the
-//! test that the patch names to fail. All mutants that change only function bodies are in one build for each
-//! model checker; in each process the environment variable `MUTANT` chooses one of them. `bash .ci/mutants
-//! NAME` builds a patched tree instead. It does so for the other mutants, and for comparison with the
-//! verdicts of the one build.
+//! test that the patch names to fail. There is one common build for each model checker. It contains all
+//! mutants that change only function bodies, and in each process the environment variable `MUTANT` chooses
+//! one of them. `bash .ci/mutants NAME` builds a patched tree instead. Use this for mutants that change more
+//! than function bodies, and to check the verdicts of the common build.
 //!
-//! Without arguments this program tries all mutants, and a tenth of them apart, too. With `--changed TURN` it
-//! tries those whose sources have changed since they were caught last (see [`ledger`]), and the tenth number
-//! TURN.
+//! Without arguments this program tries all mutants, and a tenth of them in trees of their own, too. With
+//! `--changed TURN` it tries the mutants whose sources have changed since they were caught last (see
+//! [`ledger`]), and the tenth number TURN.
 
 mod ledger;
 mod merge;
@@ -28,7 +28,7 @@ use ledger::Ledger;
 use patch::Patch;
 use together::{put_together, try_together};
 
-/// A patch, and the place of its mutant.
+/// A patch, and the build that contains its mutant.
 struct Mutant {
     patch: Patch,
     number: u32,
@@ -36,11 +36,11 @@ struct Mutant {
 }
 
 enum Place {
-    /// In the one build.
+    /// In the common build.
     Together,
     /// In a tree of its own.
     Apart,
-    /// In no build, for this reason.
+    /// In no build. The text is the reason.
     Nowhere(String),
 }
 
@@ -117,7 +117,7 @@ fn run(arguments: &[String]) -> Result<bool> {
     Ok(all_is_well)
 }
 
-/// Prints one verdict and keeps it. `good` is the word for a verdict as it should be.
+/// Prints one verdict and keeps it. `good` is the text to print if the verdict is the expected one.
 fn conclude(good: &str, name: &str, begin: Instant, result: Result<(), String>, verdicts: &mut Verdicts) {
     let seconds = begin.elapsed().as_secs();
     match &result {
@@ -127,8 +127,8 @@ fn conclude(good: &str, name: &str, begin: Instant, result: Result<(), String>, 
     verdicts.insert(name.to_owned(), result);
 }
 
-/// The tenth whose turn it is. Mutants of one tool and module are next to each other in it, so it needs few
-/// builds.
+/// Returns the tenth whose turn it is. In a tenth, mutants of the same tool and module are next to each
+/// other, so the tenth needs few builds.
 fn tenth(mutants: &[Mutant], turn: usize) -> BTreeSet<u32> {
     let mut order: Vec<&Mutant> = mutants.iter().collect();
     order.sort_by_key(|mutant| {
@@ -138,7 +138,7 @@ fn tenth(mutants: &[Mutant], turn: usize) -> BTreeSet<u32> {
     order[turn * count / 10..(turn + 1) * count / 10].iter().map(|mutant| mutant.number).collect()
 }
 
-/// Builds a tree for each mutant. Mutants that are also in the one build must get the same verdict there.
+/// Builds a tree for each mutant. A mutant that is also in the common build must get the same verdict there.
 fn try_apart(root: &Path, mutants: &[&Mutant], verdicts: &mut Verdicts) -> Result<()> {
     if mutants.is_empty() {
         return Ok(());

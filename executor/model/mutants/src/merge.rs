@@ -11,7 +11,7 @@ use crate::source::{Source, is_word, name_of, tokens_of};
 const SWITCH: &str = "{ match crate::mutant() {";
 const IMPORTS: &str = "\n// What the mutants import.\n";
 
-/// Text for the root of each crate that compiles a merged file.
+/// The text for the root of each crate that compiles a merged file.
 pub(crate) const WHICH: &str = "
 /// Which mutant this process is.
 #[allow(dead_code)]
@@ -25,7 +25,7 @@ pub(crate) fn mutant() -> u32 {
 pub(crate) struct Merged<'a> {
     text: &'a str,
     source: Source<'a>,
-    /// For each body with variants: the variants, and the mutants that have each.
+    /// For each body with variants: the variants, and for each variant the mutants that have it.
     variants: BTreeMap<usize, Vec<(String, Vec<u32>)>>,
     imports: BTreeSet<String>,
 }
@@ -35,7 +35,7 @@ impl<'a> Merged<'a> {
         Ok(Self { text, source: Source::of(text)?, variants: BTreeMap::new(), imports: BTreeSet::new() })
     }
 
-    /// The reason why a patched file cannot be a variant, if there is one.
+    /// Returns the reason why a patched file cannot be a variant, if there is a reason.
     pub(crate) fn objection(&self, patched: &str) -> Result<Option<&'static str>> {
         let patched = Source::of(patched)?;
         if !patched.has_the_frame_of(&self.source) {
@@ -44,7 +44,7 @@ impl<'a> Merged<'a> {
         if patched.bodies == self.source.bodies {
             return Ok(Some("it changes no body of a function"));
         }
-        // The file's own imports may have a name twice, for two configurations.
+        // The file's own imports can have a name twice, for two configurations.
         let known = || self.source.uses.iter().chain(&self.imports);
         let clashes = |import: &&String| {
             name_of(import).is_some() && known().any(|k| name_of(k) == name_of(import) && k != *import)
@@ -94,8 +94,9 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Checks that a mutant of a merged file equals the patched file: to the letter, or, if the patch changes
-/// imports, with the same bodies and at least its imports. It reads the merged text, not the plan for it.
+/// Checks that a mutant of a merged file equals the patched file. The texts must be equal to the letter. If
+/// the patch changes imports, the bodies must be equal, and the mutant must have at least the imports of the
+/// patched file. The check reads the merged text, not the plan for it.
 pub(crate) fn check(merged: &str, mutant: u32, patched: &str) -> Result<()> {
     let (put_back, imports) = put_back(merged, mutant)?;
     if put_back == patched {
@@ -109,7 +110,7 @@ pub(crate) fn check(merged: &str, mutant: u32, patched: &str) -> Result<()> {
     Ok(())
 }
 
-/// The text of one mutant, and its additional imports.
+/// Returns the text of one mutant, and its additional imports.
 pub(crate) fn put_back(merged: &str, mutant: u32) -> Result<(String, BTreeSet<String>)> {
     let (merged, imports) = merged.split_once(IMPORTS).unwrap_or((merged, ""));
     let (mut out, mut done) = (String::new(), 0);
@@ -124,7 +125,7 @@ pub(crate) fn put_back(merged: &str, mutant: u32) -> Result<(String, BTreeSet<St
     Ok((out, imports.into_iter().map(|import| import.replace("{self}", "self")).collect()))
 }
 
-/// The body of one mutant.
+/// Returns the body of one mutant.
 fn arm(switch: &str, mutant: u32) -> Result<&str> {
     let tokens = tokens_of(switch)?;
     let Some(TokenTree::Group(braces)) = tokens.first() else { anyhow::bail!("no body") };

@@ -32,7 +32,8 @@ struct Hunk {
     new: Vec<String>,
 }
 
-/// Reads all patches, by name. A patch that cannot be read is an error, because no build would have it.
+/// Reads all patches, by name. A patch that cannot be read is an error, because otherwise no build would
+/// contain it.
 pub(crate) fn all(root: &Path) -> Result<Vec<Patch>> {
     let mut patches = Vec::new();
     for folder in FOLDERS {
@@ -77,7 +78,7 @@ impl Patch {
         })
     }
 
-    /// The module of the test, or the test itself in a program without modules.
+    /// Returns the module of the test. In a program without modules it is the test itself.
     pub(crate) fn module(&self) -> &str {
         self.test.split("::").next().unwrap_or_default()
     }
@@ -105,9 +106,9 @@ impl Change {
         Ok(())
     }
 
-    /// The text with the change. The old lines must be there to the letter, though perhaps at another place:
-    /// with other lines around it the patch could break something else than it says. Of several places the
-    /// nearest to the old one counts, as in `patch`.
+    /// Returns the text with the change. The text must have the old lines to the letter, though perhaps at
+    /// another place: with other lines around it the patch could break something else than its first lines
+    /// say. If there are several such places, the nearest to the old place counts, as in `patch`.
     pub(crate) fn apply(&self, text: &str) -> Option<String> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let (mut out, mut done, mut moved) = (String::new(), 0, 0);

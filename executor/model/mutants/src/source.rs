@@ -1,6 +1,6 @@
 //! A source file, cut into the bodies of its functions and the text around them.
 //!
-//! The file is cut into tokens as the compiler does it, so braces in strings and comments do not count.
+//! The tokens are those of the compiler, so braces in strings and comments do not count.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -10,12 +10,12 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 #[derive(PartialEq, Eq)]
 pub(crate) struct Source<'a> {
-    /// The text before, between and after the bodies. It does not have the `use` declarations of the file
-    /// itself, but those of modules in it.
+    /// The text before, between and after the bodies. The `use` declarations of the file itself are not in
+    /// it, but those of the file's modules are.
     pub frame: Vec<String>,
-    /// The bodies of functions with their braces. A `const fn` cannot ask which mutant it is in, and the
-    /// variants of a function that returns `impl Trait` would have different types. So the frame has their
-    /// bodies.
+    /// The bodies of functions with their braces. Some bodies belong to the frame instead: a `const fn`
+    /// cannot ask which mutant the process is, and the variants of a function that returns `impl Trait` would
+    /// have different types.
     pub bodies: Vec<&'a str>,
     /// The imported names in full: `use a::{b, c as d};` is `a::b` and `a::c as d`.
     pub uses: BTreeSet<String>,
@@ -38,8 +38,8 @@ impl<'a> Source<'a> {
         Ok(Self { frame, bodies, uses: reader.uses })
     }
 
-    /// Whether the files differ only in bodies and `use` declarations. An import that comes or goes leaves an
-    /// empty line.
+    /// Whether the files differ only in bodies and `use` declarations. An import that is added or removed
+    /// leaves an empty line.
     pub(crate) fn has_the_frame_of(&self, other: &Self) -> bool {
         self.frame.len() == other.frame.len()
             && self.frame.iter().zip(&other.frame).all(|(a, b)| a.split_whitespace().eq(b.split_whitespace()))
@@ -53,7 +53,7 @@ pub(crate) fn tokens_of(text: &str) -> Result<Vec<TokenTree>> {
 
 #[derive(Default)]
 struct Reader {
-    /// The places to cut, in order; true for a body, false for a `use` declaration.
+    /// The places to cut, in order. The flag is true for a body and false for a `use` declaration.
     cuts: Vec<(Range<usize>, bool)>,
     uses: BTreeSet<String>,
 }
@@ -97,7 +97,8 @@ impl Reader {
     }
 }
 
-/// The place of the body of the function whose `fn` is at `begin`, or of the semicolon if it has no body.
+/// Returns the place of a function's body, or of its semicolon if it has no body. The `fn` of the function is
+/// at `begin`.
 fn end_of_function(tokens: &[TokenTree], begin: usize) -> usize {
     let ends = |token: &TokenTree| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
@@ -107,7 +108,7 @@ fn end_of_function(tokens: &[TokenTree], begin: usize) -> usize {
     (begin..tokens.len()).find(|&at| ends(&tokens[at])).unwrap_or(tokens.len())
 }
 
-/// Whether `const` stands before a function; `before` is the text before its `fn`.
+/// Whether `const` stands before a function. `before` is the text before its `fn`.
 fn is_const(before: &[TokenTree]) -> bool {
     let qualifiers = before.iter().rev().take_while(|token| {
         ["const", "async", "unsafe", "extern"].iter().any(|word| is_word(token, word))
@@ -124,7 +125,7 @@ fn is_punct(token: Option<&TokenTree>, punct: char) -> bool {
     matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == punct)
 }
 
-/// Adds the imports of a `use`. `prefix` is the path before the braces.
+/// Adds the imports of a `use` declaration. `prefix` is the path before the braces.
 fn write_out(prefix: &str, tokens: &[TokenTree], uses: &mut BTreeSet<String>) {
     for tree in tokens.split(|token| is_punct(Some(token), ',')) {
         let mut path = prefix.to_owned();
@@ -143,7 +144,7 @@ fn write_out(prefix: &str, tokens: &[TokenTree], uses: &mut BTreeSet<String>) {
     }
 }
 
-/// The name that an import brings into the file, if it brings one.
+/// Returns the name that an import brings into the file, if there is one.
 pub(crate) fn name_of(import: &str) -> Option<&str> {
     let name = match import.split_once(" as ") {
         Some((_, name)) => name,

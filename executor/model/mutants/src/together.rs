@@ -1,4 +1,4 @@
-//! The one build: which mutants it contains, and what their tests report.
+//! The common build: which mutants it contains, and what their tests report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::{Mutant, Place, Verdicts, conclude, tree};
 /// The project's files with their texts, by path.
 type Texts = BTreeMap<String, String>;
 
-/// Finds a place for each mutant, and returns the texts of the merged files.
+/// Decides for each mutant which build contains it, and returns the texts of the merged files.
 pub(crate) fn put_together(root: &Path, patches: Vec<Patch>) -> Result<(Vec<Mutant>, Texts)> {
     let mut originals: Texts = BTreeMap::new();
     for path in patches.iter().flat_map(|patch| &patch.files).map(|change| &change.path) {
@@ -71,10 +71,10 @@ fn place_of(
     Ok(Place::Together)
 }
 
-/// The mutants of the one build, by tool.
+/// The mutants of the common build, by tool.
 type ByTool<'a> = BTreeMap<(Build, &'a str), Vec<&'a Mutant>>;
 
-/// Builds these mutants, and tries each. The unbroken library must pass the same tests.
+/// Builds these mutants, and tries each of them. The unbroken library must pass the same tests.
 pub(crate) fn try_together(
     root: &Path,
     target: &Path,
@@ -107,8 +107,8 @@ pub(crate) fn try_together(
     Ok(())
 }
 
-/// Adds the main files of the crates. Each chooses the process's mutant, and a large one contains only the
-/// modules that the mutants need.
+/// Adds the main files of the crates. Each main file chooses the process's mutant. The main file of a large
+/// test program contains only the modules that the mutants need.
 fn with_roots(root: &Path, by_tool: &ByTool, mut texts: Texts) -> Result<Texts> {
     let mut roots = BTreeMap::from([("executor/src/lib.rs".to_owned(), None)]);
     for ((_, tool), mutants) in by_tool {
@@ -140,7 +140,7 @@ fn trials<'a>(root: &Path, tool: &str, program: &Path, mutants: &[&'a Mutant]) -
     [unbroken].into_iter().chain(each).collect()
 }
 
-/// Runs the built tests, a few at a time: while one waits for a deadline, the others have its core.
+/// Runs the built tests, a few at a time: while one test waits for a deadline, the others use its core.
 fn run(tree: &Path, trials: &[Trial], verdicts: &mut Verdicts) {
     let (next, verdicts) = (Mutex::new(trials.iter()), Mutex::new(verdicts));
     let workers = thread::available_parallelism().map_or(1, usize::from).min(3) + 1;

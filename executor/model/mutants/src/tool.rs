@@ -1,4 +1,4 @@
-//! The tools that catch mutants: the test program of each, how it is built, and what its answer means.
+//! The tools that catch mutants: the test program of each tool, how it is built, and what its result means.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,11 +12,11 @@ use anyhow::{Context, Result, ensure};
 pub(crate) enum Build {
     Shuttle,
     Loom,
-    /// The library itself, on real threads. All features are on, so that it is built once.
+    /// The library itself, on real threads. All features are on, so one build is enough.
     Threads,
 }
 
-/// The time limit for one test, in seconds. All tests take a few.
+/// The time limit for one test, in seconds. Each test takes only a few seconds.
 const DEADLINE: &str = "300";
 
 pub(crate) fn build_of(tool: &str) -> Build {
@@ -27,7 +27,7 @@ pub(crate) fn build_of(tool: &str) -> Build {
     }
 }
 
-/// The main file of the tool's test program.
+/// Returns the main file of the tool's test program.
 pub(crate) fn main_file(root: &Path, tool: &str) -> String {
     match tool {
         "shuttle" => "executor/model/tests/pools/main.rs".to_owned(),
@@ -44,19 +44,20 @@ pub(crate) fn main_file(root: &Path, tool: &str) -> String {
     }
 }
 
-/// The package's folder, and the main file inside it.
+/// Returns the package's folder, and the path of the main file inside it.
 fn package(main_file: &str) -> (&str, &str) {
     let at = main_file.find("/tests/").or_else(|| main_file.find("/src/")).unwrap_or_default();
     (&main_file[..at], &main_file[at + 1..])
 }
 
-/// Whether the modules of a test program are independent, so that most of them can be left out: they take
+/// Whether the modules of a test program are independent. Then most modules can be left out, and they take
 /// most of the build's time.
 pub(crate) fn has_modules(tool: &str) -> bool {
     matches!(tool, "shuttle" | "loom" | "executor")
 }
 
-/// The main file of a large test program with only the wanted modules. What the modules share stays.
+/// Returns the main file of a large test program with only the wanted modules. The parts that all modules
+/// share stay.
 pub(crate) fn with_modules(text: &str, wanted: &BTreeSet<&str>) -> String {
     let is_left_out = |line: &&str| {
         let module = line.strip_prefix("mod ").and_then(|rest| rest.split_once(';'));
@@ -67,7 +68,7 @@ pub(crate) fn with_modules(text: &str, wanted: &BTreeSet<&str>) -> String {
     text.split_inclusive('\n').filter(|line| !is_left_out(line)).collect()
 }
 
-/// Builds the test programs of these tools in `tree`, and returns the path of each.
+/// Builds the test programs of these tools in `tree`, and returns the path of each program.
 pub(crate) fn build(
     tree: &Path,
     target: &Path,
@@ -77,8 +78,8 @@ pub(crate) fn build(
     let mut cargo = Command::new("cargo");
     cargo.current_dir(tree).env("CARGO_TARGET_DIR", target);
     cargo.env("EXECUTOR_TESTS_IMPATIENT", "1"); // a mutant that hangs is caught by a test's deadline
-    // Without optimisation, which is on for the exercises, and without line tables: only the time of the
-    // build counts.
+    // Optimisation, which is on for the exercises, and line tables are off: only the time of the build
+    // counts.
     cargo.args(["test", "--no-run", "--config", "profile.dev.package.executor-model.opt-level=0"]);
     cargo.args(["--config", "profile.dev.debug=false"]);
     match build {
@@ -112,7 +113,7 @@ pub(crate) fn build(
 
 /// A test to run.
 pub(crate) struct Trial<'a> {
-    /// The name of the mutant; for the unbroken library, of the tool.
+    /// The name of the mutant. For the unbroken library it is the name of the tool.
     pub name: String,
     /// The mutant's number; 0 for the unbroken library.
     pub mutant: u32,
@@ -123,16 +124,16 @@ pub(crate) struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Succeeds if the test notices the mutant. For the unbroken library it succeeds if the test passes,
-    /// since a test that fails there would catch anything.
+    /// Runs the test. Succeeds if the test notices the mutant. For the unbroken library it succeeds if the
+    /// test passes: a test that fails there would seem to catch every mutant.
     pub(crate) fn run(&self, tree: &Path) -> Result<(), String> {
         let mut command = Command::new("timeout");
         command.arg(DEADLINE).arg(&self.program).arg("--exact").args(&self.tests).stdin(Stdio::null());
         command.env("MUTANT", self.mutant.to_string()).env("RUST_BACKTRACE", "0");
         command.current_dir(tree.join(package(&self.main_file).0));
         if self.mutant == 0 {
-            // This can only find a test that fails in this build whatever it tests. The model checks try all
-            // schedules.
+            // The run of the unbroken library only finds tests that always fail in this build, so a few
+            // schedules are enough. The model checks try all schedules.
             command.env("MODEL_SCHEDULES", "50").env("LOOM_MAX_PREEMPTIONS", "2");
         }
         let output = command.output().map_err(|error| error.to_string())?;
@@ -150,8 +151,8 @@ impl Trial<'_> {
     }
 }
 
-/// What the end of a test says about a mutant. It is caught only by a check that names what it expected, or
-/// by a stack overflow in a test of that.
+/// Decides from the end of a test whether the mutant is caught. Only two ends count: a failed check that
+/// names what it expected, and a stack overflow in a test of stack overflows.
 fn verdict(status: Option<i32>, said: &str) -> Result<(), &'static str> {
     match status {
         _ if said.lines().any(|line| line.starts_with("running 0 tests")) => Err("there is no such test"),
@@ -162,7 +163,7 @@ fn verdict(status: Option<i32>, said: &str) -> Result<(), &'static str> {
     }
 }
 
-/// The files that decide the verdicts of a tool or of one of its modules, with their texts.
+/// Returns the files that decide the verdicts of a tool, or of one module of a tool, with their texts.
 pub(crate) fn sources(root: &Path, tool: &str, module: &str) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let main = main_file(root, tool);
     let (folder, file) = package(&main);
@@ -190,7 +191,8 @@ pub(crate) fn sources(root: &Path, tool: &str, module: &str) -> Result<Vec<(Path
     Ok(files)
 }
 
-/// Adds a file, or all files of a folder in the order of their names; nothing if it does not exist.
+/// Adds a file, or all files of a folder in the order of their names. Adds nothing if the path does not
+/// exist.
 pub(crate) fn add_files(path: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) -> Result<()> {
     if path.is_file() {
         files.push((path.to_owned(), fs::read(path)?));

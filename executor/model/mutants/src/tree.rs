@@ -1,5 +1,5 @@
-//! The copy of the project in which the mutants are built. An unchanged file is not written, so Cargo builds
-//! only what depends on changed files.
+//! The copy of the project in which the mutants are built. Unchanged files are not written again, so Cargo
+//! builds only what depends on changed files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,7 @@ pub(crate) fn lines_of(command: &mut Command) -> Result<Vec<String>> {
     Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
 }
 
-/// Writes the tree. `changed` has the files that differ from the project's.
+/// Writes the tree. `changed` has the files that differ from the project's files.
 pub(crate) fn write(root: &Path, tree: &Path, changed: &BTreeMap<String, String>) -> Result<()> {
     let listed = ["ls-files", "--cached", "--others", "--exclude-standard"];
     let mut files = lines_of(Command::new("git").current_dir(root).args(listed).args(PARTS))?;
@@ -49,7 +49,7 @@ pub(crate) fn write(root: &Path, tree: &Path, changed: &BTreeMap<String, String>
     remove_others(tree, &wanted)
 }
 
-/// The workspace without the packages that have no mutants.
+/// Returns the workspace's manifest without the packages that have no mutants.
 fn manifest(text: &str) -> Result<String> {
     let rest = text.find("[workspace.package]").context("Cargo.toml without [workspace.package]")?;
     Ok(format!("[workspace]\nresolver = \"3\"\nmembers = {MEMBERS:?}\n\n{}", &text[rest..]))

@@ -1,4 +1,4 @@
-//! Handles come out as their tasks end, each once, and no taker waits for a handle that will not come.
+//! Each handle comes out once, when its task has ended, and no taker waits for a handle that will not come.
 //!
 //! The test reaches the queue of arrived handles through the completion service. The service's executor only
 //! stores the tasks, so the model has only the test's threads.
@@ -15,8 +15,8 @@ use loom::thread;
 
 use crate::{model, model_bounded};
 
-/// Stores the tasks for the test to run. It is used before the model's threads start, so its lock is no part
-/// of the model.
+/// Stores the tasks, which the test then runs. It is used before the model's threads start, so its lock is no
+/// part of the model.
 #[derive(Default)]
 struct Keeps(Mutex<Vec<Task>>);
 
@@ -29,7 +29,7 @@ impl Executor for Keeps {
 
 type Service<T> = ExecutorCompletionService<Keeps, T>;
 
-/// A service with these bodies submitted, and their tasks.
+/// Returns a service with these bodies submitted, and the tasks of the bodies.
 fn submitted<T: Send + 'static, const N: usize>(
     bodies: [impl FnOnce() -> T + Send + 'static; N],
 ) -> (Arc<Service<T>>, [Task; N]) {
@@ -41,7 +41,7 @@ fn submitted<T: Send + 'static, const N: usize>(
     (Arc::new(service), tasks.try_into().expect("as many as there are bodies"))
 }
 
-/// The value of a task that has ended. It never blocks.
+/// Returns the value of a task that has ended. It never blocks.
 fn value<T: Send + 'static>(handle: TaskHandle<T>) -> T {
     handle.try_join().expect("only what is finished comes out")
 }
@@ -71,7 +71,8 @@ fn of_two_takers_one_is_given_the_last_handle_and_the_other_told_that_there_is_n
             move || service.take().unwrap().map(value)
         });
         let worker = thread::spawn(move || drop(task.run()));
-        let taken = [service.take().unwrap().map(value), other.join().unwrap()]; // or loom reports a deadlock
+        // Otherwise loom reports a deadlock.
+        let taken = [service.take().unwrap().map(value), other.join().unwrap()];
         assert!(matches!(taken, [Some(7), None] | [None, Some(7)]), "{taken:?}");
         worker.join().unwrap();
     });
@@ -86,7 +87,7 @@ fn two_tasks_that_end_at_once_serve_two_takers() {
             move || service.take().unwrap().map(value)
         });
         let workers = tasks.map(|task| thread::spawn(move || drop(task.run())));
-        // Or loom reports a deadlock.
+        // Otherwise loom reports a deadlock.
         let mut taken = [service.take().unwrap().map(value), other.join().unwrap()];
         taken.sort_unstable();
         assert_eq!(taken, [Some(1), Some(2)]);
@@ -104,7 +105,7 @@ fn a_taker_with_a_time_limit_is_given_what_arrives_or_leaves_it_for_later() {
         let worker = thread::spawn(move || drop(task.run()));
         let taken = match service.take_timeout(Duration::from_secs(1)) {
             Ok(handle) => handle,
-            Err(WaitError::TimedOut) => service.take().unwrap(), // or loom reports a deadlock
+            Err(WaitError::TimedOut) => service.take().unwrap(), // otherwise loom reports a deadlock
             Err(other) => panic!("{other}"),
         };
         assert_eq!(taken.map(value), Some(7));
@@ -112,8 +113,8 @@ fn a_taker_with_a_time_limit_is_given_what_arrives_or_leaves_it_for_later() {
     });
 }
 
-/// The taker of the first task runs the second one. Otherwise the last arrival, which wakes all takers, would
-/// hide a lost wake-up of the first.
+/// The taker of the first task runs the second task. Otherwise the arrival of the last task, which wakes all
+/// takers, would hide that the first arrival woke no taker.
 #[test]
 fn a_taker_that_is_cancelled_keeps_no_handle_from_the_other() {
     model_bounded(3, || {
@@ -158,7 +159,7 @@ fn a_task_that_is_cancelled_while_it_is_taken_in_arrives_too() {
         let other = thread::spawn(move || assert!(canceller.cancel()));
         let service = Service::new(Keeps::default());
         service.submit(task).unwrap();
-        let taken = service.take().unwrap().expect("it is outstanding"); // or loom reports a deadlock
+        let taken = service.take().unwrap().expect("it is outstanding"); // otherwise loom reports a deadlock
         assert!(matches!(taken.join(), Err(JoinError::Cancelled)));
         other.join().unwrap();
     });
@@ -184,7 +185,7 @@ fn a_task_that_is_refused_and_cancelled_at_once_comes_back_or_comes_out_and_not_
             Ok(_) => (None, None),
             Err(refused) => (Some(refused.handle), Some(refused.task)),
         };
-        let came_out = service.take().unwrap(); // or loom reports a deadlock
+        let came_out = service.take().unwrap(); // otherwise loom reports a deadlock
         let handle = match (came_back, came_out) {
             (Some(handle), None) | (None, Some(handle)) => handle,
             both_or_none => panic!("{both_or_none:?}"),
@@ -195,7 +196,7 @@ fn a_task_that_is_refused_and_cancelled_at_once_comes_back_or_comes_out_and_not_
     });
 }
 
-/// The second task does not end, so the service's lists stay. No handle may stay in them.
+/// The second task does not end, so the service's lists remain. No handle may stay in them.
 #[test]
 fn a_result_that_comes_while_the_service_is_dropped_is_dropped_too() {
     model(|| {
@@ -220,7 +221,7 @@ fn a_taker_that_does_not_wait_and_one_that_does_share_what_arrives() {
             move || std::iter::from_fn(|| service.take().unwrap()).map(value).sum::<i32>()
         });
         let taken = service.try_take().map_or(0, value);
-        assert_eq!(waits.join().unwrap() + taken, 3); // or loom reports a deadlock
+        assert_eq!(waits.join().unwrap() + taken, 3); // otherwise loom reports a deadlock
         worker.join().unwrap();
     });
 }
@@ -234,7 +235,7 @@ fn a_taker_is_let_go_when_what_it_waits_for_is_refused() {
             move || service.take().unwrap().map(value)
         });
         let refused = service.submit(|| 7).unwrap_err();
-        assert!(taker.join().unwrap().is_none()); // or loom reports a deadlock
+        assert!(taker.join().unwrap().is_none()); // otherwise loom reports a deadlock
         refused.task.run();
         assert_eq!(refused.handle.join().unwrap(), 7);
     });

@@ -1,8 +1,8 @@
 //! The timer's thread and the threads that register deadlines: no deadline is forgotten, whatever the timer's
-//! thread is about to do.
+//! thread does at that moment.
 //!
-//! Under a model a deadline a hundred years away never comes, so a thread that sleeps until then sleeps until
-//! it is notified.
+//! Under a model a deadline a hundred years away never comes. So a thread that sleeps until such a deadline
+//! sleeps until it is notified.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn a_deadline_comes_while_its_thread_starts_and_while_it_goes() {
     model_bounded(2, || {
         for _ in 0..2 {
             let token = CancelToken::new().with_timeout(SOON);
-            assert!(token.sleep(FAR).is_err()); // or loom reports a deadlock
+            assert!(token.sleep(FAR).is_err()); // otherwise loom reports a deadlock
             assert_eq!(kind(&token), Some(CancelKind::Deadline));
         }
     });
@@ -36,7 +36,7 @@ fn a_sooner_deadline_wakes_a_thread_that_falls_asleep_until_a_later_one() {
     model_bounded(2, || {
         let later = CancelToken::new().with_timeout(FAR);
         let sooner = CancelToken::new().with_timeout(SOON);
-        assert!(sooner.sleep(FAR).is_err()); // or loom reports a deadlock
+        assert!(sooner.sleep(FAR).is_err()); // otherwise loom reports a deadlock
         assert!(!later.is_cancelled());
     });
 }
@@ -50,7 +50,7 @@ fn two_threads_register_at_once() {
     });
 }
 
-/// When the last deadline is gone, the timer's thread must end; otherwise loom reports a deadlock.
+/// When the last deadline is removed, the timer's thread must end; otherwise loom reports a deadlock.
 #[test]
 fn the_thread_ends_although_the_deadline_that_it_sleeps_for_is_taken_back() {
     model(|| {
@@ -74,7 +74,7 @@ fn of_cancel_and_deadline_one_wins_and_the_callback_runs_once() {
     });
 }
 
-/// The counterpart of the test in `token`: here the timer cancels.
+/// This is the test in `token` with the timer in place of the canceller.
 #[test]
 fn once_its_registration_is_dropped_the_deadline_does_not_call() {
     model_bounded(2, || {
@@ -113,7 +113,7 @@ fn user_code_that_waits_for_another_deadline_does_not_hold_it_up() {
         let second = CancelToken::new().with_timeout(SOON);
         let registration = first.on_cancel({
             let second = second.clone();
-            move || assert!(second.sleep(FAR).is_err()) // or loom reports a deadlock
+            move || assert!(second.sleep(FAR).is_err()) // otherwise loom reports a deadlock
         });
         assert!(first.sleep(FAR).is_err());
         drop(registration);

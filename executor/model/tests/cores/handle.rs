@@ -1,4 +1,4 @@
-//! The outcome of a task is decided once, and all its waiters learn it.
+//! The outcome of a task is decided once, and all its waiters get it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::{block_on, model, model_bounded};
 #[test]
 fn what_the_submitter_did_reaches_the_body_and_what_the_body_did_reaches_the_joiner() {
     model(|| {
-        // Loom reports an access to the cell that is not ordered after the access before it.
+        // Loom reports an access to the cell that is not ordered after the previous access.
         let payload = UnsafeCell::new(0);
         payload.with_mut(|_written_by_the_submitter| ());
         let FutureTask { task, handle } = FutureTask::new(move || {
@@ -178,7 +178,7 @@ fn a_cancel_ends_the_wait_in_the_body() {
         let worker = thread::spawn(move || drop(task.run()));
         assert!(handle.cancel());
         assert_eq!(handle.state(), TaskState::Cancelled);
-        worker.join().unwrap(); // or loom reports a deadlock
+        worker.join().unwrap(); // otherwise loom reports a deadlock
     });
 }
 
@@ -277,8 +277,8 @@ fn a_body_is_run_or_dropped_and_never_both() {
     });
 }
 
-/// The callback waits for the thread that joins. If it were called before the joiner is released, it would
-/// never return.
+/// The callback waits for the thread that joins. If the callback were called before the joiner is released,
+/// the callback would never return.
 #[test]
 fn a_cancel_lets_the_joiner_go_before_the_callbacks_of_the_running_body() {
     model_bounded(2, || {
@@ -323,14 +323,14 @@ fn a_cancel_lets_the_joiner_go_before_it_drops_what_the_task_captured() {
             joined.count_down();
             cancelled
         });
-        assert!(to_cancel.cancel()); // or loom reports a deadlock
+        assert!(to_cancel.cancel()); // otherwise loom reports a deadlock
         assert!(waiter.join().unwrap());
         drop(task);
     });
 }
 
-/// A join replaces a waker of the user's. If the waker's drop waits for something, that wait is inside the
-/// join.
+/// A join replaces a waker of the user's. If the drop of that waker waits for something, that wait happens
+/// inside the join.
 #[test]
 fn a_wait_inside_a_join_leaves_it_its_wake_up() {
     struct WaitsWhenDropped(Arc<Latch>, thread::ThreadId);
@@ -356,7 +356,7 @@ fn a_wait_inside_a_join_leaves_it_its_wake_up() {
             after_the_task.count_down();
         });
         // The task ends before or while this thread waits for the latch.
-        assert_eq!(handle.join().unwrap(), 7); // or loom reports a deadlock
+        assert_eq!(handle.join().unwrap(), 7); // otherwise loom reports a deadlock
         worker.join().unwrap();
     });
 }

@@ -1,7 +1,8 @@
-//! One thread lends work from its stack to another: each closure is run or dropped once, and the lender's
-//! frame stays until then.
+//! One thread lends work from its stack to another. Each closure is run or dropped once, and the lender's
+//! stack frame stays until then.
 //!
-//! This program compiles the library's file itself, because the public interface needs a whole pool.
+//! This program compiles the library's file itself, because the public interface is only usable with a whole
+//! pool.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -35,7 +36,7 @@ impl Queue {
         self.0.lock().take()
     }
 
-    /// Starts a thread that takes a half once, if there is one.
+    /// Starts a thread that tries once to take a half, and uses the half if there is one.
     fn thief(&self, with: impl Fn(JobRef) + 'static) -> JoinHandle<()> {
         let queue = self.clone();
         thread::spawn(move || {
@@ -45,7 +46,7 @@ impl Queue {
         })
     }
 
-    /// How a lender that cannot sleep settles: it takes its half back, or looks again.
+    /// Settles the loan in the way of a lender that cannot sleep: it takes its half back, or checks again.
     fn settle(&self, Unwinding(unwinding): Unwinding) {
         match self.take() {
             Some(half) if unwinding => drop(half),
@@ -115,7 +116,7 @@ impl Wake for Bell {
     }
 }
 
-/// Waits for the lent closures, as a thread does that sleeps.
+/// Waits for the lent closures, in the way of a thread that sleeps.
 fn sleep_until_settled(loans: &ScopedJobs<'_>) {
     let bell = Arc::new(Bell(loom::sync::Notify::new()));
     let waker = Waker::from(Arc::clone(&bell));

@@ -1,4 +1,4 @@
-//! A token below several others is cancelled by each of them, once.
+//! A token below several other tokens is cancelled by each of them, but only once.
 
 use std::sync::Arc;
 

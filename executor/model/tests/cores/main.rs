@@ -1,9 +1,9 @@
-//! The small cores under loom: every schedule, and every value that a relaxed load may see.
+//! The small cores under loom, which tries every schedule, and every value that a relaxed load can return.
 //!
-//! A task's panic is caught, even that of an assertion, so the assertions are in the model's main thread.
-//! Loom itself finds a wait that never ends, as a deadlock. If the tested operation must publish some memory,
-//! the test writes and reads that memory with `Relaxed`: loom then also gives the reader the old value,
-//! unless something orders the two accesses.
+//! A task's panic is caught, even the panic of an assertion. So the assertions are in the model's main
+//! thread. Loom itself reports a wait that never ends, as a deadlock. If the tested operation must publish
+//! some memory, the test writes and reads that memory with `Relaxed`: then loom also tries the old value for
+//! the reader, unless something orders the two accesses.
 #![cfg(feature = "loom")]
 
 use std::pin::Pin;
@@ -27,7 +27,7 @@ mod shared;
 mod starvation;
 mod token;
 
-/// The names that the library's own files use, for the files that this program compiles.
+/// The names of the library's `sync.rs`, for the library's files that this program compiles.
 mod sync {
     pub(crate) use loom::sync::Arc; // unlike std's, it shows loom which threads still share a value
 
@@ -109,8 +109,8 @@ mod panics {
 mod ids {
     use std::thread::ThreadId;
 
-    /// Each of loom's threads has a stack of its own, but all run on one thread of the system; no model looks
-    /// at a thread's identity.
+    /// Each of loom's threads has a stack of its own, but all of them run on one thread of the system. No
+    /// model looks at a thread's identity.
     #[derive(Clone, Copy, PartialEq)]
     pub(crate) struct ThreadKey(ThreadId);
 
@@ -147,8 +147,8 @@ mod waiting {
     }
 }
 
-/// Runs `body` under every schedule with at most `preemptions` preemptions, or `LOOM_MAX_PREEMPTIONS`. It is
-/// for models that would otherwise take minutes.
+/// Runs `body` under every schedule with at most `preemptions` preemptions, or at most `LOOM_MAX_PREEMPTIONS`
+/// if that is set. Models that would otherwise take minutes use it.
 fn model_bounded(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     let mut builder = model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);

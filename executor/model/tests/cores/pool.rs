@@ -1,5 +1,5 @@
-//! The smallest pools: how threads are counted in and out, and how a sleeping thread is found. Shuttle checks
-//! whole pools.
+//! The smallest pools: how threads are counted when they come and leave, and how a sleeping thread is found.
+//! Shuttle checks whole pools.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ fn a_pool_that_was_shut_down_ends_after_its_task_and_shows_what_that_did() {
         let there = Arc::clone(&value);
         pool.execute(move || there.store(7, Relaxed)).unwrap();
         pool.shutdown();
-        assert!(pool.await_termination(Duration::MAX)); // or loom reports a deadlock
+        assert!(pool.await_termination(Duration::MAX)); // otherwise loom reports a deadlock
         assert_eq!(value.load(Relaxed), 7);
         let stats = pool.stats();
         assert_eq!((stats.state, stats.threads, stats.completed), (PoolState::Terminated, 0, 1));
@@ -31,7 +31,8 @@ fn a_task_finds_the_thread_that_sleeps_or_is_about_to() {
     model_bounded(2, || {
         let pool = ThreadPoolExecutor::fixed(1);
         for n in 0..2 {
-            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or loom reports a deadlock
+            // Otherwise loom reports a deadlock.
+            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();
     });
@@ -65,8 +66,7 @@ fn a_task_submitted_during_a_shutdown_is_run_or_comes_back() {
     });
 }
 
-/// Both workers sleep, both tasks come together, and neither task ends without the other: two workers must
-/// wake.
+/// Both workers sleep when the two tasks come, and no task ends without the other: two workers must wake.
 #[test]
 fn two_tasks_that_wait_for_each_other_wake_two_threads() {
     model_bounded(2, || {
@@ -80,14 +80,14 @@ fn two_tasks_that_wait_for_each_other_wake_two_threads() {
             })
         });
         for task in tasks {
-            assert!(task.unwrap().join().unwrap()); // or loom reports a deadlock
+            assert!(task.unwrap().join().unwrap()); // otherwise loom reports a deadlock
         }
         pool.close();
     });
 }
 
-/// Only the pool orders the two tasks, even if the worker that ran the first has left and another one runs
-/// the second. The cell and the record of the threads order nothing.
+/// The pool must order the two tasks, even if the first worker has left and another worker runs the second
+/// task. The cell and the record of the threads do not order anything.
 #[test]
 fn a_task_sees_what_the_one_before_has_done_also_from_a_worker_that_has_left() {
     static REPLACED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];

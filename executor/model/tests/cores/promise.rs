@@ -1,4 +1,4 @@
-//! A handle that is completed by hand: the first outcome counts, and all parties learn which one it was.
+//! A handle that is completed by hand: the first outcome counts, and all threads learn which outcome it was.
 
 use std::sync::Arc;
 

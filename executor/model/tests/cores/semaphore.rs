@@ -1,4 +1,4 @@
-//! A permit is never given twice, and a wake-up that one waiter cannot use goes to the next.
+//! A permit is never given twice, and a wake-up that one waiter cannot use goes to the next waiter.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +14,8 @@ fn one_permit_excludes_and_orders_its_holders() {
     model_bounded(4, || {
         let semaphore = Arc::new(Semaphore::new(1));
         let count = Arc::new(AtomicUsize::new(0));
-        // Two steps with `Relaxed`: the sum is right only if the permit excludes the other threads and shows
-        // what they did.
+        // The addition has two steps with `Relaxed`. So the sum is right only if the permit excludes other
+        // threads and makes their additions visible.
         let add_one = {
             let (semaphore, count) = (Arc::clone(&semaphore), Arc::clone(&count));
             move || {
@@ -72,8 +72,8 @@ fn a_cancelled_waiter_does_not_keep_the_permit_from_the_next() {
         });
         token.cancel();
         semaphore.release(1);
-        cancelled.join().unwrap(); // with the permit for a while, or without
-        assert!(patient.join().unwrap()); // or loom reports a deadlock
+        cancelled.join().unwrap(); // it had the permit for a while, or never
+        assert!(patient.join().unwrap()); // otherwise loom reports a deadlock
         assert_eq!((semaphore.available_permits(), semaphore.waiting()), (1, 0));
     });
 }

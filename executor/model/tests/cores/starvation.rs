@@ -1,5 +1,5 @@
-//! Two threads that wait for each other are entered, woken and looked at in every order. Shuttle checks such
-//! waits in pools.
+//! Two threads that wait for each other register, sleep, wake and are searched in every order. Shuttle checks
+//! such waits in pools.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use loom::thread;
 
 use crate::model_bounded;
 
-/// Joins the task in the slot. True if that starves.
+/// Joins the task in the slot. Returns true if that join starves.
 fn starves(awaited: &Mutex<Option<TaskHandle<bool>>>) -> bool {
     let handle = awaited.lock().unwrap().take().expect("it was put there before the thread began");
     match handle.join() {
@@ -39,7 +39,7 @@ fn of_two_tasks_that_wait_for_each_other_one_is_told() {
         *awaited[1].lock().unwrap() = Some(first.handle);
         let other = thread::spawn(move || second.task.run());
         first.task.run();
-        other.join().unwrap(); // or loom reports a deadlock
+        other.join().unwrap(); // otherwise loom reports a deadlock
         assert_eq!(told.load(Relaxed), 1);
     });
 }
@@ -61,8 +61,8 @@ fn who_was_woken_is_not_taken_for_one_that_waits() {
     });
 }
 
-/// Each thread has a permit that the other one wants. One gets the report and gives its own permit back,
-/// which wakes the other.
+/// Each thread has a permit that the other thread wants. One of the two gets the report and gives its own
+/// permit back, which wakes the other thread.
 #[test]
 fn of_two_that_want_each_others_permit_one_is_told() {
     model_bounded(3, || {

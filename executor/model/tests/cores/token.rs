@@ -1,4 +1,4 @@
-//! A cancel reaches everything that was registered before it or is registered after it.
+//! A cancel reaches all that was registered before it, and all that is registered after it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use loom::thread;
 
 use crate::model;
 
-/// Counts its calls, and the calls that are under way.
+/// Counts its calls, and the calls that have begun and not ended.
 #[derive(Clone)]
 struct Callback {
     begun: Arc<AtomicUsize>,
@@ -85,7 +85,7 @@ fn a_callback_may_drop_its_own_registration() {
             }
         });
         *place.lock().unwrap() = Some(registration);
-        token.cancel(); // or loom reports a deadlock
+        token.cancel(); // otherwise loom reports a deadlock
     });
 }
 
@@ -168,8 +168,8 @@ fn who_sees_the_request_sees_what_led_to_it() {
         let parent = CancelToken::new();
         let child = parent.child();
         let reason = Arc::new(AtomicUsize::new(0));
-        // The reader must be the spawned thread. Loom remembers only the last access to an atomic, so the
-        // canceller's own look at the flag, if it came second, would hide the race.
+        // The reader must be the spawned thread. Loom remembers only the last access to an atomic. If the
+        // canceller's own read of the flag came second, it would hide the race.
         let reader = thread::spawn({
             let (parent, reason) = (parent.clone(), Arc::clone(&reason));
             move || [child, parent].map(|token| token.is_cancelled().then(|| reason.load(Relaxed)))
@@ -253,7 +253,7 @@ fn who_waits_below_is_let_go_before_the_first_callback() {
                 slept
             }
         });
-        parent.cancel(); // or loom reports a deadlock
+        parent.cancel(); // otherwise loom reports a deadlock
         assert!(sleeper.join().unwrap().is_err());
         drop(registration);
     });

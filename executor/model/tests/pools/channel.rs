@@ -1,5 +1,5 @@
-//! A cancel meets a thread that is blocked on a channel, at the moment when an item or room for one comes. No
-//! item is lost, and no thread hangs: a thread that is left behind is a deadlock.
+//! A thread that is blocked on a channel is cancelled just when an item or room for an item comes. No item is
+//! lost, and no thread hangs: shuttle would report a deadlock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use shuttle::sync::Mutex;
 
 use crate::{check, thread};
 
-/// The items that are left in a channel without senders.
+/// Returns the items that are left in a channel without senders.
 fn rest<T>(receiver: &Receiver<T>) -> Vec<T> {
     std::iter::from_fn(|| receiver.try_recv().ok()).collect()
 }
@@ -72,7 +72,7 @@ fn an_item_is_taken_or_stays_when_the_taker_is_cancelled() {
     }
 }
 
-/// A cancel wakes the threads that wait, and the same cancel refuses those that come later.
+/// A cancel wakes the threads that wait, and threads that come later do not begin to wait.
 #[test]
 fn a_cancel_releases_all_that_are_blocked_and_no_others() {
     check(|| {
@@ -144,7 +144,7 @@ fn the_last_sender_ends_the_takers_and_the_last_receiver_the_putters() {
     });
 }
 
-/// The wait has the library's own wake-up: it does not depend on the end of a callback.
+/// The library itself wakes the blocked thread, so that does not depend on the end of a callback.
 #[test]
 fn a_callback_may_wait_for_a_thread_that_is_blocked_on_a_channel() {
     check(|| {
@@ -184,7 +184,7 @@ fn a_masked_put_obeys_nobody() {
     });
 }
 
-/// In a pool, the wait's token is that of the task.
+/// In a pool, the token of the wait is the task's token.
 #[test]
 fn shutdown_now_brings_blocked_producers_back() {
     check(|| {

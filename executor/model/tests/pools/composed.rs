@@ -1,5 +1,5 @@
-//! Executors over another one: a line over an executor that refuses tasks, and a bound over each way in which
-//! a task ends.
+//! Executors over other executors: a line over an executor that refuses tasks, and a bound that must hold
+//! however a task ends.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Records the tasks that have run, and that they did not overlap.
+/// Records which tasks have run, and checks that no two of them ran at the same time.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<AtomicBool>,

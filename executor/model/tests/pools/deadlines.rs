@@ -1,5 +1,5 @@
-//! Deadlines meet completions, cancels and the end of pools. Each time one side wins, and no thread of the
-//! timer stays behind or forgets a deadline.
+//! A deadline comes at the same time as a completion, a cancel or the end of a pool. Each time exactly one
+//! side wins. No thread of the timer stays behind, and no deadline is forgotten.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +81,7 @@ fn deadlines_that_several_threads_register_all_come_and_each_callback_runs_once(
         for thread in threads {
             thread.join().unwrap();
         }
-        // A waiter is released before the callbacks of its token run.
+        // A waiter is released before the callbacks of its token have run.
         while called.load(SeqCst) < 3 {
             thread::yield_now();
         }
@@ -105,18 +105,18 @@ fn tokens_that_are_taken_back_while_others_come_leave_nothing_behind() {
     });
 }
 
-/// A callback that waits for a later deadline sees it, whichever thread of the timer keeps it.
+/// A callback can wait for a later deadline, whichever thread of the timer serves that deadline.
 #[test]
 fn callbacks_that_wait_for_later_deadlines_get_them() {
     check(|| {
         let last = CancelToken::new().with_timeout(4 * MS);
         let tokens = [1, 2, 3].map(|limit| {
             let (token, last) = (CancelToken::new().with_timeout(limit * MS), last.clone());
-            // The first callback is short, so its thread is a spare thread when the next deadline comes.
+            // The first callback is short. So its thread is free again when the next deadline comes.
             token.on_cancel(move || assert!(limit == 1 || last.sleep(Duration::MAX).is_err())).keep();
             token
         });
-        assert!(last.sleep(Duration::MAX).is_err()); // or shuttle reports a deadlock
+        assert!(last.sleep(Duration::MAX).is_err()); // otherwise shuttle reports a deadlock
         assert!(tokens.iter().all(|token| token.sleep(Duration::MAX).is_err()));
     });
 }
@@ -140,7 +140,7 @@ fn a_pool_that_hangs_on_a_deadline_ends_whatever_it_is_doing() {
         for task in tasks.into_iter().flatten() {
             assert!(matches!(task.join(), Err(JoinError::Cancelled)));
         }
-        assert!(pool.await_termination(Duration::MAX)); // or shuttle reports a deadlock
+        assert!(pool.await_termination(Duration::MAX)); // otherwise shuttle reports a deadlock
         assert_eq!(kind(&limit), Some(CancelKind::Deadline));
     });
 }

@@ -1,4 +1,4 @@
-//! Fork/join pools: stolen halves, sleeping workers, and an end in the middle of the work.
+//! Fork/join pools: stolen halves, sleeping workers, and a shutdown during the work.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -150,8 +150,8 @@ fn whoever_waits_for_quiescence_is_woken_by_the_last_task() {
     });
 }
 
-/// A worker that waits for quiescence runs a task that waits for quiescence, too, beside another worker that
-/// steals its forks.
+/// A worker waits for quiescence, and while it waits, it runs a task that waits for quiescence, too. Another
+/// worker steals its forks meanwhile.
 #[test]
 fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
     check(|| {
@@ -166,7 +166,7 @@ fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
                 }));
             }
             let is_quiet = own.await_quiescence(std::time::Duration::MAX);
-            // A fork that waits itself has perhaps not gone on.
+            // If a fork waits for quiescence itself, it has perhaps not gone on yet.
             assert!(is_quiet && ran.load(Ordering::SeqCst) >= 2, "a fork has not run");
         });
         end.unwrap().join().unwrap();
@@ -175,7 +175,7 @@ fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
     });
 }
 
-/// A thread outside waits for quiescence, and so does a task.
+/// A thread outside the pool waits for quiescence, and a task does so, too.
 #[test]
 fn from_outside_all_is_quiet_when_no_task_is_left() {
     check(|| {
@@ -219,7 +219,8 @@ fn two_guests_and_a_worker_share_two_places_and_what_is_left_is_run() {
     });
 }
 
-/// The last worker that searches has another one woken, if there is more than the task that it found.
+/// When the last searching worker has found a task and there is another one, it must have another worker
+/// woken.
 #[test]
 fn two_submissions_that_wait_for_each_other_are_run_by_two_workers() {
     check(|| {
@@ -271,8 +272,8 @@ fn a_fork_is_taken_back_or_stolen_and_runs_once_if_at_all() {
     });
 }
 
-/// A worker without a task follows the thief of its half, and the thief of that thief: each of them must wake
-/// it.
+/// A worker without a task helps the thief of its half, and then the thief of that thief. Each of the two
+/// thieves must wake the worker.
 #[test]
 fn a_chain_of_thieves_ends_with_every_half_called_once() {
     check(|| {
@@ -327,7 +328,7 @@ fn a_scope_that_is_cancelled_has_run_or_dropped_each_task_and_counts_right() {
     });
 }
 
-/// The seat that was meant for the missing thread is free for the next one.
+/// The seat was reserved for a thread that did not start. It is free for the next thread.
 #[test]
 fn without_a_thread_a_submission_is_refused_and_the_next_one_tries_again() {
     check(|| {
@@ -341,19 +342,19 @@ fn without_a_thread_a_submission_is_refused_and_the_next_one_tries_again() {
     });
 }
 
-/// One task comes as the worker falls asleep, and the next when it sleeps.
+/// One task comes as the worker falls asleep, and the next task comes when the worker sleeps.
 #[test]
 fn tasks_that_come_one_by_one_find_a_worker_that_searches_sleeps_or_is_about_to() {
     check(|| {
         let pool = pool(1);
         for _ in 0..3 {
-            // The queue is empty, and no other worker searches or could be woken.
+            // The queue is empty, and there is no other worker that searches or that could be woken.
             assert_eq!(pool.submit(surplus).unwrap().join().unwrap(), 0);
         }
     });
 }
 
-/// When the stand-in ends its task, it is one too many, or just not any more.
+/// When the stand-in ends its task, there is perhaps one worker too many, and perhaps no longer.
 #[test]
 fn a_worker_that_blocks_twice_has_a_stand_in_that_rests_and_comes_back() {
     check(|| {

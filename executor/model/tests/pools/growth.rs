@@ -1,5 +1,5 @@
-//! Threads come and go by the pool's size, by the keep-alive time and by the factory's grace: no task misses
-//! them.
+//! Threads start and end because of the pool's size, the keep-alive time and the factory. No task is left
+//! without a thread.
 
 use std::io;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ fn a_task_that_comes_as_the_last_thread_times_out_is_run() {
     check(|| {
         let pool = ThreadPoolExecutor::builder().core_threads(0).keep_alive(KEEP_ALIVE).build().unwrap();
         for n in 0..3 {
-            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or shuttle reports a deadlock
+            // Otherwise shuttle reports a deadlock.
+            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();
         assert_eq!((pool.stats().completed, pool.stats().threads), (3, 0));
@@ -90,7 +91,7 @@ fn tasks_submitted_while_the_sizes_change_run_once_each() {
     });
 }
 
-/// The thread that is woken for a task is perhaps the one that is too many: then another thread must take the
+/// The thread that is woken for a task is perhaps the one that is too many. Then another thread must take the
 /// task.
 #[test]
 fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
@@ -114,7 +115,8 @@ fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
             move || pool.set_maximum_threads(1).unwrap()
         });
         for n in 0..2 {
-            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or shuttle reports a deadlock
+            // Otherwise shuttle reports a deadlock.
+            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         resizer.join().unwrap();
         pool.close();
@@ -141,20 +143,20 @@ fn a_higher_core_size_starts_threads_for_tasks_that_wait_for_each_other() {
         });
         pool.set_core_threads(2).unwrap();
         for task in tasks {
-            task.unwrap().join().unwrap(); // or shuttle reports a deadlock
+            task.unwrap().join().unwrap(); // otherwise shuttle reports a deadlock
         }
         pool.close();
     });
 }
 
-/// What the factory does in its first calls, one after the other; afterwards it starts threads.
+/// What the factory does in its first calls, one after the other. In later calls it starts threads.
 struct Script(AtomicUsize, &'static [Call]);
 
 #[derive(Clone, Copy)]
 enum Call {
     Starts,
     Fails,
-    /// Reports a started thread; another thread drops the worker some time later.
+    /// Reports a started thread, and another thread drops the worker later.
     DropsLater,
 }
 
@@ -169,8 +171,8 @@ impl ThreadFactory for Script {
     }
 }
 
-/// Two submitters, two tasks each, and a factory that follows the script: each task is refused, runs once, or
-/// its handle reports a cancel because no thread came. And the pool ends.
+/// Two submitters submit two tasks each, and a factory follows the script. Each task is refused, or runs
+/// once, or its handle reports a cancel because no thread came. The pool must end, too.
 fn nothing_is_left_over(script: &'static [Call]) {
     check(move || {
         let factory = Script(AtomicUsize::new(0), script);
@@ -204,7 +206,7 @@ fn nothing_is_left_over(script: &'static [Call]) {
         let stats = pool.stats();
         assert_eq!((stats.completed, stats.active, stats.queued), (ran, 0, 0), "{stats}");
         pool.shutdown();
-        assert!(pool.await_termination(Duration::MAX)); // or shuttle reports a deadlock
+        assert!(pool.await_termination(Duration::MAX)); // otherwise shuttle reports a deadlock
         assert_eq!(pool.stats().threads, 0);
     });
 }
@@ -217,7 +219,7 @@ fn nothing_is_left_over_by_a_factory_that_fails() {
 #[test]
 fn nothing_is_left_over_by_a_factory_that_drops_its_workers_later() {
     nothing_is_left_over(&[Call::DropsLater, Call::DropsLater]);
-    nothing_is_left_over(&[Call::DropsLater; 4]); // of all threads
+    nothing_is_left_over(&[Call::DropsLater; 4]); // every worker is dropped
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tasks that come through the inbox are found, run once, kept in order and within the bound.
+//! Tasks that come through the inbox are found, run once, keep their order and respect the bound.
 
 use std::sync::Arc;
 
@@ -12,13 +12,14 @@ fn a_task_that_comes_while_the_worker_looks_for_the_last_time_is_found() {
     check(|| {
         let pool = ThreadPoolExecutor::fixed(1);
         for n in 0..4 {
-            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or shuttle reports a deadlock
+            // Otherwise shuttle reports a deadlock.
+            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();
     });
 }
 
-/// The searching worker finds a task; from then on another worker must be woken for the next task.
+/// The searching worker finds a task. From then on another worker must be woken for the next task.
 #[test]
 fn tasks_of_several_submitters_that_wait_for_each_other_all_get_a_worker() {
     check(|| {
@@ -36,7 +37,7 @@ fn tasks_of_several_submitters_that_wait_for_each_other_all_get_a_worker() {
                     both_here.count_down();
                     both_here.wait()
                 };
-                pool.submit(body).unwrap().join().unwrap().unwrap(); // or shuttle reports a deadlock
+                pool.submit(body).unwrap().join().unwrap().unwrap(); // otherwise shuttle reports a deadlock
             }
         };
         let other = thread::spawn(submit.clone());
@@ -60,7 +61,7 @@ fn a_bound_is_a_bound_for_several_submitters() {
         });
         started.wait().unwrap();
         for waiting in 1..=2 {
-            // The first opens the inbox under the lock, and the second goes through the inbox.
+            // The first submission opens the inbox under the lock. The second goes through the inbox.
             pool.execute(|| ()).unwrap();
             assert_eq!(pool.queued(), waiting);
         }
@@ -87,8 +88,8 @@ fn a_bound_is_a_bound_for_several_submitters() {
     });
 }
 
-/// One submitter finds room under the lock and opens the inbox while another one is on its way to the lock,
-/// too.
+/// One submitter finds room under the lock and opens the inbox. Meanwhile another submitter is about to take
+/// the lock, too.
 #[test]
 fn the_room_that_cancelled_tasks_leave_is_given_out_once() {
     check(|| {
@@ -167,7 +168,7 @@ fn a_higher_core_size_counts_for_the_next_task() {
         let waiting = pool.submit(|| ()).unwrap(); // goes under the lock and opens the inbox
         drop(pool.remove(waiting.id()));
         pool.set_core_threads(2).unwrap();
-        pool.submit(meet()).unwrap().join().unwrap(); // or shuttle reports a deadlock
+        pool.submit(meet()).unwrap().join().unwrap(); // otherwise shuttle reports a deadlock
         first.join().unwrap();
         pool.close();
     });

@@ -1,4 +1,5 @@
-//! Batches and races against all that can end them: the pool's end, a deadline, the caller's own cancel.
+//! Batches and races, together with all that can end them: the pool's end, a deadline, a cancel of the
+//! caller.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,9 +1,9 @@
-//! The life of whole pools under shuttle: some thousands of schedules, the same ones each time.
+//! The life of whole pools under shuttle: some thousands of schedules, which are the same each time.
 //!
-//! A task's panic is caught, even that of an assertion, so the model's main thread asserts how tasks ended. A
-//! schedule ends only when all its threads have ended, so each test also checks that no worker is left
-//! behind; shuttle reports such a worker as a deadlock. Tasks that must panic do so by `resume_unwind`,
-//! because shuttle's panic hook takes each call of `panic!` for the end of the test.
+//! A task's panic is caught, even the panic of an assertion. So the model's main thread asserts how tasks
+//! ended. A schedule ends only when all its threads have ended. So each test also checks that no worker is
+//! left behind: shuttle reports such a worker as a deadlock. Tasks that must panic use `resume_unwind`,
+//! because shuttle's panic hook takes each `panic!` for the end of the test.
 #![cfg(feature = "shuttle")]
 
 mod cancel;
@@ -37,9 +37,9 @@ use shuttle::current;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
 
-/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one
-/// thread run for long and switch at few, awkward points. `MODEL_SCHEDULES` asks for more schedules and
-/// `MODEL_SEED` for others.
+/// Runs `body` under schedules of two kinds. Schedules of the first kind switch threads at any step. Those of
+/// the second kind let one thread run for long, and switch only at a few unlucky points. `MODEL_SCHEDULES`
+/// asks for more schedules, and `MODEL_SEED` for others.
 fn check(body: impl Fn() + Send + Sync + 'static) {
     let seed = number("MODEL_SEED").unwrap_or(0x5EED);
     let schedules =
@@ -49,7 +49,7 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
     run(PctScheduler::new_from_seed(seed, 3, schedules), &body);
 }
 
-/// While `f` runs, the calling thread fails to start others: see `primitives/shuttle.rs`.
+/// Calls `f`. Meanwhile the calling thread cannot start other threads: see `primitives/shuttle.rs`.
 fn without_new_threads<R>(f: impl FnOnce() -> R) -> R {
     current::set_label_for_task(current::me(), io::ErrorKind::WouldBlock);
     let result = f();
@@ -57,7 +57,8 @@ fn without_new_threads<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// One type for all bodies, because the compiler would compile all of shuttle's runner for each type.
+/// One type for all bodies. With a type for each body, the compiler would compile all of shuttle's runner
+/// again for each of them.
 type Body = Arc<dyn Fn() + Send + Sync>;
 
 fn run(scheduler: impl Scheduler + 'static, body: &Body) {
@@ -65,8 +66,8 @@ fn run(scheduler: impl Scheduler + 'static, body: &Body) {
     Runner::new(scheduler, Config::new()).run(move || body());
 }
 
-/// Shuttle's threads. Each body is in a box, because the compiler would compile all of shuttle's `spawn` for
-/// each type of body.
+/// Shuttle's threads. Each body is in a box. Without it, the compiler would compile all of shuttle's `spawn`
+/// again for each type of body.
 mod thread {
     pub(crate) use shuttle::thread::{JoinHandle, yield_now};
 

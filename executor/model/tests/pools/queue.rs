@@ -1,4 +1,4 @@
-//! A task leaves the queue in only one way, and the counts record which.
+//! A task leaves the queue in only one way, and the counts record that way.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Asserts that the counts of a pool of one thread are exact, whatever happened to it: no tombstone is
-/// forgotten or counted twice.
+/// Asserts that the counts of a pool of one thread are exact, whatever happened to it before. No tombstone
+/// may be forgotten or counted twice.
 fn counts_are_exact(pool: &ThreadPoolExecutor, completed: u64) {
     let gate = Arc::new(Latch::new(1));
     let here = Arc::new(Latch::new(1));
@@ -49,7 +49,8 @@ fn a_task_is_either_taken_out_by_its_handle_or_run() {
     taken_out_or_run(|_, handle| handle.remove());
 }
 
-/// One thread has the task and looks for its queue. The other has the queue and looks at its tasks.
+/// One thread has the task and searches for the task's queue. The other thread has the queue and looks
+/// through its tasks.
 #[test]
 fn a_task_is_taken_out_by_its_handle_while_its_queue_is_looked_through() {
     check(|| {
@@ -88,8 +89,8 @@ fn taken_out_or_run(take_out: fn(&ThreadPoolExecutor, &TaskHandle<()>) -> Option
     });
 }
 
-/// One thread cancels tasks, the worker takes tasks, and a third clears them out and takes one out, all at
-/// once.
+/// Three threads act at once: one cancels tasks, the worker takes tasks, and a third purges the queue and
+/// takes one task out.
 #[test]
 fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
     check(|| {
@@ -112,8 +113,8 @@ fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
             }
         }
         assert!(gone <= 3 && (gone > 0 || !was_removed));
-        // A task that was cancelled between the queue and its start counts as completed, so the test asks for
-        // the number itself.
+        // A task that was cancelled between its removal from the queue and its start counts as completed. So
+        // the test takes the number of completed tasks from the pool.
         let idle = Arc::new(Latch::new(1));
         let there = Arc::clone(&idle);
         pool.execute(move || there.count_down()).unwrap();
@@ -131,8 +132,8 @@ fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
     });
 }
 
-/// A submitter finds the room that a cancelled task leaves in a bounded queue, whether or not the canceller
-/// has told the pool yet.
+/// A submitter finds the room of a cancelled task in a bounded queue, whether or not the canceller has told
+/// the pool yet.
 #[test]
 fn a_cancelled_task_takes_no_room() {
     check(|| {
@@ -146,7 +147,7 @@ fn a_cancelled_task_takes_no_room() {
             let pool = Arc::clone(&pool);
             move || {
                 if pool.execute(|| ()).is_ok() {
-                    // This holds only because the cancelled task had left its place.
+                    // This holds only because the cancelled task has left its place.
                     assert_eq!(pool.queued(), 1);
                     true
                 } else {

@@ -1,4 +1,5 @@
-//! Lines rise in the queue below while they enter it or leave it, or while all of it is stopped.
+//! A line rises in the queue below while it enters or leaves the queue, or while the pool or the line is
+//! stopped.
 
 use std::sync::Arc;
 
@@ -33,9 +34,9 @@ fn submit(striped: &Striped, log: &Log, tasks: &'static [(&'static str, i32)]) -
     })
 }
 
-/// One thread runs all tasks. The plain task comes when the urgent one is in the line. From then on the line
-/// is before the plain task in the queue until the urgent task has run: with its first head or with one that
-/// hands over.
+/// One thread runs all tasks. The plain task comes when the urgent task is in the line. From then on the line
+/// is before the plain task in the queue, until the urgent task has run. This holds for the line's first
+/// head, and for a later head.
 #[test]
 fn whatever_the_line_is_doing_an_urgent_task_goes_before_what_comes_later() {
     check(|| {
@@ -55,7 +56,7 @@ fn whatever_the_line_is_doing_an_urgent_task_goes_before_what_comes_later() {
     });
 }
 
-/// An accepted task comes back, is in a line that comes back, or has run.
+/// An accepted task comes back itself, or its line comes back, or the task has run.
 #[test]
 fn a_line_that_rises_while_the_pool_is_stopped_comes_back() {
     check(|| {

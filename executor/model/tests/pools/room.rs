@@ -1,5 +1,5 @@
-//! Submitters that wait for room: each way to make room lets one of them in, and each other end of a wait
-//! gives the task back.
+//! Submitters that wait for room: each way to make room lets one submitter in. If a wait ends in another way,
+//! the submitter gets its task back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ fn blocking(queue: impl WorkQueue + 'static, block: Block) -> Arc<ThreadPoolExec
     Arc::new(ThreadPoolExecutor::builder().queue(queue).rejection_handler(block).build().unwrap())
 }
 
-/// Lets the other threads go on for a while, long or short: a submitter looks a few times before it waits for
-/// room.
+/// Lets the other threads run for a short or a long time, because a submitter tries a few times before it
+/// waits for room.
 fn some_time_passes() {
     for _ in 0..thread_rng().gen_range(0..40) {
         thread::yield_now();
@@ -116,13 +116,13 @@ fn who_is_cancelled_while_waiting_does_not_keep_the_room_from_the_next() {
             Ok(first) => drop(first.cancel()),
             Err(refused) => assert!(matches!(refused.reason, RejectReason::Interrupted), "{refused}"),
         }
-        assert!(patient.join().unwrap()); // or shuttle reports a deadlock: the gate is still shut
+        assert!(patient.join().unwrap()); // otherwise shuttle reports a deadlock: the gate is still shut
         gate.count_down();
         pool.close();
     });
 }
 
-/// The waiting submitters need not wait for a task to end, either.
+/// The submitters that wait for room go on without the end of any task.
 #[test]
 fn a_shutdown_lets_those_who_wait_go_while_all_threads_are_busy() {
     check(|| {
@@ -134,7 +134,7 @@ fn a_shutdown_lets_those_who_wait_go_while_all_threads_are_busy() {
         let submitters = [(); 2].map(|()| submitter(&pool, 1, &runs));
         some_time_passes();
         pool.shutdown();
-        assert_eq!(accepted(submitters), 0); // or shuttle reports a deadlock
+        assert_eq!(accepted(submitters), 0); // otherwise shuttle reports a deadlock
         gate.count_down();
         queued.join().unwrap();
         pool.close();
@@ -154,7 +154,7 @@ fn gets_in_when(make_room: fn(&ThreadPoolExecutor, &TaskHandle<()>)) {
         });
         some_time_passes();
         make_room(&pool, &queued);
-        assert!(submitter.join().unwrap()); // or shuttle reports a deadlock
+        assert!(submitter.join().unwrap()); // otherwise shuttle reports a deadlock
         gate.count_down();
         pool.close();
         let stats = pool.stats();
@@ -211,7 +211,7 @@ impl WorkQueue for NoPlace {
     }
 }
 
-/// If the queue refuses although a thread is idle, only the end of that thread makes room.
+/// If the queue refuses a task although a thread is idle, only the end of that thread makes room.
 #[test]
 fn a_thread_that_ends_makes_room_for_another() {
     check(|| {
@@ -221,7 +221,8 @@ fn a_thread_that_ends_makes_room_for_another() {
             .keep_alive(Duration::from_secs(1));
         let pool = pool.queue(NoPlace).rejection_handler(Block::new()).build().unwrap();
         for n in 0..3 {
-            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n); // or shuttle reports a deadlock
+            // Otherwise shuttle reports a deadlock.
+            assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();
         assert_eq!((pool.stats().completed, pool.stats().peak_threads), (3, 1));

@@ -1,4 +1,4 @@
-//! Tasks that workers claim without a lock are counted, shown and taken back as if there were a lock.
+//! Tasks that workers claim without a lock are counted, shown and taken back correctly, as with a lock.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,8 +7,8 @@ use shuttle::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Two threads submit while a third asks for counts: each answer has all the tasks accepted before, and none
-/// too many.
+/// Two threads submit while a third thread asks for counts. Each count includes all tasks accepted before,
+/// and no task twice.
 #[test]
 fn the_numbers_are_those_of_one_moment() {
     check(|| {
@@ -70,7 +70,7 @@ fn a_snapshot_shows_each_task_once() {
     });
 }
 
-/// Two workers claim tasks while another thread takes tasks out: each task runs or comes back.
+/// Two workers claim tasks while another thread takes tasks out. Each task either runs or comes back.
 #[test]
 fn a_task_is_run_or_taken_back() {
     check(|| {
@@ -94,7 +94,7 @@ fn a_task_is_run_or_taken_back() {
     });
 }
 
-/// The claimed task may take long: a submitter must get the room of that task before the next claim.
+/// The claimed task may take long, so the submitter must get its room before the next claim.
 #[test]
 fn a_submitter_that_waits_for_room_hears_of_a_claim() {
     check(|| {
@@ -110,14 +110,14 @@ fn a_submitter_that_waits_for_room_hears_of_a_claim() {
             thread::spawn(move || pool.execute(|| ()).unwrap())
         };
         gates[0].count_down();
-        submitter.join().unwrap(); // or shuttle reports a deadlock
+        submitter.join().unwrap(); // otherwise shuttle reports a deadlock
         gates[1].count_down();
         pool.close();
         assert_eq!(pool.stats().completed, 4);
     });
 }
 
-/// The rest of a run, when a thread looks at it, is still older than later tasks.
+/// A thread takes the rest of a run back into the queue. The rest must still be before later tasks.
 #[test]
 fn what_is_recalled_keeps_its_place() {
     check(|| {
@@ -149,7 +149,7 @@ fn held(room: usize) -> (Arc<ThreadPoolExecutor>, Arc<Latch>) {
     (Arc::new(pool), go)
 }
 
-/// Under the model two tasks fill a piece.
+/// Under the model a piece of the inbox holds two tasks.
 #[test]
 fn full_pieces_of_the_inbox_count_and_keep_their_order() {
     check(|| {
@@ -167,7 +167,7 @@ fn full_pieces_of_the_inbox_count_and_keep_their_order() {
     });
 }
 
-/// The worker takes the cancelled tasks while another thread asks for the number of waiting tasks.
+/// The worker removes the cancelled tasks while another thread asks for the number of waiting tasks.
 #[test]
 fn a_cancelled_task_never_seems_to_wait() {
     check(|| {
@@ -193,7 +193,7 @@ impl Hooks for TellsOfAnEnd {
     }
 }
 
-/// A worker that claims task after task does not look at the state by itself.
+/// A worker that claims one task after another does not look at the pool's state by itself.
 #[test]
 fn a_worker_that_is_one_too_many_claims_no_more() {
     check(|| {
@@ -213,7 +213,7 @@ fn a_worker_that_is_one_too_many_claims_no_more() {
         begun[2].wait().unwrap(); // it was claimed from a run that has the last two tasks
         pool.set_threads(1).unwrap();
         gate[2].count_down();
-        ended.wait().unwrap(); // or shuttle reports a deadlock: its worker has claimed the next task
+        ended.wait().unwrap(); // otherwise shuttle reports a deadlock: its worker has claimed the next task
         for gate in &gate {
             gate.count_down();
         }

@@ -1,6 +1,6 @@
-//! Scheduled pools: planned tasks meet cancels, removals and the end, and a series meets all that its owner
-//! may do. Each task runs once, comes back or is dropped; each series has one end; the sleeper neither
-//! oversleeps nor stays.
+//! Scheduled pools: planned tasks are cancelled, removed, or reach the end of the pool, and a series gets all
+//! calls that its owner can make. Each task runs once, comes back or is dropped. Each series has one end. The
+//! sleeper wakes in time, and ends with the pool.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{check, without_new_threads};
 const MS: Duration = Duration::from_millis(1);
 /// A time this far away never comes under a model.
 const FAR: Duration = Duration::from_hours(300 * 365 * 24);
-/// A wait of any length.
+/// A time limit that never ends a wait.
 const FOR_EVER: Duration = Duration::MAX;
 
 /// Schedules tasks that count their runs.
@@ -61,7 +61,7 @@ fn a_planned_task_runs_or_is_cancelled() {
     });
 }
 
-/// A cancelled task's slot has another task before the canceller looks there.
+/// The canceller looks at the slot of a cancelled task when the slot already has another task.
 #[test]
 fn a_cancel_takes_no_other_task_out() {
     check(|| {
@@ -183,7 +183,7 @@ fn a_dropped_pool_leaves_no_handle_open_and_no_thread() {
     });
 }
 
-/// Counts runs, and runs that overlap another one.
+/// Counts the runs, and the runs that overlap another run.
 #[derive(Clone, Default)]
 struct Overlaps {
     inside: Arc<AtomicUsize>,
@@ -191,7 +191,7 @@ struct Overlaps {
 }
 
 impl Overlaps {
-    /// Runs a few times; more runs would make an endless schedule.
+    /// Returns a body that runs only a few times, because otherwise the schedule would not end.
     fn body(&self) -> impl FnMut(&Series) + Send + 'static {
         let own = self.clone();
         move |series| {
@@ -289,7 +289,7 @@ fn a_shorter_period_and_a_resumed_series_wake_the_sleeper() {
     });
 }
 
-/// A pause comes while a run waits for a thread, and a resume comes before that run has been left out.
+/// A pause comes while a run waits for a thread. The resume comes before the pool has left that run out.
 #[test]
 fn a_run_that_was_left_out_does_not_count_as_another() {
     check(|| {
@@ -342,8 +342,8 @@ fn without_a_thread_to_watch_the_time_a_task_is_refused_and_the_next_one_tries_a
     });
 }
 
-/// However the time limit and the task's end meet, the handle has one outcome, and the task has run at most
-/// once.
+/// The time limit and the task's end can come in any order. The handle has one outcome, and the task has run
+/// at most once.
 #[test]
 fn a_task_with_a_time_limit_has_one_outcome() {
     check(|| {
@@ -360,7 +360,7 @@ fn a_task_with_a_time_limit_has_one_outcome() {
     });
 }
 
-/// The task is cancelled when the time is up, and its result comes too late.
+/// When the time is up, the task is cancelled. Its result comes too late.
 #[test]
 fn a_stand_in_is_there_before_the_task_is_cancelled() {
     check(|| {

@@ -1,4 +1,4 @@
-//! A shutdown loses no task, and releases all threads that wait for the end.
+//! A shutdown loses no task, and releases all threads that wait for the pool's end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// What happened to a task, as its submitter and its body saw it.
+/// What happened to a task, as the submitter and the body saw it.
 #[derive(Debug, PartialEq, Eq)]
 struct Fate {
     accepted: bool,
@@ -107,7 +107,7 @@ fn a_shutdown_ends_all_idle_workers() {
             pool.submit(|| ()).unwrap().join().unwrap();
         }
         pool.shutdown();
-        assert!(pool.await_termination(Duration::MAX)); // or shuttle reports a deadlock
+        assert!(pool.await_termination(Duration::MAX)); // otherwise shuttle reports a deadlock
         assert_eq!(pool.stats().threads, 0);
     });
 }
@@ -211,7 +211,7 @@ fn a_pool_dropped_or_closed_by_its_own_worker_does_not_wait_for_itself() {
         if let Some(refused) = refused {
             refused.task.run();
         }
-        ended.wait().unwrap(); // or shuttle reports a deadlock
+        ended.wait().unwrap(); // otherwise shuttle reports a deadlock
     });
 }
 
@@ -255,13 +255,13 @@ fn close_another_pool() -> Result<(), Cancelled> {
     Err(Cancelled)
 }
 
-/// In whichever wait of this library a task blocks, it comes back when the pool is stopped.
+/// A task that is blocked in any wait of this library returns from the wait when the pool is stopped.
 fn a_shutdown_now_ends(blocked: fn() -> Result<(), Cancelled>) {
     check(move || {
         let pool = ThreadPoolExecutor::fixed(2);
         let stuck = pool.submit_cancellable(move |_| blocked()).unwrap();
         let handed_back = pool.shutdown_now();
-        assert!(pool.await_termination(Duration::MAX)); // or shuttle reports a deadlock
+        assert!(pool.await_termination(Duration::MAX)); // otherwise shuttle reports a deadlock
         assert_eq!(handed_back.len() as u64 + pool.stats().completed, 1);
         drop(handed_back);
         assert!(matches!(stuck.join(), Err(JoinError::Cancelled)));

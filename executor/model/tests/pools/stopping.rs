@@ -1,4 +1,4 @@
-//! Threads stop pools that they do not own, while other threads submit, close and drop them.
+//! Threads stop pools that they do not own, while other threads submit, close the pools and drop them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -97,12 +97,12 @@ fn a_stopper_may_be_used_while_the_pool_is_dropped_and_after_that() {
     });
 }
 
-/// Waits for the end of a pool when it is dropped.
+/// Waits for the end of the pool when this value is dropped.
 struct WaitsForTheEnd(Stopper);
 
 impl Drop for WaitsForTheEnd {
     fn drop(&mut self) {
-        assert!(self.0.await_termination(Duration::MAX)); // or shuttle reports a deadlock
+        assert!(self.0.await_termination(Duration::MAX)); // otherwise shuttle reports a deadlock
     }
 }
 

@@ -1,4 +1,4 @@
-//! Stripes: the order in each, how they come and go, and their end, over executors that do their worst.
+//! Stripes: the order in each stripe, how stripes come and go, and how they end, over hostile executors.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::check;
 
 const KEYS: usize = 2;
 
-/// Records for each key which tasks have run, and that they did not overlap.
+/// Records for each key which tasks have run, and checks that no two of them ran at the same time.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<[AtomicBool; KEYS]>,
@@ -30,8 +30,7 @@ impl Log {
         self.busy[key].store(false, SeqCst);
     }
 
-    /// Returns how many tasks have run. They must have run one at a time and in the order of their
-    /// submission.
+    /// Returns how many tasks have run. They must have run one at a time, in the order of their submission.
     fn ran_in_order(&self) -> usize {
         assert_eq!(self.overlaps.load(SeqCst), 0, "one at a time");
         let seen = self.seen.lock().unwrap();
@@ -72,7 +71,8 @@ fn join(handles: Vec<TaskHandle<()>>) -> usize {
     ends.sum()
 }
 
-/// Each turn is one task, so heads hand over. Lines leave and come back while other threads submit to them.
+/// Each turn is one task, so each head hands over to the next one. Stripes leave and come back while other
+/// threads submit to them.
 #[test]
 fn stripes_keep_their_order_and_strand_no_task() {
     check(|| {
@@ -87,7 +87,8 @@ fn stripes_keep_their_order_and_strand_no_task() {
     });
 }
 
-/// One key, one task at a time: one thread sets the line up while another takes it down, and it is used
+/// One key, one task at a time: one thread makes the stripe while another thread removes it, and the stripe
+/// is used again.
 /// again.
 #[test]
 fn a_stripe_that_comes_and_goes_loses_nothing() {
@@ -116,7 +117,8 @@ fn a_stripe_that_comes_and_goes_loses_nothing() {
     });
 }
 
-/// Refuses some tasks, drops some that it has accepted, and runs some at once, even when a head hands over.
+/// An executor that refuses some tasks, drops some that it has accepted, and runs some at once, even when a
+/// head hands over.
 struct Doubtful;
 
 impl Executor for Doubtful {
@@ -150,7 +152,8 @@ fn what_was_accepted_is_run_or_cancelled_whatever_the_executor_does() {
     });
 }
 
-/// Refuses or drops all heads but the first of each burst: the tasks behind the first run all the same.
+/// An executor that refuses or drops all heads but the first of each burst. The tasks behind the first head
+/// must run all the same.
 struct OnlyFirst(AtomicUsize);
 
 impl Executor for OnlyFirst {
@@ -178,8 +181,8 @@ fn a_head_whose_successor_is_refused_goes_on() {
         line.execute(move || until.wait().unwrap()).unwrap();
         let handles: Vec<_> = (0..3).map(|n| line.submit(move || n).unwrap()).collect();
         gate.count_down();
-        // A head that is dropped after the call takes the rest along. Each task is run or cancelled, and the
-        // order is kept.
+        // If a head is dropped after the call, the rest of its stripe is cancelled with it. Each task is run
+        // or cancelled, and the order is kept.
         let ends: Vec<_> = handles.into_iter().map(|handle| handle.join().ok()).collect();
         let ran = ends.iter().take_while(|end| end.is_some()).count();
         assert!(ends[ran..].iter().all(Option::is_none), "{ends:?}");
@@ -187,7 +190,7 @@ fn a_head_whose_successor_is_refused_goes_on() {
     });
 }
 
-/// Each task runs or comes back, once, whether or not the heads have begun; and the end comes.
+/// Each task either runs or comes back, once, whether or not the heads have begun. And the end must come.
 #[test]
 fn shut_down_now_each_task_is_run_or_handed_back() {
     check(|| {
@@ -244,7 +247,8 @@ fn a_shutdown_lets_all_stripes_drain_and_is_heard_of() {
     });
 }
 
-/// Another thread shuts the pool down and gets its heads. They run their stripes, or end them.
+/// Another thread shuts the pool down and gets the heads of the stripes. It runs the heads, which run their
+/// stripes, or it drops them, which ends their stripes.
 #[test]
 fn a_head_that_is_handed_out_runs_its_stripe_or_ends_it() {
     check(|| {
@@ -285,8 +289,8 @@ fn a_task_of_a_stripe_is_cancelled_taken_out_or_run() {
     });
 }
 
-/// The wrapper owns the executor, and may be dropped while a head has borrowed it: the drop waits for all
-/// tasks.
+/// The wrapper owns the executor, and can be dropped while a head has borrowed the executor. The drop waits
+/// for all tasks.
 #[test]
 fn dropped_it_waits_for_the_pool_that_it_owns() {
     check(|| {
@@ -304,8 +308,8 @@ fn dropped_it_waits_for_the_pool_that_it_owns() {
     });
 }
 
-/// A task of the executor below drops the wrapper. The drop does not wait for a head that waits there for
-/// room, because only this task's end would make room.
+/// A task of the executor below drops the wrapper. Meanwhile a head waits there for room, and only the end of
+/// that task would make room. So the drop must not wait for that head.
 #[test]
 fn dropped_by_a_task_of_a_full_pool_it_has_its_head_come_back() {
     check(|| {

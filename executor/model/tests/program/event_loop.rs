@@ -1,5 +1,5 @@
-//! An event loop, the pool that gets its requests, and the end of both: the mailbox of `servers/src/reactor`,
-//! with a loop that only hands over and collects.
+//! An event loop, the pool that gets its requests, and the end of both. This is the mailbox of
+//! `servers/src/reactor`, with a loop that only hands requests over and collects answers.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_pct(body, 1_000, 3);
 }
 
-/// Does what the system's waker does: it ends the wait in progress, or else the next one.
+/// Does what the system's waker does: it ends the current wait, or else the next one.
 #[derive(Clone, Default)]
 struct Waker(Arc<(Mutex<bool>, Condvar)>);
 
@@ -42,7 +42,7 @@ impl Bell for Waker {
     }
 }
 
-/// A connection's request, its number there, and the status of its answer.
+/// A connection's request, its number on that connection, and the status of its answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Request {
     connection: u64,
@@ -51,7 +51,7 @@ struct Request {
 }
 
 impl Request {
-    /// What a handler does; the first request of a connection takes longest.
+    /// Answers a request, as a handler does. The first request of a connection takes longest.
     fn answer(&mut self) {
         (self.number..2).for_each(|_| thread::yield_now());
         self.status = 200;
@@ -64,7 +64,8 @@ impl Load for Request {
     }
 }
 
-/// Hands over `each` requests of each of two connections, and collects until each request has its answer.
+/// Hands over `each` requests of each of two connections. Then collects answers until each request has its
+/// answer.
 fn collect(each: u32, waker: &Waker, hand_over: impl Fn(Errand<Request, Waker>)) -> Vec<Request> {
     let answers = Arc::new(Mailbox::new(waker.clone()));
     let (mut collected, mut taken) = (Vec::new(), Vec::new());
@@ -125,7 +126,7 @@ fn stopped_at_any_moment_the_pool_leaves_no_request_without_an_answer() {
     });
 }
 
-/// Only the stripes keep the order.
+/// Shows that only the stripes keep the order.
 #[test]
 #[should_panic(expected = "left")]
 fn without_stripes_answers_overtake_each_other() {

@@ -1,5 +1,5 @@
-//! How a search by many tasks ends: the files of `executor/examples/puzzle`, with a puzzle of seven
-//! positions.
+//! How a search by many tasks ends: the files of `executor/examples/puzzle`, compiled against the model with
+//! a puzzle of seven positions.
 
 use std::collections::HashSet;
 use std::sync::Mutex as StdMutex;
@@ -50,10 +50,11 @@ use unfinished::{Answer, Unfinished};
 
 const SCHEDULES: usize = 1_000;
 
-/// From position `n` a move leads to `2n` and to `2n + 1`, and from these two to the same positions.
+/// The number of positions. From position `n`, moves lead to `2n`, `2n + 1` and `2(n ^ 1)`, so several ways
+/// lead to some positions.
 const POSITIONS: u8 = 7;
 
-/// Which positions are solutions, and which were looked at.
+/// Records which positions are solutions, and which were looked at.
 struct Tree {
     solutions: &'static [u64],
     looked_at: StdMutex<HashSet<u64>>,
@@ -89,8 +90,8 @@ impl Puzzle for Tree {
 
 type Way = fn(&Arc<Search<Tree>>, &Arc<dyn Executor>) -> Answer;
 
-/// Runs one of the two searches on a pool of two threads. `meanwhile` gets the pool and the caller's token
-/// while the search goes on. When this returns, no part of the search runs any more.
+/// Runs one of the two searches on a pool of two threads. `meanwhile` is called during the search, with the
+/// pool and the caller's token. When this function returns, no part of the search runs any more.
 fn search(
     solutions: &'static [u64],
     way: Way,
@@ -151,7 +152,7 @@ fn it_ends_with_one_of_the_solutions() {
     );
 }
 
-/// A cancel comes at any moment. The answer is true all the same.
+/// A cancel comes at any moment. The answer is right in every case.
 #[test]
 fn a_cancel_ends_it_and_nothing_runs_on() {
     of_each_way(

@@ -1,8 +1,8 @@
-//! Every blocking call of the library is a cancellation point: a task that is cancelled while the call blocks
-//! comes back from it.
+//! Every blocking call of the library is a cancellation point: if a task is cancelled while the call blocks,
+//! the call returns.
 //!
-//! A test checks the list of these calls against the sources. A new public function that can come to one of
-//! the [`WAITS`] needs a line here.
+//! A test compares the list of these calls with the sources. Add a line here for a new public function that
+//! can reach one of the [`WAITS`].
 
 mod scan;
 
@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::support::{LONG, Occupied, Spot, occupy, within_deadline};
 use scan::Sources;
 
-/// Each function calls one blocking call that would block longer than the test waits, unless a cancel cuts it
-/// short. It returns true if the call reported the cancel.
+/// Functions that make one blocking call each. Without a cancel, the call blocks for longer than the test
+/// waits. The function returns true if the call reported the cancel.
 const CALLS: &[(&str, Blocks)] = &[
     ("CancelToken::sleep", || CancelToken::current().sleep(FOR_EVER).is_err()),
     ("Latch::wait", || Latch::new(1).wait().is_err()),
@@ -187,7 +187,7 @@ const CALLS: &[(&str, Blocks)] = &[
     }),
 ];
 
-/// Functions that can come to the wait, but are no cancellation points or have none of their own.
+/// Functions that can reach a wait, but are no cancellation points, or have none of their own.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
     ("ScheduledThreadPoolExecutor::drop", "the same"),
@@ -211,12 +211,12 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("ReceiverExt::take_iter", "is not there"),
 ];
 
-/// The waits under every blocking call: the wait in `wait.rs`, and the waits for a channel.
+/// The waits inside every blocking call: the wait in `wait.rs`, and the waits for a channel.
 const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
 
 /// Functions that wait inside a task or a thread of the library's own. `Task::run` runs such a task like any
-/// other; for example, the drain task of a strand submits its successor. By names alone, every function that runs a
-/// task would come to that wait.
+/// other; for example, the drain task of a strand submits its successor. The scan goes by names alone. So it
+/// would find a way to that wait from every function that runs a task.
 const INSIDE: &[(&str, &str)] = &[("Strand", "hand_over"), ("ScheduledShared", "sleep_and_hand_over")];
 
 type Blocks = fn() -> bool;
@@ -238,13 +238,13 @@ impl CancellableTask for Nothing {
     }
 }
 
-/// A pool whose only thread is busy for as long as the test wants. Dropping the pool does not wait for that
-/// thread.
+/// Returns a pool whose only thread is busy for as long as the test needs. The drop of the pool does not wait
+/// for that thread.
 fn with_room() -> (Occupied, ThreadPoolExecutor) {
     occupied(ThreadPoolExecutor::builder())
 }
 
-/// A pool like [`with_room`], but with a full queue, too. Submitters wait there.
+/// Returns a pool like that of [`with_room`], but with a full queue. So submitters wait for room.
 fn full() -> (Occupied, ThreadPoolExecutor) {
     let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new());
     let (busy, pool) = occupied(builder);
@@ -261,7 +261,7 @@ fn idle_scheduler() -> ScheduledThreadPoolExecutor {
     ScheduledThreadPoolExecutor::new(1)
 }
 
-/// A series that never runs.
+/// Returns a series that never runs.
 fn rests(pool: &ScheduledThreadPoolExecutor) -> Series {
     pool.schedule_at_fixed_rate(FOR_EVER, FOR_EVER, |_| ()).unwrap()
 }

@@ -1,22 +1,22 @@
-//! Reads from the sources which public functions can come to the wait in `wait.rs`.
+//! Finds in the sources the public functions that can reach the wait in `wait.rs`.
 //!
-//! The scan knows no types, so it goes by names: the functions that a body calls, and for a method, the
-//! declared type of the field or parameter before the dot. So it finds a little too much rather than too
-//! little; the list of exceptions explains the surplus.
+//! The scan does not know types. It uses the names of the functions that a body calls. For a method, it also
+//! uses the declared type of the field or parameter before the dot. So it finds a few functions too many
+//! rather than too few. The list of exceptions explains the functions that are too many.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Methods that types of the standard library have, too. After a receiver without a declaration such a name
-/// means the standard library's method.
+/// Methods that types of the standard library have, too. If the receiver has no known declaration, such a
+/// name means the standard library's method.
 const OF_STD: &[&str] = &[
     "acquire", "clone", "close", "default", "drop", "fmt", "join", "new", "next", "push", "run", "sleep",
     "take", "wait",
 ];
 
 pub(super) struct Function {
-    /// The type or trait of the block that contains the function; empty outside any block.
+    /// The type or trait of the block that contains the function. It is empty outside any block.
     owner: String,
     /// The trait that the block implements for the owner.
     of_trait: String,
@@ -26,7 +26,7 @@ pub(super) struct Function {
 }
 
 struct Call {
-    /// The text before the name, and whether a dot follows it.
+    /// The text before the name, and whether a dot is between them.
     before: Option<(String, bool)>,
     name: String,
 }
@@ -34,7 +34,7 @@ struct Call {
 #[derive(Default)]
 pub(super) struct Sources {
     functions: Vec<Function>,
-    /// For each name, the types that fields and parameters of this name are declared with.
+    /// For each name, the declared types of the fields and parameters of this name.
     declared: BTreeMap<String, BTreeSet<String>>,
     public_types: BTreeSet<String>,
     traits: BTreeSet<String>,
@@ -98,14 +98,14 @@ impl Sources {
         }
     }
 
-    /// Treats a function as one that calls nothing.
+    /// Treats this function as if it called nothing.
     pub(super) fn do_not_follow(&mut self, owner: &str, name: &str) {
         let is_it = |function: &&mut Function| function.owner == owner && function.name == name;
         let function = self.functions.iter_mut().find(is_it);
         function.unwrap_or_else(|| panic!("there is no {owner}::{name}")).calls.clear();
     }
 
-    /// The functions that a call may refer to.
+    /// Returns the functions that a call can refer to.
     fn meant(&self, caller: &Function, call: &Call) -> Vec<usize> {
         let named = |is_meant: &dyn Fn(&Function) -> bool| -> Vec<usize> {
             let all = self.functions.iter().enumerate();
@@ -144,7 +144,7 @@ impl Sources {
         function.of_trait == "trait" || self.traits.contains(&function.of_trait)
     }
 
-    /// The public functions that can come to `function`, as `Owner::name`.
+    /// Returns the public functions that can reach `function`, as `Owner::name`.
     pub(super) fn that_reach(&self, function: &str) -> BTreeSet<String> {
         let is_it = |found: &Function| found.owner.is_empty() && found.name == function;
         let mut reach: Vec<bool> = self.functions.iter().map(is_it).collect();
@@ -166,7 +166,7 @@ impl Sources {
         found.filter_map(|(function, _)| self.public_name(function)).collect()
     }
 
-    /// The name by which users call the function; `None` if they cannot.
+    /// Returns the name by which users call the function, or `None` if they cannot call it.
     fn public_name(&self, function: &Function) -> Option<String> {
         let Function { owner, of_trait, name, .. } = function;
         let by = match &**of_trait {
@@ -179,7 +179,7 @@ impl Sources {
     }
 }
 
-/// The code that the compiler sees, without attributes and unit tests.
+/// Returns the code without comments, attributes and unit tests.
 fn code(text: &str) -> String {
     let mut in_tests = false;
     let outside_tests = text.lines().filter(|line| {
@@ -198,7 +198,7 @@ fn last_word(text: &str) -> &str {
     &text[text.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |place| place + 1)..]
 }
 
-/// The type and the trait of an `impl` or `trait` block that begins in this line.
+/// Returns the type and the trait of an `impl` or `trait` block that begins in this line.
 fn block(line: &str) -> Option<(String, String)> {
     let line =
         ["pub(crate) ", "pub(super) ", "pub "].iter().find_map(|vis| line.strip_prefix(vis)).unwrap_or(line);
@@ -226,7 +226,7 @@ fn without_generics(text: &str) -> String {
     outside.collect()
 }
 
-/// The name of a function declared in this line, and whether it is public.
+/// Returns the name of a function declared in this line, and whether it is public.
 fn function(line: &str) -> Option<(bool, String)> {
     let line = line.trim_start();
     let public = line.starts_with("pub ");
@@ -235,7 +235,7 @@ fn function(line: &str) -> Option<(bool, String)> {
     Some((public, first_word(rest.strip_prefix("fn ")?).to_owned()))
 }
 
-/// The calls in a line. If the receiver stands in the line before, it is unknown.
+/// Returns the calls in a line. If the receiver is in the line before, it counts as unknown.
 fn calls(line: &str) -> Vec<Call> {
     let calls = line.match_indices('(').filter_map(|(place, _)| {
         let text = &line[..place];

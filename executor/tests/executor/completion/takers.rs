@@ -59,7 +59,7 @@ fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
     });
 }
 
-/// A handle has woken a taker that gives up: the handle goes to another taker.
+/// A handle has woken a taker that gives up. Another taker must get that handle.
 #[test]
 fn takers_that_give_up_cost_the_others_nothing() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! What a pool does if its factory has no thread.
+//! What a pool does if its factory starts no thread.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -120,7 +120,7 @@ fn a_pool_without_a_single_thread_can_be_shut_down() {
     });
 }
 
-/// During its call for a second thread, the factory drops both workers: the pool must tell the first
+/// When the pool asks for a second thread, the factory drops both workers. The pool must tell the first
 /// submitter, too.
 #[test]
 fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too() {
@@ -154,7 +154,7 @@ fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too()
     });
 }
 
-/// Reports a started thread, and starts none.
+/// A factory that reports a started thread, but starts none.
 struct Liar(AtomicUsize);
 
 impl ThreadFactory for Liar {
@@ -187,7 +187,8 @@ fn a_factory_that_fails_is_not_asked_for_every_task_while_there_is_another_threa
         for _ in 0..10_000 {
             pool.execute(|| ()).unwrap();
         }
-        // The pool pauses for 1 ms, 2 ms, … 1 s between its attempts; the test has twenty seconds.
+        // The pool pauses for 1 ms, 2 ms, … 1 s between its attempts. The test waits for at most twenty
+        // seconds.
         let asked = liar.0.load(Ordering::SeqCst);
         assert!((1..=32).contains(&asked), "asked {asked} times");
         pool.set_thread_factory(Arc::new(NamedThreads::new("better"))); // the pool asks it at once
@@ -199,7 +200,7 @@ fn a_factory_that_fails_is_not_asked_for_every_task_while_there_is_another_threa
     });
 }
 
-/// A factory that shuts its pool down and then has no thread.
+/// A factory that shuts its pool down and then starts no thread.
 #[derive(Default)]
 struct Closing(OnceLock<Weak<ThreadPoolExecutor>>, AtomicBool);
 

@@ -1,4 +1,4 @@
-//! Threads that a pool has ordered and that come late or never.
+//! Threads that a pool has ordered, and that start late or never.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use executor::{JoinError, RejectReason, TaskState, ThreadFactory, ThreadPoolExec
 
 use crate::support::{LONG, assert_matches, blocked, eventually, occupy, within_deadline};
 
-/// Reports a started thread, and keeps the worker until the test decides.
+/// A factory that reports a started thread, but keeps the worker until the test decides.
 #[derive(Clone, Default)]
 struct Hoarding(Arc<Mutex<Vec<Worker>>>);
 
@@ -49,7 +49,7 @@ fn a_thread_may_take_its_time_to_come() {
     });
 }
 
-/// No thread is left that could run the tasks: their handles must not stay pending.
+/// No thread is left that could run the tasks. So their handles must not wait any longer.
 #[test]
 fn tasks_whose_threads_all_never_come_are_cancelled_when_that_is_known() {
     within_deadline(|| {
@@ -83,8 +83,8 @@ fn the_one_thread_that_comes_does_the_tasks_of_those_that_do_not() {
     });
 }
 
-/// While no thread has started yet, a submitter must not rely on one: it waits until one starts or all have
-/// failed.
+/// While no thread has started yet, a submitter must not count on any thread: it waits until a thread starts
+/// or all have failed.
 #[test]
 fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
     within_deadline(|| {
@@ -138,8 +138,8 @@ fn a_submitter_that_waits_for_the_first_thread_is_refused_when_the_pool_is_shut_
     });
 }
 
-/// A task whose own thread cannot be started relies on the threads that other submitters have ordered, if one
-/// of them comes.
+/// If a task's own thread cannot be started, the task needs one of the threads that other submitters have
+/// ordered.
 #[test]
 fn a_submitter_whose_factory_fails_waits_the_moment_until_another_thread_has_come_or_will_not() {
     struct Second(Hoarding);

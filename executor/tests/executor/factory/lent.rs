@@ -8,7 +8,8 @@ use executor::{ExecutorService, ThreadFactory, ThreadPoolExecutor, Worker, prelu
 
 use crate::support::{LONG, SHORT, Signal, within_deadline};
 
-/// Runs the workers of a pool on another executor's threads, which do other work before and afterwards.
+/// A factory that runs a pool's workers on another executor's threads. These threads do other work before and
+/// afterwards.
 struct Lend(Arc<ThreadPoolExecutor>);
 
 impl ThreadFactory for Lend {
@@ -48,7 +49,7 @@ fn a_task_on_a_lent_thread_can_close_both_pools_whose_thread_it_is() {
     });
 }
 
-/// The allocator perhaps gives the second pool the address of the first one.
+/// Perhaps the allocator gives the second pool the address of the first pool.
 #[test]
 fn a_thread_that_was_a_worker_once_waits_for_the_pools_that_it_closes() {
     within_deadline(|| {

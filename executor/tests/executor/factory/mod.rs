@@ -1,4 +1,4 @@
-//! Where a pool's threads come from, how they are named, and what a factory may do while it is called.
+//! Where a pool's threads come from, how they are named, and what a factory can do while it is called.
 
 mod failing;
 mod late;
@@ -31,7 +31,7 @@ fn threads_are_numbered_within_their_pool_and_pools_in_the_process() {
             let (first, second) = (thread_name(pool), thread_name(pool));
             let (name, one) = first.split_once("-thread-").unwrap();
             assert_eq!(one, "1");
-            // The second task starts the second thread, but perhaps the first thread takes the task first.
+            // The second task starts the second thread, but perhaps the first thread takes the second task.
             assert!(second == first || second == format!("{name}-thread-2"), "{second}");
             name.strip_prefix("pool-").unwrap().parse::<u32>().unwrap()
         });
@@ -119,7 +119,7 @@ fn a_factory_may_look_at_its_pool() {
     });
 }
 
-/// To start a thread is a part of the submission, and so of the task that submits.
+/// The start of a thread is a part of the submission, and so of the task that submits.
 #[test]
 fn a_factory_runs_under_the_token_of_the_submitter_whose_next_token_counts_again() {
     struct Cancels;
@@ -140,7 +140,7 @@ fn a_factory_runs_under_the_token_of_the_submitter_whose_next_token_counts_again
     });
 }
 
-/// A slow factory holds up only the submitters that need a thread from it.
+/// A slow factory delays only the submitters that need a thread from it.
 #[test]
 fn a_slow_factory_holds_up_nobody_else() {
     struct Slow(Signal, AtomicUsize);

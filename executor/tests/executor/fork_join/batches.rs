@@ -8,7 +8,8 @@ use executor::{JoinError, TaskHandle, prelude::*};
 use super::pool;
 use crate::support::{LONG, rounds, within_deadline};
 
-/// Invokes `count` tasks and sums the results. `failing` is the number of the task that fails, if any.
+/// Invokes `count` tasks and adds the results. `failing` is the number of the task that fails, if there is
+/// one.
 fn sum_of_batch(pool: &ForkJoinPool, count: u32, failing: Option<u32>) -> (u32, Vec<String>) {
     let task = |n| {
         move || {
@@ -77,7 +78,7 @@ enum Forking {
     WhileWanted,
 }
 
-/// The integral of a cubic: halves are split until both rules agree.
+/// Computes the integral of a cubic. It splits halves until two rules agree.
 fn integral(from: f64, to: f64, area: f64, forking: Forking) -> f64 {
     fn at(x: f64) -> f64 {
         (x * x + 1.0) * x
@@ -129,8 +130,8 @@ fn quadrature_comes_out_the_same_however_much_it_forks() {
     });
 }
 
-/// The number of ways to put queens into the rows from here on. A bit of `columns`, `left` and `right` is a
-/// threatened square.
+/// Returns the number of ways to put queens into the rows from `row` on. Each bit of `columns`, `left` and
+/// `right` is a threatened square.
 fn queens(size: u32, row: u32, columns: u32, left: u32, right: u32) -> u32 {
     if row == size {
         return 1;

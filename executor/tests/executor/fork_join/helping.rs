@@ -65,7 +65,7 @@ fn a_batch_from_inside_needs_no_second_worker() {
 fn a_waiting_worker_takes_pieces_of_what_was_stolen_from_it() {
     within_deadline(|| {
         let pool = pool(2);
-        // A thief steals the second half, which makes a piece that only the waiting thread can run.
+        // A thief steals the second half. That half makes a piece that only the waiting thread can run.
         let stolen = Signal::new();
         let second = || {
             stolen.set();
@@ -100,7 +100,7 @@ fn what_may_want_a_lock_of_the_waiting_frame_does_not_run_on_top_of_it() {
         };
         let second = || {
             stolen.set();
-            // Three tasks that the waiting worker can see, and that this half does not need for its end.
+            // The waiting worker can see these three tasks. This half does not need them for its end.
             submit(&|task| pool.execute(task).unwrap());
             submit(&|task| pool.execute_externally(task).unwrap());
             submit(&|task| drop(fork(|| drop(task.run()))));
@@ -131,8 +131,8 @@ fn waits_of_two_pools_for_each_other_end() {
             let inner = own.submit(move || other.submit(|| 1).unwrap().join());
             inner.unwrap().join()
         });
-        // If this pool's worker looks last, it runs the task itself. If the plain pool's worker looks last,
-        // it gets the report.
+        // If this pool's worker searches last, it runs the task itself. If the plain pool's worker searches
+        // last, it gets the report.
         let ended = outer.unwrap().join().unwrap();
         assert!(matches!(ended, Ok(Ok(1)) | Err(JoinError::Starved(..))), "{ended:?}");
     });
@@ -162,7 +162,7 @@ fn a_thief_that_waits_for_the_task_whose_join_waits_for_it_is_told_so() {
     });
 }
 
-/// The worker does not starve: it waits for any of these tasks, and can run one of them itself.
+/// The worker does not starve: it waits for any of these tasks, and it can run one of them itself.
 #[test]
 fn a_worker_that_waits_for_the_first_of_its_tasks_runs_one() {
     within_deadline(|| {
@@ -190,7 +190,7 @@ fn a_worker_that_waits_for_the_first_of_its_tasks_runs_one() {
     });
 }
 
-/// A worker with 32 tasks on top of each other runs no more tasks while it waits.
+/// A worker that has 32 tasks on top of each other on its stack runs no further task while it waits.
 #[test]
 fn a_worker_that_lies_too_deep_to_run_one_of_its_tasks_is_told() {
     fn deeper(own: &Arc<ForkJoinPool>) -> u32 {
@@ -213,8 +213,8 @@ fn a_worker_that_lies_too_deep_to_run_one_of_its_tasks_is_told() {
     });
 }
 
-/// A worker cannot run a task of a line before the tasks in front of it. So the worker does not help, and the
-/// waiter gets the report.
+/// A worker cannot run a task of a line before the tasks in front of that task. So the worker does not help,
+/// and the waiting thread gets the report.
 #[test]
 fn a_worker_that_waits_for_a_task_in_a_line_over_its_pool_is_told() {
     within_deadline(|| {
@@ -229,7 +229,7 @@ fn a_worker_that_waits_for_a_task_in_a_line_over_its_pool_is_told() {
     });
 }
 
-/// The waiting code runs in a task of a line, but its thread is a worker all the same.
+/// The waiting code runs in a task of a line, but on a thread that is a worker.
 #[test]
 fn the_head_of_a_line_helps_as_its_worker_does() {
     within_deadline(|| {
@@ -258,8 +258,8 @@ fn a_worker_that_sleeps_takes_a_piece_that_its_thief_offers_later() {
     });
 }
 
-/// Only the end of the stolen half wakes the worker: it looks for no pieces while it unwinds, and its thief
-/// has another task by then and does not fall asleep.
+/// Only the end of the stolen half wakes the worker. The worker does not look for pieces while it unwinds. By
+/// then its thief has another task, so the thief does not fall asleep either.
 #[test]
 fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
     within_deadline(|| {
@@ -287,7 +287,7 @@ fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
     });
 }
 
-/// With a time limit, only the thief knows that the worker waits for a piece.
+/// The worker waits with a time limit. So only the thief knows that the worker waits for a piece.
 #[test]
 fn a_worker_that_sleeps_for_so_long_at_most_takes_a_piece_that_its_thief_offers_later() {
     within_deadline(|| {
@@ -373,8 +373,8 @@ fn no_more_stand_in_than_were_allowed() {
     });
 }
 
-/// A worker that had blocked is back, and its stand-in has a task. Now one worker is too many: the first that
-/// has nothing to do sleeps.
+/// A worker that had blocked comes back, while its stand-in has a task. Now one worker is too many. So the
+/// first worker that has nothing to do sleeps.
 #[test]
 fn a_worker_that_goes_on_leaves_what_comes_to_its_stand_in() {
     within_deadline(|| {
@@ -420,8 +420,8 @@ fn nobody_stands_in_for_a_worker_that_does_not_block_any_more() {
     });
 }
 
-/// What a thief has offered before it begins a stolen task is no part of that task, and perhaps needs a lock
-/// that the waiter holds.
+/// If a thief has offered a half before it begins a stolen task, that half is no part of the stolen task.
+/// Perhaps the half needs a lock that the waiter holds.
 #[test]
 fn a_half_that_its_thief_has_offered_before_is_no_piece_of_a_stolen_task() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Workers come and go, and the pool ends.
+//! Workers start and end, and the pool ends.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

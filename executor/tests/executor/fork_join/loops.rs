@@ -1,4 +1,4 @@
-//! All elements of a slice or a range.
+//! Loops over all elements of a slice or a range.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,7 +58,7 @@ fn a_panic_in_a_loop_is_passed_on() {
     assert_eq!(pool.invoke(|| par_map_reduce(0..10, |n| n, |a, b| a + b)).unwrap(), Some(45));
 }
 
-/// Each piece waits for the other.
+/// Two pieces of the loop wait for each other.
 #[test]
 fn with_two_workers_two_pieces_of_a_loop_run_at_the_same_time() {
     within_deadline(|| {

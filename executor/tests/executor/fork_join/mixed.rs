@@ -1,4 +1,5 @@
-//! Computations of all kinds inside each other, chosen at random, compared with the result of one thread.
+//! Computations of all kinds inside each other, chosen at random. Their results are compared with the result
+//! of one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::support::{LONG, rounds, within_deadline};
 enum Work {
     Leaf(u64),
     Panic,
-    /// The work inside may panic; then the result is 7.
+    /// The work inside may panic. In that case the result is 7.
     Catch(Arc<Work>),
     Join(Arc<Work>, Arc<Work>),
     Fork(Arc<Work>, Arc<Work>),
@@ -22,8 +23,8 @@ enum Work {
     Blocking(Arc<Work>),
 }
 
-/// Numbers that look random: see Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-/// 2014.
+/// A generator of numbers that look random: see Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014.
 struct Chance(u64);
 
 impl Chance {
@@ -51,7 +52,7 @@ impl Chance {
     }
 }
 
-/// The result of one thread; none if the work panics.
+/// Returns the result of one thread, or `None` if the work panics.
 fn alone(work: &Work) -> Option<u64> {
     let all = |parts: &[Arc<Work>]| parts.iter().map(|part| alone(part)).sum();
     match work {

@@ -4,13 +4,13 @@ mod batches; // several tasks at once, and forks as long as there are thieves
 mod deep; // recursions deeper than help goes, scopes that spawn late, and other attacks
 mod guests; // threads from outside
 mod helping; // what a worker does while it waits, and what it never does
-mod hostile; // panics, deep recursion and ends at the worst of times
-mod joins; // two halves: results, panics, borrowed data, tokens
+mod hostile; // panics, deep recursion and shutdowns at the worst moments
+mod joins; // joins: results, panics, borrowed data, tokens
 mod lifecycle; // workers come and go, and the pool ends
 mod loops; // all elements of a slice or a range
-mod mixed; // all of them inside each other
+mod mixed; // computations of all kinds inside each other
 mod quiescence; // waiting until there is nothing left to do
-mod sort; // a slice in order
+mod sort; // the parallel sort
 mod tasks; // forked and submitted tasks
 
 use executor::fork_join::{ForkJoinPool, join};

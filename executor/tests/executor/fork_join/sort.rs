@@ -9,7 +9,7 @@ use executor::fork_join::par_sort_unstable;
 use super::pool;
 use crate::support::within_deadline;
 
-/// Long enough that several workers make the first partitions.
+/// A length at which several workers make the first partitions.
 const LONG_ONE: usize = 140_000;
 
 /// Numbers without a pattern, from 0 to `most`.
@@ -58,7 +58,7 @@ fn elements_without_a_size_and_those_that_own_something_are_sorted() {
     });
 }
 
-/// Compares by its number, and panics at a chosen comparison.
+/// A value that compares by its number, and panics at a chosen comparison.
 struct Panics<'a> {
     number: u64,
     left: &'a AtomicUsize,
@@ -106,7 +106,7 @@ fn after_a_comparison_that_panics_every_element_is_still_there() {
     });
 }
 
-/// Claims to be less than any other value, in both directions.
+/// A value that claims to be less than any other value, in both directions.
 #[derive(PartialEq, Eq, Clone, Copy)]
 struct NoOrder(u64);
 
@@ -125,7 +125,7 @@ impl PartialOrd for NoOrder {
 #[test]
 fn an_order_that_is_none_ends_the_sort_and_loses_nothing() {
     within_deadline(|| {
-        // The standard library's sort perhaps notices the bad order and panics: once for each small piece.
+        // Perhaps the standard library's sort notices the bad order and panics, once for each small piece.
         let mut elements: Vec<_> = (0..40_000).map(NoOrder).collect();
         let _ = catch_unwind(AssertUnwindSafe(|| par_sort_unstable(&mut elements)));
         let mut kept: Vec<_> = elements.iter().map(|element| element.0).collect();

@@ -1,4 +1,4 @@
-//! Batches that a refusal, the caller's cancellation, the end of the pool or a panic cuts short.
+//! Batches that end early because of a refusal, a cancel of the caller, the end of the pool or a panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn after_a_refusal_the_deadline_still_holds() {
     });
 }
 
-/// A batch that is larger than the pool gets done all the same: the errors exist for this use.
+/// A batch that is larger than the pool can be done in several calls. The errors exist for this use.
 #[test]
 fn what_is_refused_can_be_invoked_again_until_all_is_done() {
     within_deadline(|| {

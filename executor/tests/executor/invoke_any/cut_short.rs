@@ -1,4 +1,4 @@
-//! Races that a refusal, the caller's cancellation or the end of the pool cuts short; and panics.
+//! Races that end early because of a refusal, a cancel of the caller or the end of the pool; and panics.
 
 use std::sync::{Arc, mpsc};
 
@@ -132,7 +132,7 @@ fn shutting_down_now_releases_who_waits_for_a_winner() {
                     one_waits.wait_until_blocked();
                     drop(pool.shutdown_now());
                     let error = caller.join().unwrap().unwrap_err();
-                    // The second task is refused if the race had not submitted it yet.
+                    // If the race had not submitted the second task yet, that task is refused.
                     assert_matches!(
                         error.reason,
                         InvokeFailure::AllFailed | InvokeFailure::Rejected(RejectReason::Shutdown)

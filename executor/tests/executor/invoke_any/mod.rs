@@ -1,4 +1,4 @@
-//! Tasks that compete, and the wait for the first success.
+//! Tasks that compete, and the wait for the first of them that succeeds.
 
 mod cut_short;
 
@@ -25,12 +25,13 @@ fn boxed(f: impl FnOnce() -> Attempt + Send + 'static) -> Boxed {
     Box::new(f)
 }
 
-/// Panics without the hook, which would fill the output.
+/// Panics without the panic hook, which would fill the output.
 fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }
 
-/// A task that waits for its cancellation, the spot where it waits, and a signal that the cancellation sets.
+/// Returns a task that waits for its cancellation, the spot where it waits, and a signal that the
+/// cancellation sets.
 fn loser() -> (FutureTask<Attempt>, Spot, Signal) {
     let (spot, told) = (Spot::default(), Signal::new());
     let (there, tell) = (spot.clone(), told.clone());
@@ -47,7 +48,8 @@ fn told(error: &InvokeAnyError<i32, &'static str>) -> Vec<String> {
     error.failures.iter().map(ToString::to_string).collect()
 }
 
-/// Runs a test with both forms, the second with so much time that the limit makes no difference.
+/// Runs a test with both forms of the call. The time limit of the second form is so long that it makes no
+/// difference.
 fn each_form(test: impl Fn(&dyn Fn(&dyn Executor, Vec<FutureTask<Attempt>>) -> Outcome)) {
     test(&|executor, tasks| executor.invoke_any(tasks));
     test(&|executor, tasks| executor.invoke_any_timeout(tasks, Duration::MAX));

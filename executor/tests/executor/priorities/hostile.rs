@@ -1,4 +1,4 @@
-//! Queues that raise tasks in their own way, or do their worst; and ends, refusals and cancels while a line
+//! Queues that raise tasks in their own way, or do so wrongly; and ends, refusals and cancels while a line
 //! rises.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -13,21 +13,21 @@ use executor::{
 
 use crate::support::{LONG, assert_matches, occupy, rounds, within_deadline};
 
-/// What a user's queue does when it must raise a task.
+/// The ways in which a user's queue can raise a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Raises {
     Never,
     /// Takes the task out and puts it in again.
     Anew,
     Panics,
-    /// Panics while it has the task in its hands.
+    /// Panics while it has taken the task out.
     PanicsHalfWay,
     Drops,
-    /// Raises a task of another user.
+    /// Raises the task of another user.
     Another,
 }
 
-/// Orders by priority.
+/// A queue that orders by priority.
 struct Own {
     inner: PriorityQueue,
     raises: Raises,
@@ -137,7 +137,7 @@ impl Books {
         Self { ran: Arc::default(), handles: Vec::new() }
     }
 
-    /// Submits a task for each key in turn, each more urgent than those before it.
+    /// Submits one task for each key. Each task is more urgent than the tasks before it.
     fn submit(&mut self, striped: &StripedExecutor<usize, Arc<ThreadPoolExecutor>>, number: usize) {
         let (ran, key) = (Arc::clone(&self.ran), number % KEYS);
         let task = FutureTask::new(move || {
@@ -150,8 +150,8 @@ impl Books {
         }
     }
 
-    /// Asserts that each accepted task has run once and in its order, or was cancelled. Returns how many have
-    /// run.
+    /// Asserts that each accepted task has run once and in its order, or was cancelled. Returns how many
+    /// tasks have run.
     fn close(self) -> usize {
         let mut completed = 0;
         for (number, handle) in self.handles {
@@ -174,7 +174,7 @@ fn pool(handler: impl RejectionHandler + 'static, capacity: usize) -> Arc<Thread
     Arc::new(builder.rejection_handler(handler).build().unwrap())
 }
 
-/// A submitter raises tickets, and at that moment another thread stops the pool or the striped executor.
+/// A submitter raises tickets. At the same time another thread stops the pool or the striped executor.
 #[test]
 fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
     within_deadline(|| {
@@ -195,7 +195,7 @@ fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
             let back = if stops_pool { pool.shutdown_now() } else { striped.shutdown_now() };
             let books = submitter.join().unwrap();
             // A stopped striped executor may leave the ticket that the submitter was just about to submit.
-            // The ticket has nothing to run.
+            // That ticket has no task to run.
             assert!(!stops_pool || pool.queued() == 0, "a ticket stays in a pool that was stopped");
             let accepted = books.handles.len();
             for task in back {
@@ -209,7 +209,8 @@ fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
     });
 }
 
-/// Refusals of each kind, cancels and removals beside lines that rise, in a queue that is nearly always full.
+/// There are refusals of each kind, cancels and removals while lines rise, in a queue that is nearly always
+/// full.
 #[test]
 fn lines_rise_beside_refusals_and_cancellations() {
     within_deadline(|| {
@@ -240,7 +241,7 @@ fn lines_rise_beside_refusals_and_cancellations() {
                 })
             });
             for submitter in submitters {
-                // Each of the two submitters has its own log and its own order.
+                // Each of the two submitters has its own records and its own order.
                 check_cancelled(submitter.join().unwrap());
             }
             striped.close();
@@ -250,7 +251,8 @@ fn lines_rise_beside_refusals_and_cancellations() {
     });
 }
 
-/// A task that was cancelled while it ran has run, and its handle reports that it was cancelled.
+/// If a task was cancelled while it ran, the task has run, and its handle reports that the task was
+/// cancelled.
 fn check_cancelled(books: Books) {
     let mut completed = Vec::new();
     for (_, handle) in books.handles {

@@ -1,7 +1,7 @@
-//! How priorities and names of a line's tasks act on the queue of the executor below.
+//! How the priorities and names of a line's tasks affect the queue of the executor below.
 
 mod crowds; // a hundred thousand lines
-mod hostile; // queues that do their worst, and ends at the wrong moment
+mod hostile; // hostile queues, and shutdowns at the wrong moment
 mod queue; // the queue itself, compared with one that is too simple to be wrong
 
 use std::cmp::Ordering;
@@ -46,8 +46,8 @@ impl Held {
         self.pool.snapshot().queued
     }
 
-    /// Frees the thread, and returns the names of the tasks in the order in which they ran. It waits before
-    /// it shuts the pool down, because afterwards a line would not hand over.
+    /// Frees the thread, and returns the names of the tasks in the order in which they ran. It waits for the
+    /// tasks before it shuts the pool down, because after a shutdown a line cannot hand over.
     fn order(self) -> Vec<&'static str> {
         drop(self.busy);
         eventually("all has run", || {
@@ -177,7 +177,7 @@ fn a_successor_has_the_priority_of_what_is_left() {
     });
 }
 
-/// A task that comes while its line runs makes the next turn more urgent, not the one that runs.
+/// If a task comes while its line runs, it makes the next turn more urgent, not the current turn.
 #[test]
 fn what_comes_while_the_line_runs_counts_for_its_next_turn() {
     within_deadline(|| {
@@ -216,7 +216,7 @@ fn where_priorities_mean_nothing_a_line_keeps_its_place() {
         let held = Held::with(alphabetic);
         let striped = held.striped();
         for key in ["a", "b"] {
-            // Their tickets have no name and equal priorities.
+            // The tickets of these tasks have no name and equal priorities.
             striped.execute_in(key, held.task(key, 0)).unwrap();
         }
         held.pool.execute(held.task("with a name", 0)).unwrap();
@@ -225,7 +225,7 @@ fn where_priorities_mean_nothing_a_line_keeps_its_place() {
     });
 }
 
-/// The line rises through other executors, each of which wraps the line's task in its own way.
+/// The line rises through other executors. Each of them wraps the line's task in its own way.
 #[test]
 fn a_line_rises_through_what_is_between_it_and_the_queue() {
     fn check<E: Executor + 'static>(held: Held, below: E) {

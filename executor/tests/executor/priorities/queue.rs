@@ -1,5 +1,5 @@
-//! A [`PriorityQueue`] of plain tasks and of tickets that rise, compared with a list that is searched for
-//! each answer.
+//! A [`PriorityQueue`] of plain tasks and of tickets that rise. Its answers are compared with those of a list
+//! that is searched each time.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use executor::{ManualExecutor, PriorityQueue, SerialExecutor, Task, TaskId, Work
 
 use super::by_priority;
 
-/// The next number of a random sequence.
+/// Returns the next number of a random sequence.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
-/// The ticket of a line.
+/// Returns the ticket of a line.
 fn ticket(priority: i32) -> Task {
     let manual = Arc::new(ManualExecutor::new());
     let line = SerialExecutor::over(Arc::clone(&manual));
@@ -66,7 +66,7 @@ fn it_does_what_a_list_does() {
                         queue.push(task, 0).unwrap();
                     }
                     0..5 if !tickets.is_empty() => {
-                        // The ticket has perhaps left by now, or rises by nothing.
+                        // The ticket has perhaps left by now, or its new priority is not higher.
                         let id = tickets[chosen % tickets.len()];
                         let known = list.0.iter().find(|(known, _)| *known == id).copied();
                         let by = i32::try_from(random(&mut state) % 4).unwrap();
@@ -120,7 +120,7 @@ fn a_ticket_that_comes_back_comes_last_among_its_equals() {
     assert_eq!((shown(&queue).as_slice(), queue.len()), (&expected[..], 2));
 }
 
-/// A comparator that panics changes nothing.
+/// If the comparator panics, the queue stays as it was.
 #[test]
 fn a_comparator_that_panics_leaves_a_ticket_where_it_is() {
     let mut queue = PriorityQueue::by(|a, b| {

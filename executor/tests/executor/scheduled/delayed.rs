@@ -1,4 +1,4 @@
-//! Tasks that run once, later.
+//! Tasks that run once, after a delay.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -184,7 +184,7 @@ fn a_hundred_thousand_tasks_wait_and_all_of_them_run() {
     });
 }
 
-/// One thread is busy; the sleeper and the other thread are not.
+/// One thread is busy. The sleeper and the other thread are not.
 #[test]
 fn a_long_task_delays_no_other_while_there_is_a_thread() {
     within_deadline(|| {
@@ -214,7 +214,7 @@ fn a_panic_costs_no_other_task_and_no_thread() {
     });
 }
 
-/// The threads that cancel a task or shut the pool down drop the values here.
+/// The threads that cancel a task or shut the pool down drop the captured values here.
 #[test]
 fn captured_values_that_panic_when_they_are_dropped_do_no_harm() {
     within_deadline(|| {
@@ -259,7 +259,7 @@ fn after_a_shutdown_everything_is_refused_and_comes_back() {
     });
 }
 
-/// Runs on a real clock, beside twice as many computing threads as there are processors.
+/// This test uses a real clock, while twice as many threads compute as there are processors.
 #[test]
 fn beside_a_busy_machine_nothing_is_early_and_nothing_is_very_late() {
     within_deadline(|| {
@@ -279,7 +279,7 @@ fn beside_a_busy_machine_nothing_is_early_and_nothing_is_very_late() {
         let start = Instant::now();
         let planned: Vec<_> = (0..200_u32)
             .map(|n| {
-                // The tasks get different times, in no order.
+                // The tasks get different times, in mixed order.
                 let due = start + Duration::from_millis(1) * (n * 77 % 200);
                 (due, pool.schedule_at(due, Instant::now).unwrap())
             })

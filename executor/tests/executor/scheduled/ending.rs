@@ -1,4 +1,4 @@
-//! How a scheduled pool ends: its policies, the tasks that come back, the tasks that it waits for.
+//! How a scheduled pool ends: its policies, the tasks that come back, and the tasks that the end waits for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -120,7 +120,7 @@ fn a_run_that_is_under_way_ends_in_peace_and_its_series_with_it() {
     });
 }
 
-/// The first task runs, the second is due, and the others are not. A series has a run that is due, too.
+/// The first task runs, the second is due, and the others are not due. A series has a run that is due, too.
 #[test]
 fn shutdown_now_hands_out_what_was_due_and_then_what_was_not() {
     within_deadline(|| {

@@ -85,7 +85,7 @@ fn a_task_that_ends_in_time_is_left_alone() {
     });
 }
 
-/// Cancelled by its handle, or handed out by its pool.
+/// The task is cancelled by its handle, or handed out by its pool.
 #[test]
 fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
     within_deadline(|| {
@@ -116,7 +116,7 @@ fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
     });
 }
 
-/// Such a wait always ends, whoever waits: the limit ends it.
+/// Such a wait always ends, because the time limit ends it, whichever thread waits.
 #[test]
 fn a_task_that_its_limit_will_end_is_no_starvation() {
     within_deadline(|| {

@@ -1,12 +1,12 @@
-//! Tasks that run later, and tasks that run again and again, on a real clock. When each run is due is tested
-//! on a simulated clock, beside the library's `scheduled/schedule.rs` and `rule.rs`. These tests check that
-//! no run is early, and what happens between threads.
+//! Tasks that run later, and tasks that run again and again, on a real clock. The times at which runs are due
+//! are tested on a simulated clock, beside the library's `scheduled/schedule.rs` and `rule.rs`. These tests
+//! check that no run is early, and what happens between threads.
 
 mod delayed; // tasks that run once: not early, in order, taken out, refused
 mod series; // series: their runs, what changes and ends them, what a panic does
 mod limited; // tasks with a time limit
 mod ending; // shutdown with its policies, closing, dropping
-mod threads; // when the pool's threads come, and what happens while there is none
+mod threads; // when the pool's threads start, and what happens while there is none
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use executor::ScheduledThreadPoolExecutor;
 /// A time that no test reaches.
 const AN_HOUR: Duration = Duration::from_hours(1);
 
-/// Runs a test with a scheduled pool of one thread, and with one of several.
+/// Runs a test with a scheduled pool of one thread, and with a scheduled pool of several threads.
 fn on_one_and_on_several_threads(test: impl Fn(&ScheduledThreadPoolExecutor)) {
     for threads in [1, 4] {
         test(&ScheduledThreadPoolExecutor::new(threads));

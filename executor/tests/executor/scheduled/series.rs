@@ -30,8 +30,8 @@ fn note_runs(most: usize) -> (Record<Instant>, impl FnMut(&Series) + Send + 'sta
     (begins, body)
 }
 
-/// SCHED-6: no run is before its tick, so the series does not drift forwards. That it does not drift
-/// backwards is arithmetic.
+/// SCHED-6: no run is before its tick, so the series does not run earlier and earlier. The other direction
+/// follows from the arithmetic of the ticks.
 #[test]
 fn at_a_fixed_rate_no_run_is_before_its_tick() {
     within_deadline(|| {
@@ -153,7 +153,8 @@ fn a_series_may_change_pause_and_cancel_itself_from_within() {
     });
 }
 
-/// A closure schedules itself: one entry at a time, which goes when it is cancelled. SCHED-12
+/// A closure schedules itself again. The pool has one entry for it at a time, and the entry goes when it is
+/// cancelled. SCHED-12
 #[test]
 fn a_task_may_schedule_the_next_one() {
     fn chain(pool: &Arc<ScheduledThreadPoolExecutor>, left: u32, done: Signal) {

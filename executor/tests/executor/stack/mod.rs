@@ -1,5 +1,6 @@
-//! Chains of a hundred thousand links. The library calls, drops or runs each link on behalf of the one before
-//! it. No chain may need a stack in proportion to its length: the thread of each test has two megabytes.
+//! Chains of a hundred thousand links. The library calls, drops or runs each link on behalf of the link
+//! before it. The stack that a chain needs must not grow with its length: the thread of each test has only
+//! two megabytes.
 
 mod callbacks; // callbacks that cause the next one, and wait
 mod owners; // values that are each the last owner of the next
@@ -21,8 +22,8 @@ use crate::support::{LONG, within_deadline};
 
 const LINKS: usize = 100_000;
 
-/// The length of chains in which each link searches for a thread that could go on. A stack bears some
-/// hundreds of such links.
+/// The length of chains in which each link searches for a thread that could go on. Without a remedy, a stack
+/// would have room for some hundreds of such links.
 const SOME: usize = 20_000;
 
 /// Runs a test on a stack of two megabytes, whatever the environment says, and fails if the test does not end
@@ -86,7 +87,8 @@ fn guards_that_have_ended_below_a_task() {
 
 // ----- tasks that are run in between -----
 
-/// A task that is submitted to a line while a task of the line runs does not lie on top of that task.
+/// While a task of a line runs, it submits another task to the line. The new task must not run on top of the
+/// first one.
 #[test]
 fn tasks_of_a_line_over_the_submitter_each_of_which_submits_the_next() {
     fn submit(line: &Arc<SerialExecutor<DirectExecutor>>, left: usize, ran: &Arc<AtomicUsize>) {
@@ -131,7 +133,7 @@ fn tasks_of_a_scope_each_of_which_spawns_the_next() {
     });
 }
 
-/// Each task waits for the one that was forked before it. So a worker that takes the last one first has all
+/// Each task waits for the task that was forked before it. So a worker that takes the last task first has all
 /// of them on its stack.
 #[test]
 fn forks_each_of_which_joins_the_one_before() {
@@ -155,8 +157,8 @@ fn forks_each_of_which_joins_the_one_before() {
     });
 }
 
-/// On a pool whose threads help, each task submits the next one, and has it run on top of itself up to the
-/// permitted depth.
+/// The threads of the pool help. Each task submits the next one, and that one runs on top of the task that
+/// waits for it, up to the permitted depth.
 #[test]
 fn tasks_of_a_pool_that_helps_each_of_which_joins_the_next() {
     fn link(pool: &Arc<ThreadPoolExecutor>, left: usize, all: &Arc<Latch>) {

@@ -1,5 +1,5 @@
-//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors. And tasks of a
-//! completion service that are in a line.
+//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors; and completion
+//! services whose tasks are in a line.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -40,7 +40,8 @@ impl Hooks for Waits {
     }
 }
 
-/// A task of the pool "below" waits for a task whose hook waits for another task in the queue of "below".
+/// A task of the pool "below" waits for a second task, whose hook waits for a third task. The third task is
+/// in the queue of "below".
 #[test]
 fn a_hook_before_or_after_a_task_holds_up_whoever_waits_for_it() {
     for after in [false, true] {
@@ -80,7 +81,7 @@ fn a_callback_on_a_pools_thread_waits_for_a_task_of_the_pool() {
     });
 }
 
-/// The destructor of a captured value waits, after the body has ended.
+/// The destructor of a captured value waits. It runs after the body has ended.
 #[test]
 fn a_destructor_on_a_pools_thread_waits_for_a_task_of_the_pool() {
     struct Waits(Arc<ThreadPoolExecutor>, Signal);
@@ -125,8 +126,8 @@ fn a_step_that_no_cancel_reaches_is_told_all_the_same() {
     });
 }
 
-/// The executor below runs tasks on the thread that submits them. So a task of a pool runs a task of a line
-/// on top of itself.
+/// The executor below runs tasks on the submitting thread. So a task of a line runs on top of a task of a
+/// pool.
 #[test]
 fn a_task_that_runs_inline_waits_for_the_pool_below_it() {
     within_deadline(|| {
@@ -146,7 +147,7 @@ fn a_task_that_runs_inline_waits_for_the_pool_below_it() {
     });
 }
 
-/// The service's tasks are in a line whose head is behind the taker.
+/// The service's tasks are in a line. The head of the line is behind the taker's task in the queue.
 #[test]
 fn a_service_over_a_line_that_has_not_begun() {
     within_deadline(|| {
@@ -165,7 +166,7 @@ fn a_service_over_a_line_that_has_not_begun() {
     });
 }
 
-/// The service's tasks are in a stripe whose head is behind the taker.
+/// The service's tasks are in a stripe. The head of the stripe is behind the taker's task in the queue.
 #[test]
 fn a_service_over_a_stripe_that_has_not_begun() {
     within_deadline(|| {
@@ -184,8 +185,8 @@ fn a_service_over_a_stripe_that_has_not_begun() {
     });
 }
 
-/// The service's tasks are in a line, and a thread is free: the tasks come out, one of them cancelled in the
-/// line.
+/// The service's tasks run one after the other, on a free thread. The service returns both, also the task
+/// that was cancelled, perhaps while it waited for its turn.
 #[test]
 fn a_service_over_a_line_that_moves() {
     within_deadline(|| {

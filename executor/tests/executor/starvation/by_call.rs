@@ -1,4 +1,4 @@
-//! Tasks that call for other tasks to run while they wait.
+//! Tasks that ask for other tasks to run while they wait.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,8 +16,8 @@ fn helped<T: Send + 'static>(pool: &ThreadPoolExecutor, handle: TaskHandle<T>) -
     handle.join()
 }
 
-/// Runs `length` tasks, each of which waits for the next. Returns how many have run, or the report of the one
-/// that starves.
+/// Runs `length` tasks, each of which waits for the next. Returns how many tasks have run, or the report of
+/// the task that starves.
 fn chain(pool: &Arc<ThreadPoolExecutor>, length: usize) -> Result<usize, String> {
     if length == 0 {
         return Ok(0);
@@ -54,7 +54,7 @@ fn so_many_tasks_and_no_more_lie_on_top_of_each_other() {
     });
 }
 
-/// The order in which a task that submits three others and helps runs them.
+/// Returns the order in which a task that has submitted three others runs them while it helps.
 fn order_of(pool: &Arc<ThreadPoolExecutor>) -> Vec<usize> {
     let own = Arc::clone(pool);
     let order = pool.submit(move || {

@@ -1,4 +1,4 @@
-//! Waits that become endless while they last; and waits that are no circle.
+//! Waits that become endless after they have begun, and waits that form no circle.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -35,7 +35,7 @@ fn the_last_free_thread_leaves() {
 }
 
 /// The task that a thread waits for is in no queue, so its owner may run it at any time. Instead, the owner
-/// submits it to the very pool whose thread waits.
+/// submits it to the pool whose thread waits.
 #[test]
 fn a_task_comes_to_a_pool_whose_threads_all_wait() {
     within_deadline(|| {
@@ -54,8 +54,8 @@ fn a_task_comes_to_a_pool_whose_threads_all_wait() {
     });
 }
 
-/// The task comes to a line instead: to the line of the task that waits, or to a line whose head is behind
-/// that task in the pool's queue.
+/// The owner submits the task to a line instead. The task that waits is in that line, or it is before the
+/// line's head in the pool's queue.
 #[test]
 fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
     for behind in [false, true] {
@@ -80,8 +80,8 @@ fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
     }
 }
 
-/// The task comes to a second pool, whose thread waits for the first pool's thread. The first search found
-/// the task nowhere and did not ask the second pool's thread.
+/// The owner submits the task to a second pool, whose thread waits for the first pool's thread. The first
+/// search did not find the task in any pool, so it did not ask the second pool's thread.
 #[test]
 fn a_task_comes_to_the_second_of_two_pools() {
     within_deadline(|| {
@@ -109,8 +109,8 @@ fn a_task_comes_to_the_second_of_two_pools() {
     });
 }
 
-/// The first of two tasks ends outside, for another taker. The remaining taker can then only starve, because
-/// of the second task.
+/// The first of two tasks ends outside, and another taker gets it. The remaining taker can then only starve,
+/// because of the second task.
 #[test]
 fn the_last_task_that_could_end_goes_to_another_taker() {
     within_deadline(|| {
@@ -131,7 +131,7 @@ fn the_last_task_that_could_end_goes_to_another_taker() {
         });
         first.wait_until_blocked();
         let waits = pool.submit(move || {
-            // A task that this very pool must run.
+            // This is a task that this same pool must run.
             let FutureTask { task, handle } = FutureTask::new(|| ());
             queued.execute(task).unwrap();
             at.arrive();
@@ -163,8 +163,8 @@ fn the_last_permit_elsewhere_comes_back_and_is_not_enough() {
     });
 }
 
-/// A task wants all permits and has one of them. The holder of the other permit runs on to its end, waits for
-/// nothing, and gives it back.
+/// A task wants all permits and has one of them. The holder of the other permit waits for nothing, runs to
+/// its end, and gives the permit back.
 #[test]
 fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     within_deadline(|| {
@@ -193,7 +193,8 @@ fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     });
 }
 
-/// A later waiter is served later: it waits for the one before it, which waits for its permit.
+/// Waiters are served in order. The later waiter waits for the one before it, and that one waits for a permit
+/// that the later one holds.
 #[test]
 fn a_task_waits_for_a_permit_behind_one_that_waits_for_its_own() {
     within_deadline(|| {
@@ -270,8 +271,8 @@ fn a_wait_with_a_deadline_ends_by_it() {
     });
 }
 
-/// One thread waits for a task without a time limit. The other waits with a limit, and afterwards runs that
-/// task.
+/// One thread waits for a task without a time limit. The other thread waits with a limit, and afterwards runs
+/// that task.
 #[test]
 fn a_thread_that_waits_with_a_deadline_can_go_on() {
     within_deadline(|| {
@@ -307,7 +308,7 @@ fn a_cancelled_wait_is_interrupted_and_not_starved() {
     });
 }
 
-/// The token above the waiting thread's token is cancelled when its time is up, which ends the wait.
+/// The token above the waiting thread's token has a deadline. When its time is up, the wait ends.
 #[test]
 fn a_wait_under_a_token_with_a_deadline_ends_by_it() {
     within_deadline(|| {

@@ -44,8 +44,8 @@ fn a_page_waits_for_its_header_on_the_same_thread() {
     });
 }
 
-/// A ring of pools with one thread each. The task of each pool waits for a task in the queue of the next, and
-/// the last one's for a task of the first. All tasks begin before any of them waits.
+/// Runs a ring of pools with one thread each. The task of each pool waits for a task in the queue of the next
+/// pool, and the last pool's task for a task of the first. All tasks begin before any of them waits.
 fn ring(length: usize) -> Vec<executor::Starvation> {
     let pools: Vec<_> = (0..length).map(|n| named(&format!("p{n}"), 1)).collect();
     let all_begun = Arc::new(std::sync::Barrier::new(length));
@@ -114,7 +114,7 @@ fn every_thread_of_a_larger_pool_is_in_the_report() {
     });
 }
 
-/// Two running tasks wait for each other. There are threads enough.
+/// Two running tasks wait for each other, although there are enough threads.
 #[test]
 fn two_tasks_that_run_wait_for_each_other() {
     within_deadline(|| {
@@ -202,8 +202,8 @@ fn a_completion_service_inside_a_task() {
     });
 }
 
-/// A task takes from a service over a pool whose only thread has all the service's tasks on its stack: one,
-/// or a second one on top of it. Each of these tasks waits for a permit that the taker holds.
+/// A task takes from a service over a pool. The pool's only thread has all the service's tasks on its stack:
+/// one task, or a second task on top of it. Each of these tasks waits for a permit that the taker holds.
 #[test]
 fn tasks_of_a_service_that_run_are_behind_who_takes_from_it() {
     within_deadline(|| {
@@ -258,7 +258,7 @@ fn a_shared_handle_inside_a_task() {
     });
 }
 
-/// The task of one executor runs on the thread of another pool, whose task waits for it.
+/// The task of an executor runs on the thread of another pool. A task of that pool waits for it.
 #[test]
 fn a_task_that_the_caller_runs_counts_as_running_on_the_callers_thread() {
     within_deadline(|| {
@@ -310,13 +310,13 @@ fn the_handle_that_comes_back_can_be_used() {
     });
 }
 
-/// A scope, an `invoke` and a half of a join do not wait for permits, and the report must not say so.
+/// A scope, an `invoke` and a half of a join do not wait for permits, so the report must not name permits.
 #[test]
 fn a_wait_for_what_borrows_is_named_as_such() {
     within_deadline(|| {
         let (a, b) = (Arc::new(ForkJoinPool::new(1).unwrap()), Arc::new(ForkJoinPool::new(1).unwrap()));
         let (own, other) = (Arc::clone(&a), Arc::clone(&b));
-        // The worker of `a` waits for the worker of `b`, which waits for that of `a`.
+        // The worker of `a` waits for the worker of `b`, and that worker waits for the worker of `a`.
         let report = a.submit(move || {
             other.invoke(move || match own.invoke(|| ()) {
                 Err(InvokeError::Starved(starvation)) => starvation,

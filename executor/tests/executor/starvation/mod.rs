@@ -1,12 +1,12 @@
-//! Tasks that wait for each other until no thread is left: such circles are found, named, and relieved as the
-//! pool's setting says.
+//! Tasks that wait for each other until no thread is left. The library finds and names such circles, and the
+//! pool's settings decide how it helps.
 
 mod circles; // the kinds of circles, and what the report says of each
 mod relief; // another thread, help, a spare thread
-mod by_call; // a task that calls for other tasks to run while it waits
+mod by_call; // a task that asks for other tasks to run while it waits
 mod permits; // which threads could give a permit back
 mod scopes; // owners that cannot give up
-mod changes; // waits that become endless while they last; and waits that are no circle
+mod changes; // waits that become endless after they have begun, and waits that form no circle
 mod around; // hooks, callbacks, destructors; lines
 
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn one_thread(what: OnStarvation) -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().name("own").on_starvation(what))
 }
 
-/// The report of a join that starves; its task is cancelled.
+/// Returns the report of a join that starves. The join's task is cancelled.
 fn starves<T: Send + 'static>(handle: TaskHandle<T>) -> Starvation {
     match handle.join() {
         Err(JoinError::Starved(handle, starvation)) => {
@@ -41,7 +41,7 @@ fn starves<T: Send + 'static>(handle: TaskHandle<T>) -> Starvation {
     }
 }
 
-/// The result of a task, for a thread outside the pool.
+/// Returns the result of a task, for a thread outside the pool.
 fn outside<T: Send + 'static>(handle: TaskHandle<T>) -> T {
     handle.join_timeout(LONG).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Permits: which threads could give one back, and which waiters stand before others in the line.
+//! Permits: which threads could give a permit back, and which waiters are before others in the line.
 
 use std::sync::{Arc, mpsc};
 
@@ -11,8 +11,8 @@ fn is_starved<T>(ended: &Result<T, CutShort>) -> bool {
     matches!(ended, Err(CutShort::Starved(_)))
 }
 
-/// Starts a task that takes a permit and then waits for the task whose handle it is sent. Returns when the
-/// task has the permit. The task's result is whether it starves.
+/// Starts a task that takes a permit, gets a handle from a channel, and waits for that handle's task. Returns
+/// when the started task has the permit. The result of the started task is whether it starves.
 fn holder(
     pool: &ThreadPoolExecutor,
     permits: &Arc<Semaphore>,
@@ -45,8 +45,8 @@ fn wanting(pool: &ThreadPoolExecutor, permits: &Arc<Semaphore>, many: usize) -> 
     wanting.unwrap()
 }
 
-/// A thread that goes on holds one of two permits. The task that holds the other waits for the task that
-/// wants both.
+/// There are two permits, and a thread that can go on holds one of them. The task that holds the other permit
+/// waits for the task that wants both.
 #[test]
 fn the_last_holder_that_could_go_on_gives_its_permit_back() {
     within_deadline(|| {
@@ -70,8 +70,8 @@ fn the_last_holder_that_could_go_on_gives_its_permit_back() {
     });
 }
 
-/// There is one permit for the second waiter in the line. But the first waiter wants two, and the second has
-/// the other one.
+/// There is one free permit for the second waiter in the line. But the first waiter wants two permits, and
+/// the second waiter has the other one.
 #[test]
 fn the_first_in_the_line_waits_for_the_second() {
     within_deadline(|| {
@@ -134,7 +134,7 @@ fn asks_for_another(
     task.unwrap()
 }
 
-/// The user who has drained or forgotten a permit may bring it back at any time.
+/// A user has drained or forgotten the permit, and may bring it back at any time.
 #[test]
 fn a_permit_that_is_with_nobody_can_come_back() {
     let drain: fn(&Semaphore) = |permits| assert_eq!(permits.drain(), 1);
@@ -153,7 +153,7 @@ fn a_permit_that_is_with_nobody_can_come_back() {
     }
 }
 
-/// The permits that the holders could give back vanish, so more permits can come only from outside.
+/// The holders owe the permits that they could give back. So free permits can come only from outside.
 #[test]
 fn permits_that_are_owed_are_not_counted_on() {
     within_deadline(|| {
@@ -165,7 +165,7 @@ fn permits_that_are_owed_are_not_counted_on() {
     });
 }
 
-/// No holder is left that could give the permit back.
+/// No holder is left that could give the owned permit back.
 #[test]
 fn an_owned_permit_that_was_forgotten_is_not_counted_on() {
     within_deadline(|| {

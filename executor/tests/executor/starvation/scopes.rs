@@ -1,5 +1,5 @@
-//! Scopes: the owner of a scope cannot give up its wait, because tasks borrow from its frame. So the waiters
-//! for the owner get the report.
+//! Scopes: the owner of a scope cannot give up its wait, because tasks borrow from its stack frame. So the
+//! threads that wait for the owner get the report.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Executors below that refuse, drop or panic, run tasks at once, or are shut down by other code.
+//! Executors below that refuse, drop or panic, that run tasks at once, or that other code shuts down.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use executor::{
 
 use crate::support::{LONG, Signal, assert_matches, occupy, within_deadline};
 
-/// Answers when the test says so.
+/// An executor that answers when the test says so.
 pub(crate) struct Slow {
     pub(crate) asked: Signal,
     pub(crate) answer: Signal,
@@ -157,7 +157,7 @@ fn what_the_executor_below_hands_out_runs_the_stripe_or_ends_it() {
     });
 }
 
-/// Panics at every other call.
+/// An executor that panics at every other call.
 struct Unsteady(AtomicUsize);
 
 impl Executor for Unsteady {

@@ -1,4 +1,4 @@
-//! Keys of all kinds: equal keys, the same key, keys with equal hashes, and keys that panic.
+//! Keys of all kinds: different keys with equal hashes, keys that are used again, and keys that panic.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,7 +52,7 @@ fn keys_with_equal_hashes_are_told_apart() {
             for n in 0..20 {
                 for key in 0..20_usize {
                     let logs = Arc::clone(&logs);
-                    // Some stripes end early, at the front, in the middle and at the end of the chain.
+                    // Some stripes end early: at the front, in the middle and at the end of the chain.
                     if n <= key {
                         striped.execute_in(key, move || logs[key].lock().unwrap().push(n)).unwrap();
                     }
@@ -73,7 +73,7 @@ fn keys_with_equal_hashes_are_told_apart() {
     });
 }
 
-/// One of two stripes ends while the other runs: the ended one leaves.
+/// One of two stripes ends while the other runs. Only the ended stripe is removed.
 #[test]
 fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
     within_deadline(|| {
@@ -101,15 +101,15 @@ fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
 
 type OneChain = StripedExecutor<&'static str, Arc<ThreadPoolExecutor>, BuildHasherDefault<Constant>>;
 
-/// A striped executor whose keys all have the same hash, and its pool.
+/// Returns a striped executor whose keys all have the same hash, and its pool.
 fn all_in_one_chain(threads: usize) -> (Arc<ThreadPoolExecutor>, OneChain) {
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
     let striped = StripedExecutor::over(Arc::clone(&pool)).hashed_by(BuildHasherDefault::default());
     (pool, striped)
 }
 
-/// A task for a stripe that runs until the second signal is set. The first signal says that the task has
-/// begun.
+/// Returns a task, to be put into a stripe. The task sets the first signal when it begins, and runs until the
+/// second signal is set.
 fn holds() -> (impl FnOnce() + Send + 'static, Signal, Signal) {
     let (begun, end) = (Signal::new(), Signal::new());
     let (is_begun, until) = (begun.clone(), end.clone());
@@ -120,7 +120,7 @@ fn holds() -> (impl FnOnce() + Send + 'static, Signal, Signal) {
     (holds, begun, end)
 }
 
-/// The middle stripe leaves its chain, and the stripe behind it is found as before.
+/// The middle stripe leaves its chain. The stripe behind it must still be found.
 #[test]
 fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
     within_deadline(|| {
@@ -141,7 +141,7 @@ fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
     });
 }
 
-/// Two stripes share a table, and either of them keeps the table from its end.
+/// Two stripes share a table. Each of them keeps the table from its end.
 #[test]
 fn of_two_keys_with_equal_hashes_the_end_waits_for_both() {
     within_deadline(|| {

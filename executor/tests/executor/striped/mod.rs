@@ -1,4 +1,4 @@
-//! Stripes: the order in each, their independence, and what users can set and ask.
+//! Stripes: the order in each stripe, their independence, and what users can set and ask.
 
 mod below;
 mod ends;
@@ -34,8 +34,8 @@ fn hold<K: std::hash::Hash + Eq + Send + 'static>(striped: &Striped<K>, key: K) 
     end
 }
 
-/// Runs tasks of the stripes in turn. Each task records its stripe and number when it runs, and must not
-/// overlap another one of its stripe.
+/// Runs tasks of the stripes in turn. Each task records its stripe and number when it runs. Two tasks of one
+/// stripe must not run at the same time.
 fn run_in_order(keys: usize, tasks: usize, work: impl Fn(usize) + Send + Sync + Clone + 'static) {
     let striped = striped(4);
     let busy: Arc<Vec<AtomicBool>> = Arc::new((0..keys).map(|_| AtomicBool::new(false)).collect());
@@ -45,7 +45,7 @@ fn run_in_order(keys: usize, tasks: usize, work: impl Fn(usize) + Send + Sync + 
             let (busy, log, overlaps, work) =
                 (Arc::clone(&busy), log.clone(), Arc::clone(&overlaps), work.clone());
             let task = move || {
-                // Relaxed: the stripe orders them.
+                // The stripe orders these accesses, so `Relaxed` is enough.
                 overlaps.fetch_add(usize::from(busy[key].swap(true, Ordering::Relaxed)), Ordering::SeqCst);
                 work(n);
                 log.add((key, n));
@@ -70,7 +70,7 @@ fn run_in_order(keys: usize, tasks: usize, work: impl Fn(usize) + Send + Sync + 
 #[test]
 fn tasks_of_one_stripe_run_in_the_order_of_their_submission() {
     within_deadline(|| {
-        run_in_order(1, 100, |n| (0..n % 7).for_each(|_| std::thread::yield_now())); // of unequal length
+        run_in_order(1, 100, |n| (0..n % 7).for_each(|_| std::thread::yield_now())); // tasks of unequal length
     });
 }
 
@@ -142,7 +142,7 @@ fn stripes_do_not_wait_for_each_other() {
     });
 }
 
-/// A task sees what the task before it wrote without any lock, on whichever threads they run.
+/// A task sees what the task before it wrote without a lock, on whichever threads the two run.
 #[test]
 fn a_task_sees_what_those_before_it_in_its_stripe_did() {
     within_deadline(|| {
@@ -250,7 +250,7 @@ fn cancelled_tasks_do_not_count_and_are_cleared_out() {
     });
 }
 
-/// With one thread and without turns, the first stripe would have the thread until the stripe is empty.
+/// Without turns, the first stripe would have the only thread until the stripe is empty.
 #[test]
 fn stripes_take_turns() {
     within_deadline(|| {
@@ -355,7 +355,7 @@ fn a_stripe_whose_task_waits_for_a_later_one_of_its_own_is_found() {
         let report = waits.unwrap().join_timeout(LONG).unwrap();
         let [wait] = report.chain() else { panic!("{report}") };
         assert_matches!(&wait.waits_for, WaitsFor::Queued { pool, .. } if pool == "a striped executor");
-        // A task may wait for tasks of other stripes.
+        // A task can wait for tasks of other stripes.
         let own = Arc::clone(&striped);
         let waits = striped.submit_in("a", move || own.submit_in("b", || 1).unwrap().join().unwrap());
         assert_eq!(waits.unwrap().join_timeout(LONG).unwrap(), 1);

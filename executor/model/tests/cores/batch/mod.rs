@@ -1,7 +1,7 @@
-//! The batch that workers claim from: it gives out each task once, to a worker or back to the queue.
+//! The batch that workers claim from: it gives out each task once, either to a worker or back to the queue.
 //!
 //! This program compiles the library's file with the model's locks and counters, because the public interface
-//! gives no access to a single run.
+//! gives no access to a single batch.
 
 mod room;
 mod search;
@@ -20,7 +20,7 @@ use crate::{model, model_bounded};
 mod library;
 use library::{Batch, Batches, TaskSlot};
 
-/// A batch of `count` tasks, and their ids in order.
+/// Returns a batch of `count` tasks, and their ids in order.
 fn filled(batches: &mut Batches, count: usize) -> (Arc<Batch>, Vec<TaskId>) {
     let tasks: Vec<Task> = (0..count).map(|_| Task::new(|| ())).collect();
     let ids = tasks.iter().map(Task::id).collect();
@@ -65,8 +65,8 @@ fn a_task_is_claimed_or_recalled_and_what_is_recalled_is_the_rest_in_order() {
     });
 }
 
-/// Statistics rest on this: while the batch is frozen no worker claims a task, all earlier claims are noted,
-/// and no claim is lost.
+/// The statistics depend on three facts. While the batch is frozen, no worker claims a task. All earlier
+/// claims are noted. And no claim is lost.
 #[test]
 fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {
     model_bounded(3, || {
@@ -97,7 +97,8 @@ fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {
     });
 }
 
-/// A worker may come late with a claim on a used-up run. While it has that run, the next run is another one.
+/// A worker's claim may come late, when the batch is used up. While the worker refers to that batch, the pool
+/// must fill another one.
 #[test]
 fn a_late_claim_takes_nothing_from_the_runs_that_follow() {
     model_bounded(3, || {

@@ -1,18 +1,17 @@
-//! The flag of the waiting submitters: no submitter sleeps while there is room, and each wake-up is worth a
-//! look.
+//! The flag of the waiting submitters: no submitter sleeps while there is room, and no wake-up is useless.
 //!
-//! The pool's steps for that are in several of its files and need the whole pool. So this file repeats the
-//! steps in their order, as functions with the names of the originals; the batch is the library's own:
+//! The pool's steps for this are in several of its files and need the whole pool. So this file repeats the
+//! steps in their order, as functions with the names of the originals. Only the batch is the library's own:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
-//! | `claim` | a worker's claim from the batch, and its look at the flag |
+//! | `claim` | a worker's claim from the batch, and its read of the flag |
 //! | `admit` | the long way in: a task gets in if there is room beside what the batch has left |
 //! | `look` | what a submitter under [`Block`](executor_model::Block) does each time before it sleeps |
 //! | `queue_submitter`, `unqueue_submitter`, `wake_submitter` | the submitters' line, under the lock |
 //!
-//! No thread really sleeps here. A submitter that would sleep has ended its part, and looks again if it was
-//! woken. When all threads have ended, the test asks whether a submitter sleeps that should not.
+//! No thread really sleeps here. A submitter that would sleep ends its part. If it is woken, it looks for
+//! room again. When all threads have ended, the test checks that no submitter sleeps while there is room.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,22 +25,22 @@ use super::library::{Batch, Batches};
 use crate::seq_cst::AtomicBool;
 use crate::{model, model_bounded, sync};
 
-/// A step that goes wrong.
+/// A step that is done wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
-    /// The submitter first looks for room, and then says that it waits.
+    /// The submitter looks for room before it says that it waits.
     LooksFirst,
-    /// The worker first reads the flag, and then claims.
+    /// The worker reads the flag before it claims.
     ReadsFirst,
-    /// The worker's read of the flag has no order relative to its claim.
+    /// The worker's read of the flag is not ordered after its claim.
     ReadsRelaxed,
-    /// The thread that wakes a submitter does not take the flag down.
+    /// The thread that wakes a submitter does not lower the flag.
     FlagStays,
-    /// A submitter that got in does not tell the next one that perhaps there is more room.
+    /// A submitter that got in does not wake the next submitter, for which there is perhaps room, too.
     TellsNobody,
 }
 
-/// A pool with a full queue, whose workers look at the state only if there is a reason.
+/// A pool with a full queue. Its workers look at the state only if there is a reason.
 struct Pool {
     batch: sync::Arc<Batch>,
     submitter_waits: AtomicBool,
@@ -118,7 +117,7 @@ impl Pool {
         }
     }
 
-    /// True if the submitter got in; otherwise it sleeps.
+    /// Returns true if the submitter got in. Otherwise the submitter sleeps.
     fn look(&self, submitter: &mut Submitter) -> bool {
         submitter.ticket.get_or_insert_with(|| self.queue_submitter(&submitter.parker));
         if !self.is(Broken::LooksFirst) {
@@ -216,8 +215,8 @@ fn a_submitter_that_tells_nobody_leaves_the_next_asleep() {
     model_bounded(3, || play(2, Some(Broken::TellsNobody)));
 }
 
-/// Two places come free while one submitter waits. Because of the second claim, which finds the flag down,
-/// the submitter comes back when both places are free.
+/// Two places become free while one submitter waits. The second claim finds the flag lowered, so the
+/// submitter looks again when both places are free.
 fn play_two_claims(broken: Option<Broken>) {
     let pool = Arc::new(Pool::full(2, broken));
     let claimer = {

@@ -1,7 +1,8 @@
-//! Search and sleep: a task that comes while a worker gives up its search is taken, or wakes the worker.
+//! Search and sleep: if a task comes while a worker gives up its search, the worker takes the task or is
+//! woken for it.
 //!
-//! The pool's steps for that are in several of its files and need the whole pool. So this file repeats the
-//! steps in their order, as functions with the names of the originals; the batch is the library's own:
+//! The pool's steps for this are in several of its files and need the whole pool. So this file repeats the
+//! steps in their order, as functions with the names of the originals. Only the batch is the library's own:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
@@ -10,8 +11,8 @@
 //! | `next_task` | a worker's claim, and its look for more: it searches, lingers once, sleeps |
 //!
 //! Each worker takes one task and ends, as if that task waited for the others. No thread really sleeps: a
-//! worker that would sleep has ended its part, and goes on if it was woken. When all threads have ended, each
-//! task must have its worker.
+//! worker that would sleep ends its part, and goes on if it is woken. When all threads have ended, each task
+//! must have a worker.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use loom::thread;
 use super::library::{Batch, Batches, TaskSlot};
 use crate::{model, model_bounded, sync};
 
-/// A step that goes wrong.
+/// A step that is done wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     /// A worker goes to sleep and leaves the inbox open.
@@ -33,7 +34,7 @@ enum Broken {
     FindsBesideOpenInbox,
     /// A worker that has found several tasks wakes no other worker.
     WakesNobodyElse,
-    /// A woken worker does not remove the mark of a search.
+    /// A woken worker stays marked as searching.
     SearchingStays,
 }
 
@@ -46,7 +47,7 @@ struct Pool {
 #[derive(Default)]
 struct PoolData {
     batches: Batches,
-    /// Workers that sleep or will soon be woken.
+    /// The number of workers that sleep, or were notified and have not woken yet.
     idle: usize,
     searching: bool,
     /// Wake-ups that no worker has received yet.
@@ -115,7 +116,7 @@ impl Pool {
         }
     }
 
-    /// Makes sure that there is a batch to claim from, if a task waits.
+    /// Makes a batch to claim from, if a task waits and there is no batch.
     fn refill(&self, state: &mut PoolData) -> Option<sync::Arc<Batch>> {
         if state.batches.remaining() == 0 {
             let mut inbox = self.inbox.lock().unwrap();
@@ -126,7 +127,7 @@ impl Pool {
         state.batches.current().cloned()
     }
 
-    /// The worker's next task; `None` if the worker sleeps. The next call wakes it.
+    /// Returns the worker's next task, or `None` if the worker sleeps. The next call wakes the worker.
     fn next_task(&self, worker: &mut PoolWorker) -> Option<Task> {
         if let Some(task) = worker.batch.take().and_then(|batch| batch.claim()) {
             return Some(task);
@@ -171,7 +172,7 @@ impl Pool {
         }
     }
 
-    /// Lets other threads go on while this worker counts as searching.
+    /// Lets other threads run while this worker counts as searching.
     fn linger<'a>(&'a self, mut state: MutexGuard<'a, PoolData>) -> MutexGuard<'a, PoolData> {
         if self.close_inbox(&state) {
             return state;

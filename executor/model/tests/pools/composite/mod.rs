@@ -1,20 +1,22 @@
-//! A pool's whole random life: each way in which a worker can leave, against each way in which a task can
-//! come or go.
+//! A pool's whole life, drawn at random: all ways in which a worker can leave, combined with all ways in
+//! which a task can come or leave.
 //!
-//! A scenario is data ([`scenario`]): the pool's settings, what two or three threads do with it, and how it
-//! ends. The module [`world`] plays it and judges it by four rules:
+//! A scenario is data ([`scenario`]): the pool's settings, the steps of two or three threads, and how the
+//! pool ends. The module [`world`] plays the scenario and judges it by four rules:
 //!
-//! * An accepted task runs, comes back or is cancelled: exactly one of them, once. A refused task comes back.
-//! * Each handle reports which of them it was.
-//! * While the pool lives, it runs each task for which it could have a thread. The test asks this when all
-//!   threads are through with their steps and running tasks wait at a gate. A join that does not end then is
-//!   a deadlock, which shuttle reports.
-//! * The counts are exact: those of waiting tasks whenever nothing moves, and all counts at the end.
+//! * An accepted task has exactly one of three fates, once: it runs, comes back or is cancelled. A refused
+//!   task comes back.
+//! * Each handle reports its task's fate.
+//! * While the pool lives, it runs each task for which it could have a thread. The test checks this when all
+//!   threads have made their steps and the running tasks wait at a gate. If a join does not end then, shuttle
+//!   reports a deadlock.
+//! * The counts are exact. The count of waiting tasks is checked whenever nothing moves, and all counts at
+//!   the end.
 //!
 //! Each seed chooses a scenario and plays it under some schedules of both kinds.
-//! `COMPOSITE_SCHEDULES=1000000` asks for more of them. A failure prints its scenario and seed;
-//! `COMPOSITE_SEED=SEED COMPOSITE_SCHEDULES=1` plays only that one again. So several processes can share a
-//! long run, each with a first seed of its own.
+//! `COMPOSITE_SCHEDULES=1000000` asks for more schedules. A failure prints its scenario and seed, and
+//! `COMPOSITE_SEED=SEED COMPOSITE_SCHEDULES=1` plays only that scenario again. So several processes can share
+//! a long run, if each has another first seed.
 
 mod scenario;
 mod world;
@@ -44,12 +46,13 @@ fn play_under(scheduler: impl Scheduler + 'static, seed: u64) {
     let scenario = Scenario::draw(seed);
     let again = format!("COMPOSITE_SEED={seed} COMPOSITE_SCHEDULES=1 plays this again:\n{scenario}");
     let mut config = Config::new();
-    // A script's frames are larger than those of the other models, above all in unoptimised code.
+    // The stack frames of a script are larger than those of the other models, most of all in unoptimised
+    // code.
     config.stack_size = 0x2_0000;
     told(move || again, || _ = Runner::new(scheduler, config).run(move || play(&scenario)));
 }
 
-/// Plays a scenario with a name: a former defect or a mutant's fault, in its smallest form.
+/// Plays a scenario with a name: the smallest form of a former defect or of a mutant's fault.
 fn check_scenario(scenario: Scenario) {
     let again = scenario.to_string();
     told(move || again, || check(move || play(&scenario)));
@@ -57,8 +60,8 @@ fn check_scenario(scenario: Scenario) {
 
 // ----- a thread leaves, and a task comes -----
 
-/// The last thread is woken for a task that is gone again when the keep-alive time is up, and another task
-/// comes.
+/// The last thread is woken for a task. When the keep-alive time is up, that task is gone again, and another
+/// task comes.
 #[test]
 fn a_task_that_follows_a_removed_one_does_not_miss_the_last_thread() {
     let script = vec![
@@ -79,8 +82,8 @@ fn a_task_that_follows_a_cancelled_one_does_not_miss_the_last_thread() {
     check_scenario(Scenario { core: 0, scripts, ..Scenario::plain() });
 }
 
-/// An idle thread gets a task and is one too many: it must run the task, because all others may be busy for
-/// long.
+/// An idle thread gets a task just when the pool has one thread too many. The idle thread must run the task,
+/// because all others may be busy for long.
 #[test]
 fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     let script = vec![
@@ -102,8 +105,8 @@ fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts, ..Scenario::plain() });
 }
 
-/// A hand-off queue gives a task to an idle thread. The thread must not take a task instead that was put
-/// aside for another thread.
+/// A hand-off queue gives a task to an idle thread. The thread must take that task, and not a task that was
+/// put aside for another thread.
 #[test]
 fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
     let (queue, core, maximum, core_timeout) = (Queue::HandOff, 1, 2, true);
@@ -129,7 +132,7 @@ fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     check_scenario(Scenario { queue: Queue::Ring(1), scripts: vec![script], ..Scenario::plain() });
 }
 
-/// A task may be cancelled before the pool has it, so its queue entry is a tombstone from the beginning.
+/// A task can be cancelled before the pool has it. Then its queue entry is a tombstone from the beginning.
 fn a_task_cancelled_on_arrival_is_counted_nowhere(queue: Queue) {
     let quick = Step::Submit(Body::Quick); // the first task opens the inbox, if there is one, for the second
     let scripts = vec![vec![Step::Cancel(Which::Newest)], vec![Step::Submit(Body::Gate), quick, quick]];
@@ -156,8 +159,8 @@ fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     check_scenario(Scenario { core: 2, maximum: 2, factory, scripts, ..Scenario::plain() });
 }
 
-/// One of two submitters gets no thread, and the thread of the other begins with the task that it was started
-/// for.
+/// Two submitters submit at the same time, and one of them gets no thread. The other submitter's thread
+/// begins with the task that the thread was started for.
 #[test]
 fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
     let scripts = vec![vec![Step::Submit(Body::Gate)]; 2];
@@ -165,7 +168,7 @@ fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
     check_scenario(Scenario { queue, core, maximum, factory, scripts, ..Scenario::plain() });
 }
 
-/// A thread is one too many because another one is being started. Perhaps the other one never comes.
+/// A thread is one too many because another thread is being started. Perhaps that other thread never comes.
 #[test]
 fn the_last_thread_that_is_there_stays_although_it_is_one_too_many() {
     let tasks = vec![Step::Submit(Body::Quick); 3];
@@ -183,15 +186,15 @@ fn the_last_thread_that_is_there_stays_although_it_is_one_too_many() {
     });
 }
 
-/// A submitter is about to take its task back because no thread comes for it. The pool has not ended before
-/// that.
+/// A submitter is about to take its task back because no thread comes for the task. The pool must not end
+/// before the submitter has done so.
 #[test]
 fn a_pool_is_not_at_its_end_while_a_task_is_put_aside() {
     let scripts = vec![vec![Step::Submit(Body::Quick)], vec![Step::Close]];
     check_scenario(Scenario { factory: vec![Call::Fails], scripts, ..Scenario::plain() });
 }
 
-/// The pool's end waits for the end of a task whose thread did not come.
+/// No thread came for a task. The pool ends only after that task has ended.
 #[test]
 fn a_pool_is_not_at_its_end_while_a_task_is_that_no_thread_came_for() {
     let (factory, patient) = (vec![Call::DropsLater], false);

@@ -1,4 +1,4 @@
-//! The events of one pool's life: its settings, what each thread does with it, and how it ends.
+//! The events of one pool's life: the settings, the steps of each thread, and how the pool ends.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ pub(super) struct Scenario {
     pub(super) core_timeout: bool,
     pub(super) threads_first: bool,
     pub(super) policy: Policy,
-    /// What the factory does in its first calls; afterwards it starts threads.
+    /// What the factory does in its first calls. In later calls it starts threads.
     pub(super) factory: Vec<Call>,
-    /// Each hook panics at its end.
+    /// Whether each hook panics at its end.
     pub(super) hooks_panic: bool,
     /// The steps of each thread. The last of these threads is the test's main thread.
     pub(super) scripts: Vec<Vec<Step>>,
@@ -36,7 +36,7 @@ pub(super) enum Queue {
     Compared,
     Lifo,
     LifoBounded(usize),
-    /// A user's queue, which drops its oldest task when it is full.
+    /// A user's queue. When it is full, it drops its oldest task.
     Ring(usize),
 }
 
@@ -56,9 +56,9 @@ pub(super) enum Call {
     Starts,
     Fails,
     Panics,
-    /// Drops the worker, and reports a started thread.
+    /// Drops the worker, but reports a started thread.
     Drops,
-    /// Reports a started thread; another thread drops the worker some time later.
+    /// Reports a started thread, and another thread drops the worker later.
     DropsLater,
 }
 
@@ -105,7 +105,7 @@ pub(super) enum Step {
     Close,
 }
 
-/// Chooses among all tasks of all threads.
+/// Chooses one of all threads' tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     Oldest,
@@ -122,8 +122,8 @@ pub(super) enum End {
 }
 
 impl Scenario {
-    /// A pool of one thread with an unbounded queue, and no steps: the starting point of the tests with a
-    /// name.
+    /// Returns a pool of one thread with an unbounded queue, and no steps. The tests that name a scenario
+    /// start from this one.
     pub(super) fn plain() -> Self {
         Self {
             queue: Queue::Unbounded,
@@ -236,20 +236,20 @@ impl Scenario {
             0..=2 => Body::Quick,
             3 | 4 => Body::Gate,
             5 => Body::Panics,
-            // A task that waits for room in its own pool keeps the thread that could make room: that deadlock
-            // is the task's own fault.
+            // A task that waits for room in its own pool occupies the thread that could make room. Such a
+            // deadlock is the task's own fault.
             _ if self.policy == Policy::Block => Body::Quick,
             _ => Body::Submits,
         }
     }
 
-    /// Whether the gate opens while the threads still make their steps. It must, if a submitter may wait for
-    /// a task behind the gate.
+    /// Whether the gate opens while the threads still make their steps. It must, if a submitter perhaps waits
+    /// for a task that waits at the gate.
     pub(super) fn opens_early(&self) -> bool {
         matches!(self.policy, Policy::Block | Policy::BlockAWhile | Policy::CallerRuns)
     }
 
-    /// Whether some task submits another one.
+    /// Whether any task submits another task.
     pub(super) fn has_children(&self) -> bool {
         let submits =
             |step: &Step| matches!(step, Step::Submit(Body::Submits) | Step::Execute(Body::Submits));
@@ -260,7 +260,7 @@ impl Scenario {
         self.factory.iter().any(|call| call.is_a_lie())
     }
 
-    /// The highest maximum that the pool ever has.
+    /// Returns the highest maximum number of threads that the pool ever has.
     pub(super) fn highest_maximum(&self) -> usize {
         let set = self.scripts.iter().flatten().filter_map(|step| match *step {
             Step::Maximum(threads) | Step::Threads(threads) => Some(threads),

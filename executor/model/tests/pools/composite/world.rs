@@ -40,7 +40,7 @@ pub(super) fn play(scenario: &Scenario) {
         world.take(step, &pool);
     }
     for thread in others.into_iter().chain(opener) {
-        thread.join().unwrap(); // or shuttle reports a deadlock: a submitter was not let in
+        thread.join().unwrap(); // otherwise shuttle reports a deadlock: a submitter was not let in
     }
     world.look_at_the_quiet_pool(&pool);
     world.end(pool);
@@ -55,15 +55,16 @@ struct Record {
     id: TaskId,
     canceller: OnceLock<Canceller>,
     handle: Plain<Option<TaskHandle<usize>>>,
-    /// Whether the task was accepted, once its submitter knows.
+    /// Whether the task was accepted. It is set when the submitter knows.
     accepted: OnceLock<bool>,
-    /// How often its body has run, a worker has taken it, and the pool has handed it back.
+    /// How often the body has run, how often a worker has taken the task, and how often the pool has handed
+    /// it back.
     runs: AtomicUsize,
     taken: AtomicUsize,
     came_back: AtomicUsize,
-    /// A `cancel` of the task has returned true.
+    /// Whether a `cancel` of the task has returned true.
     cancelled: AtomicBool,
-    /// Opens when the body begins, or never will begin.
+    /// Opens when the body begins, or when it is certain that the body never begins.
     begun: Latch,
     /// Opens when the body is gone, whether it ran or not.
     over: Latch,
@@ -74,7 +75,8 @@ impl Record {
         self.over.count() == 0
     }
 
-    /// Whether the pool owes the task an end: it was accepted and not taken out.
+    /// Whether the pool must still end the task: it has accepted the task, and no thread has taken the task
+    /// out.
     fn is_the_pools(&self) -> bool {
         self.accepted.get() == Some(&true) && self.came_back.load(SeqCst) == 0
     }
@@ -95,9 +97,9 @@ impl Drop for Gone {
 
 struct World {
     scenario: Scenario,
-    // A plain mutex, not the model's: no operation under it is a step of a schedule.
+    // This is a plain mutex, not the model's: an operation under it is not a step of a schedule.
     records: Plain<Vec<Arc<Record>>>,
-    /// The pool for tasks that submit others.
+    /// The pool, for tasks that submit other tasks.
     pool: OnceLock<Weak<ThreadPoolExecutor>>,
     gate: Latch,
     at_the_gate: Mutex<usize>,
@@ -161,7 +163,7 @@ impl World {
         plain(&self.records).clone()
     }
 
-    /// All tasks, including those that are submitted while the caller waits for earlier ones.
+    /// Returns all tasks, including tasks that are submitted while the caller still uses the iterator.
     fn all(&self) -> impl Iterator<Item = Arc<Record>> {
         (0..).map_while(|number| plain(&self.records).get(number).cloned())
     }
@@ -213,7 +215,7 @@ impl World {
             }
             Step::Purge => pool.purge(),
             Step::Look => self.look(pool),
-            // Some contradict the other settings, and the pool refuses them: that is a step, too.
+            // Some new settings contradict the others, and the pool refuses them. That is a step, too.
             Step::Maximum(threads) => drop(pool.set_maximum_threads(threads)),
             Step::Core(threads) => drop(pool.set_core_threads(threads)),
             Step::Threads(threads) => drop(pool.set_threads(threads)),
@@ -271,7 +273,8 @@ impl World {
             });
             _ = slot.set(Arc::clone(&record));
             if let Some(handle) = &handle {
-                // So another thread may cancel the task while it is submitted.
+                // The canceller is stored early, so that another thread can cancel the task while it is being
+                // submitted.
                 _ = record.canceller.set(handle.canceller());
             }
             *plain(&record.handle) = handle;
@@ -306,7 +309,7 @@ impl World {
         assert!(fits, "refused because: {reason}");
     }
 
-    /// What a task does.
+    /// Runs a task's body.
     fn run(self: &Arc<Self>, gone: Gone) -> usize {
         let record = Arc::clone(gone.0.get().expect("set before the task is submitted"));
         record.runs.fetch_add(1, SeqCst);
@@ -337,13 +340,13 @@ impl World {
         let record = self.records().into_iter().find(|record| record.id == task.id());
         let record = record.expect("one of ours");
         record.came_back.fetch_add(1, SeqCst);
-        // A task at the gate would hold the thread that opens the gate.
+        // A task at the gate would block the thread that opens the gate.
         if record.number.is_multiple_of(2) && record.body != Body::Gate {
             task.run();
         }
     }
 
-    /// Checks what holds at any time.
+    /// Checks the counts, in as far as they are certain at any time.
     fn look(&self, pool: &ThreadPoolExecutor) {
         let stats = pool.stats();
         assert!(stats.peak_threads <= self.scenario.highest_maximum(), "{stats}");
@@ -352,9 +355,9 @@ impl World {
 
     // ----- the judgement -----
 
-    /// Checks the pool when all threads are through with their steps. While the gate is shut, each task then
-    /// waits only for the gate. If a thread perhaps never comes, or the pool perhaps throws out a task that
-    /// it counted on, nothing certain can be said.
+    /// Checks the pool when all threads have made their steps. While the gate is shut, each task then waits
+    /// only for the gate. In two cases nothing is certain: if a thread perhaps never comes, and if the pool
+    /// perhaps drops a task that it has accepted.
     fn look_at_the_quiet_pool(&self, pool: &ThreadPoolExecutor) {
         self.look(pool);
         let snapshot = pool.snapshot(); // no cancel is under way, so the count of waiting tasks is exact
@@ -368,20 +371,20 @@ impl World {
             return;
         }
         let owed = || self.all().filter(|record| record.is_the_pools());
-        // Cancelled tasks leave the gate.
+        // Cancelled tasks do not wait at the gate any more.
         owed().filter(|record| record.cancelled.load(SeqCst)).for_each(|record| record.over.wait().unwrap());
         if queue == Queue::HandOff {
-            // A task that was handed over runs at once, whatever the others wait for.
-            owed().for_each(|record| record.begun.wait().unwrap()); // or shuttle reports a deadlock
+            // A task that was handed to a thread runs at once, whatever the other tasks wait for.
+            owed().for_each(|record| record.begun.wait().unwrap()); // otherwise shuttle reports a deadlock
         }
         loop {
             let stats = pool.stats();
             let gates = owed().filter(|record| record.body == Body::Gate && !record.is_over());
             if gates.count() < stats.threads.min(stats.maximum_threads) {
-                // The other tasks have a thread.
+                // The other tasks have a thread of the pool.
                 for record in owed() {
                     let end = if record.body == Body::Gate { &record.begun } else { &record.over };
-                    end.wait().unwrap(); // or shuttle reports a deadlock
+                    end.wait().unwrap(); // otherwise shuttle reports a deadlock
                 }
                 assert_eq!(pool.queued(), 0);
                 return;
@@ -391,7 +394,8 @@ impl World {
             }
             let mut there = self.at_the_gate.lock().unwrap();
             while *there < stats.threads {
-                there = self.one_more_at_the_gate.wait(there).unwrap(); // or shuttle reports a deadlock
+                // Otherwise shuttle reports a deadlock.
+                there = self.one_more_at_the_gate.wait(there).unwrap();
             }
             let there = *there;
             if pool.stats().threads == there {
@@ -404,7 +408,7 @@ impl World {
         }
     }
 
-    /// Ends the pool as the scenario says, and checks what holds then.
+    /// Ends the pool as the scenario says, and checks the result.
     fn end(&self, pool: Arc<ThreadPoolExecutor>) {
         let Scenario { end, patient, .. } = self.scenario;
         if patient || !matches!(end, End::ShutdownNow | End::DropCancelling) {
@@ -429,8 +433,8 @@ impl World {
             }
             End::Drop | End::DropCancelling | End::DropDetached => {
                 drop(pool);
-                // The last owner that drops a pool waits for its end: the main thread, unless one of the
-                // pool's tasks owns it, too.
+                // The last owner that drops a pool waits for the pool's end. That owner is the main thread,
+                // unless one of the pool's tasks owns the pool, too.
                 if end == End::DropDetached || self.scenario.has_children() {
                     self.terminated.wait().unwrap();
                 }
@@ -452,7 +456,7 @@ impl World {
         stats
     }
 
-    /// The pool has ended: each task has had one fate, and its handle reports which.
+    /// Checks an ended pool: each task has had one fate, and its handle reports that fate.
     fn judge(&self) {
         assert_eq!(self.terminations.load(SeqCst), 1);
         let records = self.records();
@@ -501,12 +505,12 @@ impl World {
 impl Record {
     /// Waits for the outcome, which must fit the record of the task.
     fn check_outcome(&self, handle: TaskHandle<usize>) {
-        let outcome = handle.join(); // or shuttle reports a deadlock
+        let outcome = handle.join(); // otherwise shuttle reports a deadlock
         let (ran, cancelled) = (self.runs.load(SeqCst) == 1, self.cancelled.load(SeqCst));
         match outcome {
             Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
             Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
-            // The canceller has perhaps not yet recorded its cancel.
+            // The canceller has perhaps not recorded its cancel yet.
             Err(JoinError::Cancelled) => {
                 assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
             }
@@ -584,7 +588,7 @@ impl ThreadFactory for Script {
     }
 }
 
-/// Hooks that record each task that a worker has taken.
+/// Hooks that record which tasks workers have taken.
 struct Watching(Arc<World>);
 
 impl Watching {
@@ -631,7 +635,7 @@ impl PanicHandler for Deaf {
     fn panicked(&self, _: &PanicReport<'_>) {}
 }
 
-/// Runs `body`. If it panics, prints what was being played.
+/// Runs `body`. If the body panics, prints the scenario.
 pub(super) fn told(what: impl FnOnce() -> String, body: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
         eprintln!("{}", what());

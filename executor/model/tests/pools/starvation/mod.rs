@@ -1,10 +1,10 @@
-//! Waits that only each other could end: one waiter gets the report, whatever happens meanwhile, and no
-//! waiter gets it without need.
+//! Waits that only other such waits could end: exactly one waiter gets the report, whatever happens
+//! meanwhile, and no waiter gets a report without need.
 //!
 //! Each model checks both. A waiter that gets a false report fails an assertion. A waiter that misses a
 //! report never wakes, which shuttle reports as a deadlock.
 
-mod others; // a second waiter, a cancel, relief
+mod others; // a second waiter, a cancel, help
 mod sources; // other sources than one task: several tasks, and permits
 mod room; // a submission that waits for room
 mod scopes; // lent closures
@@ -22,7 +22,7 @@ fn fixed(threads: usize) -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().threads(threads))
 }
 
-/// Joins a task. `None` if the join starves: then the task has not ended, and is cancelled.
+/// Joins a task. Returns `None` if the join starves: then the task has not ended, and is cancelled.
 fn join<T: Send + 'static>(handle: TaskHandle<T>) -> Option<T> {
     match handle.join() {
         Ok(value) => Some(value),
@@ -35,8 +35,8 @@ fn join<T: Send + 'static>(handle: TaskHandle<T>) -> Option<T> {
     }
 }
 
-/// A task of the pool that waits for another task of the same pool. Its result is whether the other one has
-/// run.
+/// Submits a task that waits for another task of the same pool. The result of the first task says whether the
+/// other one has run.
 fn page(pool: &Arc<ThreadPoolExecutor>) -> TaskHandle<bool> {
     let own = Arc::clone(pool);
     pool.submit(move || join(own.submit(|| ()).unwrap()).is_some()).unwrap()

@@ -1,4 +1,5 @@
-//! A second waiter, a waiter that is cancelled, and the relief before any waiter gets the report.
+//! A second waiter, a waiter that is cancelled, and the help that a pool gives before a waiter gets the
+//! report.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,7 +14,8 @@ use crate::{check, thread};
 
 // ----- against a second waiter -----
 
-/// A ring of pools with one thread each. The task of each pool waits for a task in the queue of the next.
+/// Makes a ring of pools with one thread each. The task of each pool waits for a task in the queue of the
+/// next pool.
 fn ring(length: usize, builder: fn() -> ThreadPoolBuilder) -> Vec<bool> {
     let pools: Vec<_> = (0..length).map(|_| shared(builder().threads(1))).collect();
     let all_begun = Arc::new(Latch::new(length));
@@ -60,7 +62,8 @@ fn of_two_that_wait_in_one_pool_one_is_told() {
 
 // ----- against cancel -----
 
-/// The first task was cancelled before the second one waits for it. Perhaps the first has not noticed yet.
+/// The first task is cancelled before the second task waits for it. Perhaps the first task has not noticed
+/// that yet.
 #[test]
 fn one_that_was_cancelled_goes_on() {
     check(|| {
@@ -110,7 +113,7 @@ fn a_task_that_is_cancelled_in_the_queue_ends_the_wait_or_was_reported_before() 
     });
 }
 
-/// Tasks that are handed back are in no queue. Their owner drops them, which ends the wait.
+/// Tasks that are handed back are in no queue. Their owner drops them, which ends the wait for them.
 #[test]
 fn tasks_that_are_handed_back_are_waited_for_or_were_reported_before() {
     check(|| {

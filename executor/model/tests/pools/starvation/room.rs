@@ -1,4 +1,4 @@
-//! A submission waits for room in a queue behind it, while another thread makes room or takes it.
+//! A submission waits for room in its own pool's queue, while another thread makes room or takes it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn room_for_one() -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new()))
 }
 
-/// Submits from inside the pool. True if the task was accepted; if not, the thread starved.
+/// Submits a task from inside the pool. Returns true if the task was accepted. Otherwise the thread starved.
 fn is_accepted(pool: &ThreadPoolExecutor) -> bool {
     match pool.execute(|| ()).map_err(|refused| refused.reason) {
         Ok(()) => true,
@@ -45,8 +45,8 @@ fn a_cancel_makes_room_or_comes_too_late() {
     });
 }
 
-/// Two threads wait for room behind each other. One gets the report and ends, and so makes room for the
-/// other.
+/// Two threads wait for room, each for room that only the other could make. One gets the report and ends its
+/// task, which makes room for the other thread.
 #[test]
 fn of_two_submissions_one_is_told_and_the_other_goes_on() {
     check(|| {

@@ -1,4 +1,4 @@
-//! The owner of a scope waits for lent closures. Each of them is first taken by a thread and then begun.
+//! The owner of a scope waits for lent closures. A thread first takes a closure, and then begins it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use executor_model::prelude::*;
 use super::{fixed, join};
 use crate::check;
 
-/// Between the two steps a search cannot find the closure, but it goes on all the same.
+/// Between these two steps, a search cannot find the closure. But the closure will run, so no waiter may get
+/// a report.
 #[test]
 fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
     check(|| {
@@ -15,7 +16,7 @@ fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
         let lends_to = Arc::clone(&other);
         let lends = move || {
             for _ in 0..4 {
-                // Only several rounds meet that moment.
+                // A single round may miss that moment, so there are several rounds.
                 lends_to.scope(|scope| scope.spawn(|| ()).unwrap()).unwrap();
             }
         };

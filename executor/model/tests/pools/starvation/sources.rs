@@ -1,4 +1,4 @@
-//! A task that comes to a full pool; the first of several tasks; permits.
+//! Waits for other events: a task that comes to a full pool, the first of several tasks, permits.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ fn is_told<T>(result: Result<T, CutShort>) -> bool {
 
 // ----- against a task that comes -----
 
-/// The awaited task comes to the pool whose only thread waits for it, through the inbox or under the lock.
+/// The awaited task comes to the pool whose only thread waits for that task. It comes through the inbox or
+/// under the lock.
 #[test]
 fn a_task_that_comes_to_a_full_pool_has_its_threads_look() {
     check(|| {
@@ -31,7 +32,7 @@ fn a_task_that_comes_to_a_full_pool_has_its_threads_look() {
     });
 }
 
-/// The first task gets a thread of its own, and the others go to the pool.
+/// An executor that runs its first task on a thread of its own, and gives all other tasks to the pool.
 struct OneElsewhere(Arc<ThreadPoolExecutor>, AtomicBool);
 
 impl Executor for OneElsewhere {
@@ -44,8 +45,8 @@ impl Executor for OneElsewhere {
     }
 }
 
-/// A pool with one thread, which is busy until the latch opens, and a service. One of the service's two tasks
-/// ends elsewhere, with 1. The other is behind the thread's current task, with 2.
+/// Returns a pool and a service. The pool has one thread. The first task of the service ends on a thread
+/// outside the pool. All others go to the pool.
 fn service() -> (Arc<ThreadPoolExecutor>, Arc<ExecutorCompletionService<OneElsewhere, u32>>) {
     let pool = fixed(1);
     let executor = OneElsewhere(Arc::clone(&pool), AtomicBool::new(false));
@@ -130,7 +131,8 @@ fn of_two_that_hold_permits_and_want_more_one_is_told() {
     });
 }
 
-/// The thread outside has a permit and gives it back. After that, the task can only wait for its own permit.
+/// The thread outside the pool has a permit and gives it back. After that, the task can only wait for its own
+/// permit.
 #[test]
 fn a_permit_outside_is_waited_for_until_it_is_back() {
     for (wants, told) in [(1, false), (2, true)] {

@@ -1,4 +1,5 @@
-//! Threads that could end a wait: outside, free, ordered, or about to leave.
+//! Threads that could end a wait: a thread outside the pool, a free thread, an ordered thread, a thread that
+//! is about to leave.
 
 use std::io;
 use std::sync::{Arc, OnceLock, Weak};
@@ -18,7 +19,7 @@ fn growing(most: usize) -> ThreadPoolBuilder {
 
 // ----- against an end elsewhere -----
 
-/// One task waits for a task that a thread outside runs, and another task waits for the first one.
+/// One task waits for a task that a thread outside the pool runs. Another task waits for the first one.
 #[test]
 fn a_task_that_ends_elsewhere_is_waited_for() {
     check(|| {
@@ -44,7 +45,7 @@ fn a_thread_that_is_free_is_counted_on() {
     });
 }
 
-/// The other thread may take the task, end it and leave during a search. A report must name a task that has
+/// During a search, the other thread can take the task, end it and leave. A report must name a task that has
 /// not begun.
 #[test]
 fn a_task_that_ends_while_somebody_looks_is_not_reported() {
@@ -78,7 +79,7 @@ fn a_pool_that_may_have_another_thread_starts_it() {
     });
 }
 
-/// A chain of three waits is one too long for two threads.
+/// A chain of three waits needs one thread more than the two that there are.
 #[test]
 fn a_pool_has_no_more_threads_than_its_maximum() {
     check(|| {
@@ -105,8 +106,8 @@ fn a_thread_that_cannot_be_started_is_not_counted_on() {
     });
 }
 
-/// Starts the first thread. For the second it reports a start, and another thread drops the worker some time
-/// later.
+/// A factory that starts the first thread. For the second thread it only reports a start, and another thread
+/// drops the worker later.
 struct DropsLater(AtomicBool);
 
 impl ThreadFactory for DropsLater {
@@ -128,7 +129,7 @@ fn a_thread_that_was_ordered_and_does_not_come_is_waited_for_no_longer() {
 
 // ----- against `set_threads` -----
 
-/// The new thread comes before the wait, after the report, or in between.
+/// The new thread comes before the wait, after the report, or between the two.
 #[test]
 fn more_threads_end_the_wait_or_come_too_late() {
     check(|| {
@@ -162,7 +163,7 @@ fn the_last_free_thread_leaves_and_the_one_that_waits_is_told() {
     });
 }
 
-/// A thread that no longer counts for its pool waits in a hook, while the other thread is free.
+/// A thread that no longer counts for its pool waits in a hook. The other thread of the pool is free.
 #[test]
 fn a_thread_that_has_left_its_pool_is_not_one_of_those_that_wait() {
     struct WaitsAtTheEnd(OnceLock<Weak<ThreadPoolExecutor>>);

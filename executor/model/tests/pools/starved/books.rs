@@ -1,23 +1,24 @@
-//! Which thread waits for what, as the test knows it: its own tasks and threads report each step before and
-//! after it, under one lock. Nothing here asks the library.
+//! The test's own records: which thread waits for what. The test's tasks and threads report each step before
+//! or after the step, under one lock. Nothing here asks the library.
 //!
-//! A thread reports an event a little before or after it. The choice between the two gives each of the two
-//! questions a sure answer:
+//! A thread reports an event a little before or a little after it, as the event requires. So the test can be
+//! sure of its answer to each of these two questions:
 //!
-//! * *Could something inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) An
-//!   event that opens a wait is written down after it, one that closes a wait before it. So a wait that was
-//!   closed at any moment was also closed in the books, between its begin and its end. The end of a body is
-//!   written down while its thread is still busy; it opens no wait that was closed.
+//! * *Could something inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) A
+//!   thread reports an event that opens a wait after the event, and an event that closes a wait before the
+//!   event. So if a wait was closed at any moment, it was also closed in the records at some moment between
+//!   its begin and its end. The end of a body is recorded while its thread is still busy; it opens no closed
+//!   wait.
 //! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Only certain facts count as closed:
-//!   a task that its pool has accepted, a thread that is in a body and waits there. The library is perhaps
-//!   about to find the wait, so the test asks until the answer is no.
+//!   a task that its pool has accepted, and a thread that is in a body and waits there. Perhaps the library
+//!   is just about to find the wait. So the test asks again until the answer is no.
 
 use std::collections::HashMap;
 use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
 
 use shuttle::thread::{self, ThreadId};
 
-/// The books, and the faults found in them.
+/// The records, and the faults that were found in them.
 #[derive(Default)]
 pub(super) struct Books(Plain<State>);
 
@@ -29,7 +30,7 @@ pub(super) struct State {
     tasks: Vec<TaskBook>,
     /// The number of permits of each semaphore.
     pub(super) semaphores: Vec<usize>,
-    /// The held permits: the semaphore, the holder, the number.
+    /// The held permits: for each entry the semaphore, the holder and the number of permits.
     held: Vec<(usize, usize, usize)>,
     pub(super) services: Vec<ServiceBook>,
     waits: usize,
@@ -51,7 +52,7 @@ pub(super) struct PoolBook {
 struct ThreadBook {
     works_for: Option<usize>,
     is_there: bool,
-    /// The bodies and waits that it is in. The innermost is the last.
+    /// The bodies and waits that the thread is in. The last entry is the innermost.
     frames: Vec<Frame>,
 }
 
@@ -65,7 +66,7 @@ enum Frame {
 struct Wait {
     what: What,
     number: usize,
-    /// At some moment since its begin, nothing inside could have ended it.
+    /// Whether there was a moment since the wait's begin at which nothing inside could have ended it.
     was_closed: bool,
 }
 
@@ -103,7 +104,7 @@ enum Place {
 
 #[derive(Debug, Default)]
 pub(super) struct ServiceBook {
-    /// The tasks that were given to it and did not come out.
+    /// The tasks that were given to the service and did not come out.
     pub(super) tasks: Vec<usize>,
     /// Threads that are about to take a task, or have taken one and not reported it.
     pub(super) takers: usize,
@@ -111,7 +112,7 @@ pub(super) struct ServiceBook {
     pub(super) race_in: Option<usize>,
 }
 
-/// What the books must be sure of when they cannot know.
+/// Which answer must be certain. Where the records do not know, they give the other answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,
@@ -123,7 +124,7 @@ impl Books {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes something down.
+    /// Changes the records.
     pub(super) fn write<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.state();
         let result = change(&mut state);
@@ -131,7 +132,7 @@ impl Books {
         result
     }
 
-    /// Writes down what the calling thread does.
+    /// Records a step of the calling thread.
     fn write_here<R>(&self, change: impl FnOnce(&mut State, usize) -> R) -> R {
         let id = thread::current().id();
         self.write(|state| {
@@ -142,7 +143,7 @@ impl Books {
 
     // ----- threads -----
 
-    /// A thread is about to start, for a pool if it works for one.
+    /// Records that a thread is about to start. `works_for` is the thread's pool, if it has one.
     pub(super) fn thread_comes(&self, works_for: Option<usize>) -> usize {
         self.write(|state| {
             state.threads.push(ThreadBook { works_for, is_there: true, frames: Vec::new() });
@@ -235,7 +236,7 @@ impl Books {
 
     // ----- waits -----
 
-    /// Calls a function that may wait. If it reports starvation, the books judge that.
+    /// Calls a function that may wait. If that function reports starvation, the records judge the report.
     pub(super) fn wait<R>(
         &self,
         what: What,
@@ -275,7 +276,7 @@ impl Books {
 
     // ----- questions -----
 
-    /// A wait that nothing inside can end, as far as the books are sure.
+    /// Returns a wait that nothing inside can end, in so far as the records are sure.
     pub(super) fn without_end(&self) -> Option<String> {
         let state = self.state();
         let closed = state.closed(Sure::ThatItIsClosed);
@@ -298,7 +299,7 @@ impl Books {
 }
 
 impl State {
-    /// Describes all that is not over, for the reader of a failure.
+    /// Describes all waits and tasks that have not ended, for the reader of a failure.
     fn show(&self) -> String {
         let threads = self.threads.iter().enumerate().filter(|(_, thread)| thread.is_there);
         let threads = threads
@@ -331,8 +332,9 @@ impl State {
         }
     }
 
-    /// The largest set of threads that only members of the set could release. It begins with all threads that
-    /// wait. Then it removes those that something else can release, until none of those is left.
+    /// Returns the largest set of threads that only members of the set could release. The set begins with all
+    /// threads that wait. Then threads that something outside the set can release are removed, until there is
+    /// no such thread.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
         let mut view = View { state: self, sure, closed: vec![true; self.threads.len()] };
         loop {
@@ -382,7 +384,7 @@ impl View<'_> {
             }
     }
 
-    /// Whether no thread of a pool can go on, and none can be started.
+    /// Whether no thread of the pool can go on, and the pool cannot start another one.
     fn pool(&self, number: usize) -> bool {
         let pool = &self.state.pools[number];
         let workers = self.state.threads.iter().enumerate();
@@ -399,7 +401,7 @@ impl View<'_> {
             && (self.must_be_sure() || !may_grow)
     }
 
-    /// The waiter waits for these tasks in their order.
+    /// Whether a waiter for these tasks is closed. It waits for them in their order.
     fn all(&self, tasks: &[usize], pool: usize) -> bool {
         let first = tasks.iter().find(|&&task| !self.state.tasks[task].is_done);
         first.is_some_and(|&task| self.task(task)) || self.still_submits(tasks, pool)
@@ -410,7 +412,8 @@ impl View<'_> {
         if race_in.is_some_and(|pool| self.still_submits(tasks, pool)) {
             return true;
         }
-        // In a race, the books do not know which tasks were refused; those are not waited for.
+        // In a race, the records do not know which tasks were refused. The waiter does not wait for refused
+        // tasks.
         let may_be_refused = |task: usize| {
             let is_on_its_way = matches!(self.state.tasks[task].place, Place::Going(_));
             race_in.is_some() && is_on_its_way && !self.must_be_sure()
@@ -423,13 +426,14 @@ impl View<'_> {
         to_come <= may_be_taken && !open.is_empty() && open.into_iter().all(|&task| self.task(task))
     }
 
-    /// Some of these tasks are on their way into a pool, which perhaps has no room for them.
+    /// Whether some of these tasks are on their way into a pool that perhaps has no room for them.
     fn still_submits(&self, tasks: &[usize], pool: usize) -> bool {
         let is_on_its_way = |task: &usize| matches!(self.state.tasks[*task].place, Place::Going(_));
         !self.must_be_sure() && tasks.iter().any(is_on_its_way) && self.pool(pool)
     }
 
-    /// Threads that wait for permits are served in the order in which they came.
+    /// Whether a waiter for permits is closed. Waiters for permits are served in the order in which they
+    /// came.
     fn permits(&self, thread: usize, number: usize, kind: usize, wanted: usize) -> bool {
         let held = self.state.held.iter().filter(|held| held.0 == kind);
         let (mut in_hands, mut all_wait) = (0, true);

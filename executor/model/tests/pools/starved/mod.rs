@@ -1,29 +1,31 @@
-//! Random starvation, judged by the test's own books: no false alarm, and no missed one.
+//! Random starvation: by the test's own records, no report is false and no report is missed.
 //!
-//! A scenario is data ([`scenario`]). Its tasks and threads write down what they do ([`books`]) as they do it
-//! ([`world`]). The test asks two things of the library, and the books answer them without the library:
+//! A scenario is data ([`scenario`]). Its tasks and threads record their steps ([`books`]) while they make
+//! them ([`world`]). The test checks two properties of the library. It decides them by its own records only,
+//! not by what the library says:
 //!
-//! * A wait that was reported as starving must have been, at some moment since its begin, one that nothing
-//!   inside could end.
-//! * A wait that nothing inside can end must end. The test asks this in the middle of the game, whenever a
-//!   thread outside comes to [`Settle`](scenario::Act::Settle). It asks again at the end, when a thread
-//!   outside can do nothing more: there a missed wait is a deadlock, which shuttle reports.
+//! * If a wait was reported as starving, then there was a moment since its begin at which nothing inside
+//!   could end it.
+//! * If nothing inside can end a wait, the wait must end with a report. The test checks this during the
+//!   scenario, whenever a thread outside comes to [`Settle`](scenario::Act::Settle). It checks this again at
+//!   the end, when the threads outside can do nothing more. There a missed wait is a deadlock, which shuttle
+//!   reports.
 //!
 //! # What is random
 //!
-//! One to three pools of one to two threads, and of more if they may grow, with and without a bound on the
-//! queue. A submitter that finds the queue full is refused, waits, or runs the task itself. Some threads time
-//! out, and some are spare ones. Tasks submit tasks to any of the pools and wait for them: by a join, a
-//! shared or timed one, by `invoke_all` and `invoke_any`, by a completion service of their own or one that
-//! all share, or by permits. They also wait for promises, and for tasks that no pool has yet. One or two
-//! threads outside submit those tasks, run them, complete the promises, take permits, cancel tasks, resize
-//! pools and shut them down.
+//! There are one to three pools with one or two threads each; some can grow beyond that, and some have a
+//! bounded queue. If the queue is full, the submitter is refused, waits, or runs the task itself. Some
+//! threads time out, and some are spare threads. Tasks submit tasks to any of the pools and wait for them.
+//! They wait by a plain, shared or timed join, by `invoke_all` and `invoke_any`, by a completion service of
+//! their own or a common one, or by permits. They also wait for promises, and for tasks that no pool has yet.
+//! One or two threads outside submit these tasks, run them, complete the promises, take permits, cancel
+//! tasks, resize pools and shut them down.
 //!
 //! Other tests cover tasks that panic, masked steps, factories that fail, users' queues, help, latches and
 //! channels.
 //!
-//! `STARVED_SCHEDULES=1000000` asks for more schedules. A failure prints its scenario and seed;
-//! `STARVED_SEED=SEED STARVED_SCHEDULES=1` plays that again.
+//! `STARVED_SCHEDULES=1000000` asks for more schedules. A failure prints its scenario and seed, and
+//! `STARVED_SEED=SEED STARVED_SCHEDULES=1` plays that scenario again.
 
 mod scenario;
 mod books;

@@ -1,14 +1,15 @@
-//! The events of one world: its pools, what its tasks do, and what the threads outside do meanwhile.
+//! The events of one scenario: the pools, the steps of their tasks, and the acts of the threads outside.
 
 use std::time::Duration;
 
 use crate::dice::Dice;
 
-/// One world, as data, so that a failure can print it and a test can name it.
+/// One scenario, as data, so that a failure can print it and a test can name it.
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
     pub(super) pools: Vec<PoolPlan>,
-    /// Tasks that all can join from the beginning, and that a thread outside runs or submits at some time.
+    /// Tasks that all threads can join from the beginning. A thread outside runs or submits each of them at
+    /// some time.
     pub(super) named: Vec<Plan>,
     pub(super) promises: usize,
     /// The number of permits of each semaphore.
@@ -25,7 +26,7 @@ pub(super) struct PoolPlan {
     pub(super) bound: Option<usize>,
     pub(super) full: WhenFull,
     pub(super) core_timeout: bool,
-    /// The number of threads beyond its maximum that it may start for those that starve.
+    /// The number of spare threads: the pool may start so many beyond its maximum, for threads that starve.
     pub(super) spares: usize,
 }
 
@@ -52,12 +53,12 @@ pub(super) enum Step {
     Promise(usize, How),
     All(usize, Vec<Plan>),
     Any(usize, Vec<Plan>),
-    /// Has a completion service of its own: submits all tasks, and takes until none is left.
+    /// Submits all tasks to a completion service of its own, and takes handles until no task is left.
     Service(usize, Vec<Plan>),
-    /// Gives a task to the service that all share, or takes one from it.
+    /// Gives a task to the common service, or takes a handle from it.
     Give(Plan),
     Take(How),
-    /// Takes permits, which go back at the end of the task or by `Release`.
+    /// Takes permits. `Release` gives them back, or else the end of the task.
     Acquire(usize, usize, How),
     Release,
 }
@@ -65,7 +66,7 @@ pub(super) enum Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     Plain,
-    /// Uses another kind of handle, where there is one.
+    /// Uses a shared handle, where the wait has such a form.
     Shared,
     Timed,
 }
@@ -74,10 +75,10 @@ pub(super) enum How {
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Yield,
-    /// Checks that no endless wait goes on.
+    /// Checks that no wait goes on that nothing inside can end.
     Settle,
     Submit(usize, usize),
-    /// Runs a named task on a thread of no pool.
+    /// Runs a named task on a thread that belongs to no pool.
     Run(usize),
     Complete(usize),
     Cancel(usize),
@@ -98,8 +99,9 @@ impl Scenario {
     pub(super) fn draw(seed: u64) -> Self {
         let dice = &mut Dice(seed);
         let mut pools: Vec<_> = (0..=dice.up_to(2)).map(|_| PoolPlan::draw(dice)).collect();
-        // This is for the threads outside. If they waited for room, a worker could wait for something that
-        // such a thread must do, and the library does not know what that is.
+        // The threads outside give tasks to the common service, which is over the first pool. If they waited
+        // for room there, a worker could wait for something that such a thread must do. The library does not
+        // know about that, so submitters to this pool must not wait.
         if pools[0].full == WhenFull::Block {
             pools[0].full = WhenFull::Abort;
         }

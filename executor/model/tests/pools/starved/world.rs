@@ -1,4 +1,4 @@
-//! Plays a scenario, and writes down its events as they happen.
+//! Plays a scenario, and records its events as they happen.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -15,7 +15,7 @@ use shuttle::thread::{self, JoinHandle};
 use super::books::{Books, PoolBook, ServiceBook, What};
 use super::scenario::{A_WHILE, Act, How, Plan, PoolPlan, Scenario, Step, WhenFull};
 
-/// The service that all share.
+/// The service that all tasks share.
 const SHARED: usize = 0;
 
 /// Plays the scenario once, under the current schedule, and panics if anything is wrong.
@@ -38,7 +38,7 @@ pub(super) fn play(scenario: &Scenario) {
     world.end(helpers);
 }
 
-/// The books of the current world, for the reader of a failure.
+/// The records of the current scenario, for the reader of a failure.
 static BOOKS: Plain<Option<Arc<Books>>> = Plain::new(None);
 
 pub(super) fn where_it_stands() -> String {
@@ -56,7 +56,7 @@ struct World {
     numbers: Plain<HashMap<TaskId, usize>>,
 }
 
-/// A task or promise that all can join.
+/// A task or promise that all threads can join.
 struct Known {
     number: usize,
     handle: SharedHandle<()>,
@@ -121,8 +121,8 @@ impl World {
         world
     }
 
-    /// By now all awaited events have happened. A wait that still does not end was missed: then this function
-    /// does not end, and shuttle reports that.
+    /// Ends the scenario. By now all awaited events have happened. If a wait still does not end, the library
+    /// has missed it. Then this function does not end either, and shuttle reports that.
     fn end(self: Arc<Self>, helpers: Vec<Helper>) {
         for named in self.named() {
             let joined = named.known.handle.join();
@@ -211,7 +211,7 @@ impl ThreadFactory for Threads {
     }
 }
 
-/// Ignores the reports that a submission or a race has dropped unread.
+/// Ignores reports that a submission or a race has dropped unread.
 struct Quiet;
 
 impl PanicHandler for Quiet {
@@ -323,7 +323,7 @@ impl World {
                     _ => false,
                 };
                 let joined = self.books.wait(What::Task(number), || handle.join(), starved);
-                // The other tasks let the awaited task run.
+                // The other tasks let the awaited task run after all.
                 if let (0, Err(JoinError::Starved(handle, _))) = (task % 2, joined) {
                     handle.cancel();
                 }
@@ -415,7 +415,7 @@ impl World {
         }
     }
 
-    /// Takes a task out of a service. False if there was none.
+    /// Takes a task out of a service. Returns false if there was no task.
     fn take(
         &self,
         service: &ExecutorCompletionService<Arc<ThreadPoolExecutor>, ()>,
@@ -464,7 +464,7 @@ impl World {
     }
 }
 
-/// What a running task holds.
+/// The handles and permits that a running task has.
 #[derive(Default)]
 struct Stock<'a> {
     handles: Vec<(usize, TaskHandle<()>)>,
@@ -473,7 +473,7 @@ struct Stock<'a> {
 
 type Held<'a> = VecDeque<(usize, usize, Permit<'a>)>;
 
-/// Reads a report and checks that it is consistent. Returns true, because there is a report.
+/// Reads a report and checks that it is consistent. Always returns true.
 fn read(report: &Starvation) -> bool {
     assert!(report.closes_at() < report.chain().len(), "{report}");
     true
@@ -482,7 +482,7 @@ fn read(report: &Starvation) -> bool {
 // ----- the threads outside -----
 
 impl World {
-    /// Makes the thread's acts. The returned threads go on with what is not over then.
+    /// Makes the thread's acts. Returns the threads for the acts that have not ended by then.
     fn go_through(self: &Arc<Self>, script: &[Act]) -> Vec<Helper> {
         let (mut helpers, mut permits) = (Vec::new(), Held::new());
         for act in script {
@@ -498,7 +498,7 @@ impl World {
             Act::Settle => self.settle(),
             Act::Submit(named, pool) => helpers.extend(self.submit_named(*named, *pool)),
             Act::Run(named) => helpers.extend(self.take_named(*named).map(|task| {
-                // Runs on a thread of its own, because the task may wait for the next act of this thread.
+                // The task runs on a thread of its own, because it may wait for the next act of this thread.
                 self.thread_outside(move |_| drop(task.run()))
             })),
             Act::Complete(promise) => self.complete(*promise),
@@ -530,7 +530,7 @@ impl World {
         }
     }
 
-    /// Waits until the books have no wait that nothing inside can end.
+    /// Waits until the records have no wait that nothing inside can end.
     fn settle(&self) {
         for _ in 0..20_000 {
             match self.books.without_end() {
@@ -545,7 +545,7 @@ impl World {
         plain(&self.named()[named].task).take()
     }
 
-    /// Submits on a thread of its own if that thread perhaps must run the task.
+    /// Submits a named task. If the submitter perhaps must run the task, a thread of its own submits it.
     fn submit_named(self: &Arc<Self>, named: usize, pool: usize) -> Option<Helper> {
         let pool = if self.scenario.pools[pool].full == WhenFull::Block { 0 } else { pool };
         let task = self.take_named(named)?;
