@@ -24,7 +24,7 @@ use executor::{
 /// A time that no wait takes that ends.
 const LONG: Duration = Duration::from_secs(10);
 
-/// How many tasks may wait in the queue of a thread pool.
+/// The number of tasks that may wait in the queue of a thread pool.
 const ROOM: usize = 8;
 
 /// How long the test watches a wait that does not end.

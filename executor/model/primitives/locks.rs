@@ -191,7 +191,8 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// Replaces [`std::sync::Condvar`], for changes under the lock of the waiters.
+/// Replaces [`std::sync::Condvar`]. A notification must follow a change that was made under the waiters'
+/// lock.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(Sleepers);
 

@@ -17,7 +17,7 @@ fn pool() -> Arc<ThreadPoolExecutor> {
     Arc::new(ThreadPoolExecutor::fixed(1))
 }
 
-/// A striped executor with only one stripe in use.
+/// A striped executor of which the tests use only one stripe.
 struct OneStripe(StripedExecutor<u8, Arc<ThreadPoolExecutor>>);
 
 impl Executor for OneStripe {

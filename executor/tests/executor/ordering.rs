@@ -43,7 +43,7 @@ fn a_submitted_closure_without_a_value_has_run_when_its_handle_is_finished() {
     });
 }
 
-/// INV-4, INV-18, INV-19: a closure that ends in the value is enough.
+/// INV-4, INV-18, INV-19: the user only needs a closure that ends with the value.
 #[test]
 fn work_without_a_value_can_be_given_one() {
     within_deadline(|| {

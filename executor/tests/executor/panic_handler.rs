@@ -146,7 +146,7 @@ fn a_panic_that_none_of_several_handles_has_read_is_reported_once() {
     });
 }
 
-/// FUT-16: the handle cannot report the panic any more, so the handler must.
+/// FUT-16: the handle can no longer report the panic, so the handler must report it.
 #[test]
 fn a_panic_after_a_cancellation_that_won_is_reported_and_marked_so() {
     within_deadline(|| {
@@ -188,7 +188,7 @@ fn neither_cancelled_nor_completed_tasks_are_reported() {
     });
 }
 
-/// The submitter runs the task, but it is a task of the pool all the same.
+/// The submitter runs the task, but the task still belongs to the pool.
 #[test]
 fn a_panic_in_a_task_that_its_submitter_runs_is_reported_to_the_pools_handler() {
     within_deadline(|| {

@@ -69,7 +69,7 @@ macro_rules! ends {
 
 ends!(step_3_end, step_4_bound, step_5_own_queue);
 
-/// A queue for step 5 that makes it behave like step 4.
+/// A queue for step 5. With this queue, step 5 behaves like step 4.
 struct OldestFirst {
     jobs: VecDeque<Job>,
     capacity: usize,

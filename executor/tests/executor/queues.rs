@@ -38,7 +38,7 @@ struct Counting {
 
 #[derive(Default)]
 struct Counts {
-    /// The number of tasks in the queue, including those that were cancelled.
+    /// The number of tasks in the queue, including cancelled tasks.
     tasks: AtomicUsize,
     /// How often the queue was asked to free memory.
     shrunk: AtomicUsize,
@@ -360,7 +360,8 @@ fn a_cancelled_task_cannot_be_taken_out() {
     });
 }
 
-/// A task that was taken out belongs to no pool: cancelling it later does not change the counts.
+/// A task that was taken out belongs to no pool, so a later cancel of the task does not change the
+/// counts.
 #[test]
 fn cancelling_a_task_that_was_taken_out_changes_no_count() {
     within_deadline(|| {
@@ -384,7 +385,7 @@ fn cancelling_a_task_that_was_taken_out_changes_no_count() {
     });
 }
 
-/// REM-7: no count includes cancelled tasks, and `purge` frees what is left of them.
+/// REM-7: no count includes cancelled tasks, and `purge` frees their entries in the queue.
 #[test]
 fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     within_deadline(|| {

@@ -122,7 +122,7 @@ fn a_panic_ends_the_process() {
     });
 }
 
-/// In other libraries `submit` wraps the task into a value that the priority queue cannot compare.
+/// In other libraries `submit` wraps the task, and the priority queue cannot compare the wrapped task.
 #[test]
 fn no_priorities_through_submit() {
     within_deadline(|| {

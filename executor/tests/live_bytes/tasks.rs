@@ -156,7 +156,7 @@ pub(crate) fn refused() -> impl Fn() + Sync {
     }
 }
 
-/// Receives until it is cancelled.
+/// A task that receives from a channel until it is cancelled.
 struct Receive(mpsc::Receiver<()>, mpsc::Sender<()>);
 
 impl CancellableTask for Receive {

@@ -116,7 +116,7 @@ fn a_program_that_is_asked_otherwise_ends_by_itself() {
     }
 }
 
-/// The thread that keeps the deadline waits for nothing but the deadline and the hooks.
+/// The thread that keeps the deadline waits for nothing but the deadline.
 #[test]
 fn what_blocks_is_left_behind_at_the_deadline() {
     for (child, status) in [

@@ -49,13 +49,13 @@ impl Ledger {
         Ok(Self { lines, stale })
     }
 
-    /// Whether the mutant was caught with the sources that it has now.
+    /// Whether the mutant was caught with its current sources.
     pub(crate) fn has_proven(&self, patch: &Patch) -> bool {
         let files = patch.files.iter().map(|change| change.path.clone());
         !files.chain([MACHINERY.to_owned(), key_of(patch)]).any(|key| self.stale.contains(&key))
     }
 
-    /// Writes the file. The caller must have caught each mutant that was not proven.
+    /// Writes the file. Before that, the caller must have caught each mutant that the file did not prove.
     pub(crate) fn write(&self, root: &Path) -> Result<()> {
         let lines: Vec<&str> = self.lines.values().map(String::as_str).collect();
         Ok(fs::write(root.join(FILE), format!("{HEADER}{}\n", lines.join("\n")))?)

@@ -53,7 +53,7 @@ impl<'a> Merged<'a> {
         Ok(clash.map(|_| "it imports another thing of the same name"))
     }
 
-    /// Adds a patched file that has no objection.
+    /// Adds a patched file for which [`objection`](Self::objection) has found no reason.
     pub(crate) fn add(&mut self, mutant: u32, patched: &str) -> Result<()> {
         let patched = Source::of(patched)?;
         self.imports.extend(patched.uses.difference(&self.source.uses).cloned());

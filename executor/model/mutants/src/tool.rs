@@ -115,7 +115,7 @@ pub(crate) fn build(
 pub(crate) struct Trial<'a> {
     /// The name of the mutant. For the unbroken library it is the name of the tool.
     pub name: String,
-    /// The mutant's number; 0 for the unbroken library.
+    /// The mutant's number, or 0 for the unbroken library.
     pub mutant: u32,
     pub tests: Vec<&'a str>,
     /// The main file of the test program.

@@ -58,7 +58,7 @@ mod task {
 
     use crate::ids::TaskId;
 
-    /// Stands for a seat's record of its task, which no model looks at.
+    /// A stand-in for a seat's record of its task. No model uses that record.
     #[derive(Clone)]
     pub(crate) struct TaskLabel(TaskId);
 
@@ -87,7 +87,7 @@ mod panics {
     use std::any::Any;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-    /// Stands for a panic that a handler would get.
+    /// A stand-in for a panic that a handler would get.
     pub(crate) struct Panic(Box<dyn Any + Send>);
 
     impl Panic {

@@ -21,7 +21,8 @@ fn starves(awaited: &Mutex<Option<TaskHandle<bool>>>) -> bool {
     }
 }
 
-/// The thread that enters last finds the other one asleep or about to sleep, and not woken.
+/// The thread that registers its wait last finds the other thread asleep or about to sleep. No thread has
+/// woken that other thread.
 #[test]
 fn of_two_tasks_that_wait_for_each_other_one_is_told() {
     model_bounded(3, || {

@@ -19,7 +19,7 @@ fn service(threads: usize) -> (Arc<ThreadPoolExecutor>, Arc<Service>) {
     (pool, service)
 }
 
-/// Takes handles until none is outstanding.
+/// Takes handles until no task is outstanding.
 fn take_all(service: &Service) -> Vec<TaskHandle<usize>> {
     let take = || service.take().expect("this thread is not cancelled");
     std::iter::from_fn(take).inspect(|handle| assert!(handle.is_finished())).collect()

@@ -27,7 +27,7 @@ fn some_time_passes() {
 
 type Submitted = Vec<Result<TaskHandle<()>, RejectedSubmission<()>>>;
 
-/// Starts a thread that submits `tasks` tasks, which count their runs.
+/// Starts a thread that submits `tasks` tasks. Each task counts its run.
 fn submitter(
     pool: &Arc<ThreadPoolExecutor>,
     tasks: usize,
@@ -141,7 +141,7 @@ fn a_shutdown_lets_those_who_wait_go_while_all_threads_are_busy() {
     });
 }
 
-/// A submitter gets in although the only thread stays busy.
+/// Asserts that a waiting submitter gets room by `make_room`, although the only thread stays busy.
 fn gets_in_when(make_room: fn(&ThreadPoolExecutor, &TaskHandle<()>)) {
     check(move || {
         let (pool, gate) = (blocking(FifoQueue::bounded(1), Block::new()), Arc::new(Latch::new(1)));

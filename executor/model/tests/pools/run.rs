@@ -135,7 +135,7 @@ fn what_is_recalled_keeps_its_place() {
     });
 }
 
-/// A pool whose worker is held, with room for `room` tasks.
+/// Returns a pool with room for `room` tasks. Its worker is busy until the returned latch opens.
 fn held(room: usize) -> (Arc<ThreadPoolExecutor>, Arc<Latch>) {
     let pool = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(room)).build().unwrap();
     let (begun, go) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));

@@ -156,7 +156,7 @@ fn shutdown_now_hands_out_each_task_that_was_not_begun() {
     });
 }
 
-/// The last task that the pool waits for is cancelled, or its time comes.
+/// The last task that the pool waits for is cancelled, or it becomes due.
 #[test]
 fn the_last_planned_task_ends_a_pool_that_was_shut_down() {
     check(|| {

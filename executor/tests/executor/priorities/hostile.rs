@@ -124,7 +124,7 @@ fn a_queue_of_a_users_own_raises_as_it_likes_and_strands_nobody() {
     });
 }
 
-/// The numbers of the tasks that have run, and the handles to compare them with.
+/// The numbers of the tasks that have run, and the handles of all accepted tasks.
 struct Books {
     ran: Arc<Mutex<Vec<(usize, usize)>>>,
     handles: Vec<(usize, TaskHandle<usize>)>,

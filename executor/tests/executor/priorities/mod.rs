@@ -83,7 +83,7 @@ fn a_line_waits_at_the_place_of_its_task_and_under_its_name() {
     });
 }
 
-/// A stripe and a serial executor rise in each queue that orders by priority, even in a full one.
+/// A stripe and a serial executor rise in each queue that orders by priority, even if the queue is full.
 #[test]
 fn a_line_that_waits_rises_with_a_more_urgent_task() {
     let queues: [fn() -> Box<dyn WorkQueue>; 4] = [

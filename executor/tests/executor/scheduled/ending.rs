@@ -13,7 +13,7 @@ use crate::support::{
     LONG, Record, SHORT, Signal, assert_matches, eventually, occupy, tracked, within_deadline,
 };
 
-/// SCHED-10: the matrix.
+/// SCHED-10: all combinations of the policies.
 #[test]
 fn after_a_shutdown_goes_on_what_was_agreed() {
     within_deadline(|| {

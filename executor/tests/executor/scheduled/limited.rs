@@ -11,7 +11,7 @@ use executor::{
 use super::AN_HOUR;
 use crate::support::{LONG, SHORT, assert_matches, eventually, occupy, tracked, within_deadline};
 
-/// INV-27: while the task runs, and while it waits for the only thread.
+/// INV-27: the time limit ends a task that runs, and a task that waits for the only thread.
 #[test]
 fn a_task_that_takes_too_long_is_cancelled_and_not_before() {
     within_deadline(|| {
@@ -69,7 +69,7 @@ fn an_error_can_take_the_place_of_the_result() {
     });
 }
 
-/// INV-30: the limit also leaves nothing behind.
+/// INV-30: after the task, nothing of its time limit stays in the pool.
 #[test]
 fn a_task_that_ends_in_time_is_left_alone() {
     within_deadline(|| {
@@ -120,7 +120,7 @@ fn a_task_with_a_limit_can_be_cancelled_and_handed_out() {
 #[test]
 fn a_task_that_its_limit_will_end_is_no_starvation() {
     within_deadline(|| {
-        // The task is queued in the pool of the only thread.
+        // The task is queued in the pool whose only thread waits for it.
         let pool = Arc::new(ScheduledThreadPoolExecutor::new(1));
         let own = Arc::clone(&pool);
         let waits = pool.submit(move || own.submit_with_timeout(4 * SHORT, || 1).unwrap().join());

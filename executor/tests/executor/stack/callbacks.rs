@@ -175,7 +175,7 @@ fn callbacks_that_a_destructor_of_a_thread_local_begins() {
     });
 }
 
-/// A waker may at once run the task that it wakes.
+/// A waker may run the task that it wakes during the call.
 #[test]
 fn wakers_that_complete_the_next_promise() {
     struct Completes(Mutex<Option<Promise<()>>>);

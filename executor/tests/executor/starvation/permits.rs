@@ -153,7 +153,8 @@ fn a_permit_that_is_with_nobody_can_come_back() {
     }
 }
 
-/// The holders owe the permits that they could give back. So free permits can come only from outside.
+/// The semaphore owes permits. So the permits that the holders could give back vanish, and more permits
+/// can come only from outside.
 #[test]
 fn permits_that_are_owed_are_not_counted_on() {
     within_deadline(|| {

@@ -175,7 +175,7 @@ fn results_of_one_stripe_come_out_of_a_completion_service_in_order() {
             for _ in 0..50 {
                 results.push(service.take().unwrap().unwrap().join().unwrap());
             }
-            // The pause lasts until the stripe is gone and must be set up anew.
+            // The pause lasts until the stripe is gone. After it, the stripe must be made anew.
             eventually("the stripe is gone", || striped.stats().stripes == 0);
         }
         assert!(results.into_iter().eq(0..100));

@@ -124,7 +124,7 @@ fn a_late_claim_takes_nothing_from_the_runs_that_follow() {
     });
 }
 
-/// A batch's memory is used again only when no worker refers to the batch any more.
+/// The pool uses a batch's memory again only when no worker refers to that batch.
 #[test]
 fn a_run_that_is_filled_again_gives_out_its_new_tasks_and_none_of_the_old() {
     static FILLED_AGAIN: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];

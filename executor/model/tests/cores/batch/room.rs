@@ -6,7 +6,7 @@
 //! | here | in `thread_pool/` |
 //! |---|---|
 //! | `claim` | a worker's claim from the batch, and its read of the flag |
-//! | `admit` | the long way in: a task gets in if there is room beside what the batch has left |
+//! | `admit` | a submission under the lock: a task gets in if there is room beside the batch's rest |
 //! | `look` | what a submitter under [`Block`](executor_model::Block) does each time before it sleeps |
 //! | `queue_submitter`, `unqueue_submitter`, `wake_submitter` | the submitters' line, under the lock |
 //!

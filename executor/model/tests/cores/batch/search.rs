@@ -6,9 +6,9 @@
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
-//! | `submit` | the way in: by the inbox if it is open, otherwise under the lock of the state |
+//! | `submit` | a submission: by the inbox if it is open, otherwise under the lock of the state |
 //! | `close_inbox`, `open_inbox`, `wake_one` | the functions of the same name |
-//! | `next_task` | a worker's claim, and its look for more: it searches, lingers once, sleeps |
+//! | `next_task` | a worker's claim; if it gets no task, the worker searches, lingers once, and sleeps |
 //!
 //! Each worker takes one task and ends, as if that task waited for the others. No thread really sleeps: a
 //! worker that would sleep ends its part, and goes on if it is woken. When all threads have ended, each task

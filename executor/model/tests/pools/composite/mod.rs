@@ -96,7 +96,7 @@ fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts: vec![script], ..Scenario::plain() });
 }
 
-/// A thread that is started with a task may be one too many before it begins.
+/// A thread is started with a task. Before the thread begins, it can become one thread too many.
 #[test]
 fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     let tasks = vec![Step::Submit(Body::Gate), Step::Submit(Body::Quick)];
@@ -120,7 +120,7 @@ fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
 
 // ----- counts -----
 
-/// A user's queue drops a task that was cancelled in it. The count of the other tasks must not suffer.
+/// A user's queue drops a task that was cancelled in it. The count of the other tasks must stay right.
 #[test]
 fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     let script = vec![

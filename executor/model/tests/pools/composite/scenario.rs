@@ -222,7 +222,7 @@ impl Scenario {
                 Step::Prestart,
             ]),
             18 if self.opens_early() => Step::Join,
-            // Closing waits for the gate.
+            // A close waits for the tasks at the gate.
             _ if ends_early && self.opens_early() => {
                 *dice.one_of(&[Step::Shutdown, Step::ShutdownNow, Step::Close])
             }

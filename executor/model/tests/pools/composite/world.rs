@@ -66,7 +66,7 @@ struct Record {
     cancelled: AtomicBool,
     /// Opens when the body begins, or when it is certain that the body never begins.
     begun: Latch,
-    /// Opens when the body is gone, whether it ran or not.
+    /// Opens when the body was dropped, whether the body ran or not.
     over: Latch,
 }
 
@@ -415,7 +415,7 @@ impl World {
             self.gate.count_down();
         }
         if patient {
-            // Each task ends while the pool lives, or shuttle reports a deadlock.
+            // Each task must end while the pool lives. Otherwise shuttle reports a deadlock.
             for record in self.all() {
                 let handle = plain(&record.handle).take();
                 if let Some(handle) = handle {

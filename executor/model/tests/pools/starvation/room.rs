@@ -68,7 +68,7 @@ fn of_two_submissions_one_is_told_and_the_other_goes_on() {
     });
 }
 
-/// A second thread comes while the first one waits for room, and takes the task in the queue.
+/// The first thread waits for room. A second thread is started, and takes the task in the queue.
 #[test]
 fn another_thread_makes_room_or_comes_too_late() {
     check(|| {
