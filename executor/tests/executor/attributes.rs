@@ -20,7 +20,7 @@ use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within
 struct World {
     executor: Arc<dyn Executor>,
     below: Arc<dyn ExecutorService>,
-    /// The pool below, for tests that look at it.
+    /// The pool below, for the tests that need it.
     pool: Option<Arc<ThreadPoolExecutor>>,
     hooks: Told,
     panics: Record<String>,

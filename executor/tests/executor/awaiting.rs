@@ -11,7 +11,7 @@ use executor::{FutureTask, JoinError, TaskError, ThreadPoolExecutor, prelude::*}
 
 use crate::support::{assert_matches, blocked, occupy, on_every_executor, within_deadline};
 
-/// Counts its wake-ups.
+/// A waker that counts its wake-ups.
 #[derive(Default)]
 struct Count(AtomicUsize);
 

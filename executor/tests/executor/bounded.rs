@@ -320,7 +320,7 @@ fn a_bound_of_zero_is_refused() {
     BoundedExecutor::over(DirectExecutor, 1).set_bound(0);
 }
 
-/// Calls the given function with each task.
+/// An executor that calls the given function with each task.
 struct Hostile(fn(Task) -> Result<(), RejectedExecution>);
 
 impl Executor for Hostile {

@@ -118,7 +118,7 @@ fn cancelling_without_disturbing_releases_who_waits_and_leaves_the_body_alone() 
     within_deadline(|| {
         on_threads(|executor| {
             let Oblivious { handle, release, token } = oblivious(executor);
-            // Only an asynchronous caller can wait for a handle and still have it.
+            // Only an asynchronous caller still has the handle while it waits.
             let mut handle = pin!(handle);
             let woken = Signal::new();
             let waker = Waker::from(Arc::new(SetWhenWoken(woken.clone())));
@@ -270,7 +270,7 @@ fn a_canceller_outlives_its_handle_and_tells_the_same() {
     });
 }
 
-/// FUT-16 as a race: the task is cancelled exactly if `cancel` returned true.
+/// FUT-16 as a race: the handle reports a cancel exactly if `cancel` returned true.
 #[test]
 fn whoever_decides_the_outcome_first_wins_and_both_sides_agree() {
     within_deadline(|| {

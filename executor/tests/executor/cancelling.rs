@@ -18,7 +18,7 @@ use crate::support::{
     LONG, SHORT, Signal, Spot, assert_matches, blocked, occupy, on_every_concurrent_executor, within_deadline,
 };
 
-/// Reads a stream to its end.
+/// A task that reads a stream to its end.
 struct ReadAll {
     stream: TcpStream,
     spot: Spot,

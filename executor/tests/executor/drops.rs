@@ -71,7 +71,7 @@ enum State {
     ShutDown,
 }
 
-/// Shows when a submitter waits for room.
+/// A handler that shows when a submitter waits for room.
 struct Waits(Spot, Block);
 
 impl RejectionHandler for Waits {

@@ -147,7 +147,7 @@ fn all_submitters_that_wait_for_the_answer_are_let_in() {
     });
 }
 
-/// The executor runs the head before it answers.
+/// The executor runs the head before it returns from the call.
 #[test]
 fn a_head_that_begins_lets_those_in_who_wait_for_the_answer() {
     #[derive(Default)]

@@ -40,7 +40,7 @@ fn a_flush_comes_back_when_its_lines_are_written() {
     );
 }
 
-/// Shows that the check above can fail.
+/// The check of the broken variant must fail.
 #[test]
 #[should_panic(expected = "deadlock")]
 fn a_notification_that_comes_too_early_is_found() {

@@ -394,7 +394,7 @@ fn results_that_look_at_the_service_when_they_are_dropped_find_it_unlocked() {
         }
         drop(service.take());
         assert!(dropped.is_set());
-        // A cancelled task drops what it has captured.
+        // A cancelled task drops its captured values.
         let nosy = Nosy(Arc::clone(&service), Signal::new());
         let task = FutureTask::new(move || nosy);
         task.handle.cancel();

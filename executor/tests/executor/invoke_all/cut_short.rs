@@ -253,7 +253,7 @@ fn a_panic_of_the_iterator_goes_to_the_caller_and_nothing_was_submitted() {
     });
 }
 
-/// Panics at the second task.
+/// An executor that panics at the second task.
 struct Breaks(ThreadPoolExecutor, AtomicUsize);
 
 impl Executor for Breaks {

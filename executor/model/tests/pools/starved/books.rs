@@ -44,7 +44,7 @@ pub(super) struct PoolBook {
     /// Whether a worker may leave although there is work.
     pub(super) shrinks: bool,
     pub(super) is_shut_down: bool,
-    /// Whether the tasks on its threads are cancelled.
+    /// Whether the pool was stopped, so that the tasks on its threads are cancelled.
     pub(super) is_stopped: bool,
 }
 
@@ -106,7 +106,7 @@ enum Place {
 pub(super) struct ServiceBook {
     /// The tasks that were given to the service and did not come out.
     pub(super) tasks: Vec<usize>,
-    /// Threads that are about to take a task, or have taken one and not reported it.
+    /// The number of threads that are about to take a task, or have taken a task and not reported that.
     pub(super) takers: usize,
     /// The pool of a race's tasks. Cancelled tasks do not count: another task must win.
     pub(super) race_in: Option<usize>,

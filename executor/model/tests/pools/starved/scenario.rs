@@ -22,7 +22,7 @@ pub(super) struct Scenario {
 pub(super) struct PoolPlan {
     pub(super) core: usize,
     pub(super) maximum: usize,
-    /// How many tasks its queue holds.
+    /// The number of tasks that the queue can hold.
     pub(super) bound: Option<usize>,
     pub(super) full: WhenFull,
     pub(super) core_timeout: bool,
