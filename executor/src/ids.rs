@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 
 use crate::sync::{ids, thread_local};
 
-/// The id of a task. It is unique in the process and says nothing about order.
+/// The id of a task. It is unique in the process. Ids do not show the order in which tasks were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TaskId(u64);
@@ -16,7 +16,7 @@ impl TaskId {
         self.0
     }
 
-    /// Returns the id with this number, which [`number`](Self::number) has returned before.
+    /// Returns the id with this number. The number must come from [`number`](Self::number).
     pub(crate) fn from_number(number: u64) -> Self {
         Self(number)
     }
@@ -49,20 +49,20 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// The id of a queue, which also tells its queue owner. It is cheaper to pass on than an `Arc`, which must be
-/// counted.
+/// The id of a queue, which also identifies the queue owner. It is cheaper to copy than an `Arc`, which must
+/// count its copies.
 ///
 /// A queue owner can have several queues, its *lanes*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
-    /// How many bits tell the lanes of a queue owner apart. `queue_membership.rs` keeps one bit beside an id,
-    /// so 39 are left for the number of the queue owner. That is enough for a million new queue owners a
+    /// The number of bits of an id that hold the lane. `queue_membership.rs` keeps one bit beside an id, so
+    /// 39 bits are left for the number of the queue owner. That is enough for a million new queue owners a
     /// second for six days, or for ten thousand a second for a year and a half.
     const LANE_BITS: u32 = 24;
 
-    /// The number of queues of a queue owner that have an id of their own.
+    /// The number of different queue ids that a queue owner has.
     pub(crate) const LANES: usize = 1 << Self::LANE_BITS;
 
     pub(crate) const FIRST: Self = Self(NonZeroU64::MIN);
@@ -119,10 +119,10 @@ pub(crate) fn this_thread() -> ThreadKey {
     ThreadKey(key.unwrap_or_else(|_| new()))
 }
 
-/// Where a task is, or the holder of a thing that threads wait for.
+/// The place of a task, or of the holder of a thing that threads wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Location {
-    /// At a place where a thread can run it at any time.
+    /// At a place where a thread can run the task at any time.
     Elsewhere,
     /// In a queue.
     In(QueueId),

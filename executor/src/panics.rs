@@ -3,20 +3,20 @@
 //! # Where panics stop
 //!
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
-//! captured or returned. A panic in any of them must not cost a thread, a lock or a count. [`contain`] runs
-//! user code and returns its panic as a [`Panic`]; [`discard`] drops a user's value. Both rely on unwinding:
-//! `panic = "abort"` is not supported. One kind of unwinding is no panic and does not stop here: the
-//! [`Departure`] of a shutdown hook that ends the process.
+//! captured or returned. After a panic in any of them, no thread may be lost, no lock may stay locked, and
+//! every count must be right. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`]
+//! drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported. One kind of unwinding is
+//! no panic and does not stop here: the [`Departure`] of a shutdown hook that ends the process.
 //!
 //! # Who hears of them
 //!
 //! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. But suppose that
 //! the task was handed over with `execute`, or that its handle was dropped. Then a program that writes its
-//! log elsewhere, counts failures, or restarts failed tasks would learn nothing. So a [`Panic`] records
-//! whether it was *read*: returned by a join or a poll, or passed to `on_done`. When the last copy of an
-//! unread panic is dropped, a handler gets a report: the handler of the pool
-//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or else that of the
-//! process ([`set_handler`]).
+//! log elsewhere, counts failures, or restarts failed tasks would not learn of the panic. So a [`Panic`]
+//! records whether it was *read*: returned by a join or a poll, or passed to `on_done`. When the last copy of
+//! an unread panic is dropped, a handler gets a report: the handler of the pool
+//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)), or, if the pool has none,
+//! the handler of the process ([`set_handler`]).
 //!
 //! ```
 //! use std::sync::mpsc;
@@ -161,8 +161,8 @@ impl Panic {
 
     /// Records that a caller has got this panic, so no handler needs a report.
     pub(crate) fn mark_read(&self) {
-        // Relaxed: only the drop of the last clone reads it, and the count of the `Arc` orders that after
-        // this store.
+        // Relaxed: only the drop of the last clone reads the flag. The reference count of the `Arc` orders
+        // that read after this store.
         self.0.read.store(true, Ordering::Relaxed);
     }
 }
@@ -212,14 +212,14 @@ impl Drop for Caught {
 }
 // ANCHOR_END: unread
 
-/// Runs user code, and returns a panic in it as a value.
+/// Runs user code. If the code panics, returns the panic as an error.
 pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
     // Unwind safety: after a panic, the values that the closure has captured are dropped, or they belong to
     // the user. State of this crate is never lent to user code.
     catch_unwind(AssertUnwindSafe(user_code)).map_err(Panic::new)
 }
 
-/// Drops a user's value. The panic hook reports a panic in its `Drop`, which goes no further.
+/// Drops a user's value, and catches a panic in its `Drop`. Only the panic hook reports that panic.
 pub(crate) fn discard<V>(value: V) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         // The `Drop` of this payload can panic again. So it is leaked, which ends that chain.
@@ -229,10 +229,10 @@ pub(crate) fn discard<V>(value: V) {
 
 // ----- an unwinding that is no panic -----
 
-/// The payload of an unwinding that leaves a shutdown hook for good, because the hook has called `exit`. The
-/// runner of the hooks [expects](contain_unless_left) it. If other code catches it, of the library or of the
-/// user, then the frames below that code cannot be unwound from here. That code drops the payload, and the
-/// drop does not return: the thread stays where it is.
+/// The payload of an unwinding that ends a shutdown hook, because the hook has called `exit`. The runner of
+/// the hooks [expects](contain_unless_left) it. But perhaps other code, of the library or of the user,
+/// catches the unwinding first. Then the frames below that code cannot be unwound from here. The code that
+/// has caught the payload drops it. That drop does not return: the thread stays there.
 pub(crate) struct Departure(Option<Box<dyn FnOnce() + Send>>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
@@ -252,7 +252,7 @@ impl Drop for Departure {
     }
 }
 
-/// Returns the payload, unless it is a [`Departure`]: then this does not return.
+/// Returns the payload. Does not return if the payload is a [`Departure`].
 fn no_departure(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     match payload.downcast::<Departure>() {
         Ok(departure) => {
@@ -263,8 +263,8 @@ fn no_departure(payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
     }
 }
 
-/// Runs user code that a [`Departure`] may leave. Returns a panic as an error, and `None` as the error if the
-/// code was left.
+/// Runs user code that a [`Departure`] can end. The error is the panic, or `None` if a departure has ended
+/// the code.
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
 pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R, Option<Panic>> {
     catch_unwind(AssertUnwindSafe(user_code)).map_err(|payload| match payload.downcast::<Departure>() {
@@ -278,8 +278,8 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 
 // ----- reports to a handler -----
 
-/// Gets reports of unread panics. Closures implement it, and so does an [`Arc`] of a handler, so that pools
-/// can share one.
+/// A handler that gets reports of unread panics. Closures implement this trait. An [`Arc`] of a handler
+/// implements it, too, so that pools can share a handler.
 ///
 /// The thread that drops the last copy of the panic, usually the worker, calls the handler outside all locks.
 /// A panic in the handler itself is contained and not reported again.
@@ -307,7 +307,7 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PanicReport<'a> {
-    /// The message of the panic; or, for a starvation, which task waits for which.
+    /// The message of the panic; for a starvation, a text that says which task waits for which.
     pub message: &'a str,
     /// The thread that panicked or starved, if it has a name.
     pub thread: Option<&'a str>,
@@ -398,8 +398,8 @@ pub fn install_hook() {
 }
 
 thread_local! {
-    /// The backtrace of the last panic on this thread, from the panic hook to the code that catches the
-    /// panic. It is not modelled, because no other thread sees it.
+    /// The backtrace of the last panic on this thread. The panic hook puts it here for the code that catches
+    /// the panic. The models do not control this variable, because no other thread sees it.
     static BACKTRACE: RefCell<Option<KeptBacktrace>> = const { RefCell::new(None) };
 }
 

@@ -1,4 +1,4 @@
-//! The one door to threads, locks and time.
+//! The only module through which this crate uses threads, locks and time.
 //!
 //! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. This has two
 //! advantages. A reader finds every primitive on which the library rests in one place. And the package in
@@ -32,8 +32,8 @@ mod primitives {
     }
     pub(crate) use lazy_static;
 
-    /// Memory that threads access by a protocol and not under a lock. The models check that no two accesses
-    /// happen at the same time.
+    /// Memory that threads access without a lock. A protocol between the threads protects it instead. The
+    /// models check that no two accesses happen at the same time.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
@@ -51,12 +51,14 @@ mod primitives {
         }
     }
 
-    /// How often an idle thread yields and looks again before it goes to sleep: long enough for the next task
-    /// of a steady stream, and far less work than to fall asleep and be woken.
+    /// The number of times that an idle thread yields and looks again before it goes to sleep. In a steady
+    /// stream of tasks, the next task comes within this time. The yields are far less work than a sleep and a
+    /// wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
-    /// Returns whether a thread may spin while it waits for another thread: only if both can run at the same
-    /// time. The system is asked once, so the answer counts the processors that the process had at that time.
+    /// Returns whether a thread may spin while it waits for another thread. It may only if both can run at
+    /// the same time. The first call asks the system for the number of processors; later calls return the
+    /// same answer.
     pub(crate) fn spinning_helps() -> bool {
         static HELPS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
         *HELPS.get_or_init(|| thread::available_parallelism().is_ok_and(|processors| processors.get() > 1))
@@ -122,7 +124,7 @@ mod primitives {
             }
         }
 
-        /// Finishes the operation at `stop`: a selected operation must be finished.
+        /// Completes the operation at `stop`: a selected operation must be completed.
         fn finish(selected: SelectedOperation<'_>, stop: Option<&Receiver<Infallible>>) {
             let _ = stop.map(|stop| selected.recv(stop));
         }
@@ -155,7 +157,7 @@ mod primitives;
 #[path = "../model/primitives/shuttle.rs"]
 mod primitives;
 
-// The stand-ins in the shape of std, for the models of programs.
+// Stand-ins with the interface of the standard library, for the models of programs.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 #[path = "../model/primitives/program.rs"]
 pub mod program;
@@ -184,7 +186,7 @@ impl<T> Mutex<T> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Returns the protected value to the mutex's only owner, who needs no lock.
+    /// Returns the protected value without locking: `&mut self` shows that no other thread uses the mutex.
     pub(crate) fn get_mut(&mut self) -> &mut T {
         primitives::get_mut(&mut self.0)
     }
@@ -220,7 +222,7 @@ pub(crate) mod locks_taken {
     }
 }
 
-/// A condition variable. Name each one for the fact that it announces.
+/// A condition variable. Name each variable after the fact that it announces.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(primitives::Condvar);
 
@@ -261,7 +263,8 @@ pub(crate) mod ids {
     pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 }
 
-/// State of the process and not of an executor: set once or twice, never part of a protocol, not modelled.
+/// Types for state that belongs to the process and not to an executor. Such state is set once or twice and is
+/// no part of a protocol, so it is not modelled.
 pub(crate) mod process {
     pub(crate) use std::sync::{OnceLock, PoisonError, RwLock};
     pub(crate) use std::thread_local;

@@ -23,12 +23,12 @@
 //!
 //! # What is accounted for
 //!
-//! `submit` → *outstanding* → the task ends → `take`. Every task that
+//! `submit` → *outstanding* → the task ends → `take`. The handle of every task that
 //! [`submit`](ExecutorCompletionService::submit) has accepted comes out once: with its value, as panicked, or
-//! as cancelled. It is cancelled by its [`Canceller`], when the pool is stopped, or when it is dropped unrun.
-//! A refused task comes back from `submit` and is not outstanding. So the service knows when no more tasks
-//! will come out, and [`take`] then returns `None`. A plain queue cannot know that, and would block without
-//! end.
+//! as cancelled. A task is cancelled if its [`Canceller`] cancels it, if the pool is stopped, or if the task
+//! is dropped without having been run. A refused task comes back from `submit` and is not outstanding. So the
+//! service knows when no more tasks will come out, and [`take`] then returns `None`. A plain queue cannot
+//! know that, and would block without end.
 //!
 //! A task that [`shutdown_now`](crate::ExecutorService::shutdown_now) has handed back stays outstanding for
 //! as long as the caller keeps it, because the caller can still run it.
@@ -69,11 +69,11 @@ use crate::waiting::wait::{Deadline, cut_short};
 /// ```
 ///
 /// The service has no threads; the executor that the caller gives it runs the tasks. Several services can
-/// share one executor: make them of `&pool` or of clones of an `Arc`, one for each group of tasks that belong
-/// together. Any number of threads may submit and take.
+/// share one executor: give each service `&pool` or a clone of an `Arc`. Make one service for each group of
+/// tasks that belong together. Any number of threads may submit and take.
 ///
-/// Dropping the service drops the handles that it has; the tasks still run. A caller that perhaps wants to
-/// stop them keeps the cancellers.
+/// Dropping the service drops the handles that it has; the tasks still run. A caller that wants to be able to
+/// stop the tasks must keep their cancellers.
 #[doc(alias = "CompletionService")]
 pub struct ExecutorCompletionService<E, T> {
     executor: E,
@@ -87,7 +87,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     }
 
     /// Submits a closure (or a [`FutureTask`]). Its handle comes out of [`take`](Self::take) when the task
-    /// has ended. The returned [`Canceller`] can cancel the task before.
+    /// has ended. Until then the returned [`Canceller`] can cancel the task.
     ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor refuses the task. The error holds the handle, which then does
@@ -101,7 +101,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
             .map(PendingCompletion::into_canceller)
     }
 
-    /// Submits a closure that gives up when it is cancelled: see [`FutureTask::cancellable`].
+    /// Submits a closure that ends early when it is cancelled: see [`FutureTask::cancellable`].
     ///
     /// # Errors
     /// As for [`submit`](Self::submit).
@@ -113,7 +113,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     }
 
     /// Waits for the next task to end and gives out its handle, which is finished. Returns `None` if no task
-    /// is outstanding: all that were submitted have been taken.
+    /// is outstanding: the handles of all submitted tasks have been taken.
     ///
     /// With several takers, each handle goes to one of them, and in the end each taker gets `None`. While
     /// other threads still submit, `None` means only that no task was outstanding at that moment.
@@ -131,7 +131,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
 
     /// Gives out the handle of a task that has ended, if there is one. Never blocks.
     ///
-    /// `None` does not tell "not yet" from "no more"; [`outstanding`](Self::outstanding) does.
+    /// `None` can mean "not yet" or "no more"; [`outstanding`](Self::outstanding) tells which.
     #[doc(alias = "poll")]
     pub fn try_take(&self) -> Option<TaskHandle<T>> {
         self.completions.try_next()
@@ -152,7 +152,8 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
         self.completions.next(Deadline::after(timeout))
     }
 
-    /// Returns how many tasks were submitted and not taken, whether they have ended or not.
+    /// Returns the number of submitted tasks whose handles have not been taken. The tasks may have ended or
+    /// not.
     pub fn outstanding(&self) -> usize {
         self.completions.len()
     }

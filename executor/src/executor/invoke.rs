@@ -17,25 +17,25 @@
 //! | the deadline | the unfinished are cancelled; `Ok` with all handles | `TimedOut`; the unfinished are cancelled |
 //! | the caller was cancelled | `Interrupted`; the unfinished are cancelled | the same |
 //! | every thread that could run the tasks waits, too | `Starved`; the unfinished are cancelled | the same |
-//! | a task was refused | `Rejected`, after those accepted before it have ended | the same, if none of them has succeeded |
+//! | a task was refused | `Rejected`, after the tasks accepted before it have ended | the same, if none of them has succeeded |
 //!
-//! A finished result comes before all other reasons: a result that is there when the call gives up is not
-//! thrown away.
+//! A finished result takes precedence over all other reasons: if there is a result when the call gives up,
+//! the call does not throw it away.
 //!
 //! # Refused half-way
 //!
-//! Java cancels the tasks that it has started and throws. The finished results are lost, and so are the tasks
-//! that it had not submitted. Here the call waits for the accepted tasks, as if they were the whole batch. It
-//! hands back the refused task and those behind it, to be tried again. So a batch that is too large for a
-//! bounded pool makes progress, and no task is left half done.
+//! Java cancels the tasks that it has started and throws an exception. The finished results are lost, and so
+//! are the tasks that were not submitted yet. Here the call waits for the accepted tasks, as if they were the
+//! whole batch. It returns the refused task and the tasks after it, so that the caller can submit them again.
+//! So a batch that is too large for a bounded pool makes progress, and no task is left half done.
 //!
 //! # What a call may take longer than its deadline
 //!
-//! The calling thread cancels the tasks, and runs the users' callbacks that belong to a cancel: what
-//! [`on_cancel`](crate::CancelToken::on_cancel) has registered, an [`on_done`](crate::TaskHandle::on_done),
-//! the `Drop` of what a task has captured. The call returns after these callbacks. No other thread is sure to
-//! be free for them: perhaps all threads of the executor are held up by the very tasks that the callbacks
-//! must release. But the call keeps no other thread waiting. Before the first callback runs, all tasks are
+//! The calling thread cancels the tasks, and runs the users' callbacks that belong to a cancel: callbacks of
+//! [`on_cancel`](crate::CancelToken::on_cancel) and of [`on_done`](crate::TaskHandle::on_done), and the
+//! `Drop` of the values that a task has captured. The call returns after these callbacks. Perhaps no other
+//! thread is free to run the callbacks: the tasks that the callbacks must release can block all threads of
+//! the executor. But the call keeps no other thread waiting. Before the first callback runs, all tasks are
 //! decided, and all threads that wait for the tasks or under their tokens are woken.
 //!
 //! # Left out
@@ -63,9 +63,9 @@ use crate::waiting::wait::Deadline;
 struct InvokeAllTasks<T: Send + 'static>(Vec<TaskHandle<T>>);
 
 impl<T: Send + 'static> InvokeAllTasks<T> {
-    /// Cancels the tasks, the last one first: otherwise a worker that a cancelled task sets free would begin
-    /// a task that is cancelled next. All tasks are decided, and all threads that wait for them are woken,
-    /// before the first callback of a user runs.
+    /// Cancels the tasks, the last one first. In the other order, a cancelled task could set a worker free,
+    /// and that worker would begin a task that is about to be cancelled. All tasks are decided, and all
+    /// threads that wait for them are woken, before the first callback of a user runs.
     fn cancel(&self) {
         let begun: Vec<_> = self.0.iter().rev().filter_map(TaskHandle::begin_cancel).collect();
         begun.into_iter().for_each(CancelBegun::end);
@@ -92,8 +92,8 @@ pub(super) fn all<T: Send + 'static>(
     let mut batch = InvokeAllTasks(Vec::with_capacity(tasks.len()));
     let (mut stopped, not_submitted) = submit_each(executor, tasks, deadline, &mut batch);
     if !matches!(stopped, Some(InvokeFailure::Interrupted | InvokeFailure::Starved(_))) {
-        // Waits in task order: one wake-up for each task that is still unfinished when the tasks before it
-        // have ended.
+        // Waits for the tasks in their order. So this thread sleeps only for a task that is still unfinished
+        // when the tasks before it have ended.
         match batch.0.iter().try_for_each(|handle| handle.wait_for_end(deadline)) {
             Ok(()) | Err(WaitError::TimedOut) => {}
             Err(WaitError::Interrupted) => stopped = Some(InvokeFailure::Interrupted),
@@ -163,7 +163,7 @@ pub(crate) fn submit_to<T: Send + 'static>(
 /// Tasks that compete for the first success. Dropping the race cancels the tasks that have not ended.
 struct Race<T: Send + 'static, E: Send + 'static> {
     running: CompletionQueue<Result<T, E>>,
-    /// Each submitted task, to cancel it by.
+    /// One entry for each submitted task, by which the race can cancel the task.
     submitted: Vec<PendingCompletion<Result<T, E>>>,
     losers: Vec<Loser<T, E>>,
     not_submitted: Vec<FutureTask<Result<T, E>>>,
@@ -202,8 +202,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         let mut tasks = tasks.into_iter();
         let mut refused = None;
         while let Some(task) = tasks.next() {
-            // Perhaps a task has won already: an inline executor runs it at once, and other executors have
-            // time for it while many tasks are submitted.
+            // Perhaps a task has succeeded already. An inline executor runs each task at once, and other
+            // executors can run tasks while this thread still submits others.
             while let Some(handle) = self.running.try_next() {
                 if let Some(value) = self.judge(handle) {
                     return Ok(value);
@@ -254,7 +254,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// Returns the value of a task that has ended, if it has succeeded; otherwise notes it as a loser.
+    /// Returns the value of an ended task if the task has succeeded; otherwise adds the task to the losers.
     fn judge(&mut self, handle: TaskHandle<Result<T, E>>) -> Option<T> {
         if handle.state() != TaskState::Completed {
             self.losers.push(Loser::Ended(handle));
@@ -289,7 +289,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         begun.into_iter().for_each(CancelBegun::end);
     }
 
-    /// Returns the next handle when all outcomes are decided. Perhaps the thread that has decided an outcome
+    /// Returns the next handle. All outcomes must be decided. Perhaps the thread that has decided an outcome
     /// has not delivered the handle yet. That thread runs no user's code in between, so this wait is short.
     fn next_decided(&self) -> Option<TaskHandle<Result<T, E>>> {
         masked(|| self.running.next(Deadline::NEVER)).ok().flatten()
@@ -335,11 +335,11 @@ pub struct InvokeAllError<T> {
     /// Why the call failed.
     pub reason: InvokeFailure,
     /// The handles of the accepted tasks, in the order of the tasks. All are finished. After a refusal the
-    /// call has waited until they ended; after an interruption, or at the deadline, it has cancelled the
-    /// unfinished ones.
+    /// call has waited until these tasks ended. After an interruption, or at the deadline, it has cancelled
+    /// the unfinished tasks.
     pub handles: Vec<TaskHandle<T>>,
-    /// The tasks that were not accepted, whole and in their order, to be tried again. If the reason is a
-    /// refusal, the first of them is the refused task.
+    /// The tasks that were not accepted, unchanged and in their order, so that the caller can submit them
+    /// again. If the reason is a refusal, the first of them is the refused task.
     pub not_submitted: Vec<FutureTask<T>>,
 }
 
@@ -356,7 +356,7 @@ pub struct InvokeAnyError<T, E> {
     /// How the accepted tasks ended: first the tasks that failed, in the order in which they failed, then the
     /// tasks that were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
-    /// The tasks that were not accepted, whole and in their order.
+    /// The tasks that were not accepted, unchanged and in their order.
     pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
@@ -367,13 +367,13 @@ pub struct InvokeAnyError<T, E> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InvokeFailure {
-    /// There was no task. Only `invoke_any` and `invoke_any_timeout` fail so.
+    /// There was no task. Only `invoke_any` and `invoke_any_timeout` return this.
     Empty,
-    /// Each task has failed. Only `invoke_any` and `invoke_any_timeout` fail so.
+    /// Each task has failed. Only `invoke_any` and `invoke_any_timeout` return this.
     AllFailed,
     /// The executor refused a task. In `invoke_any`, all accepted tasks have failed, too.
     Rejected(RejectReason),
-    /// The time was up. Only `invoke_any_timeout` fails so.
+    /// The time was up. Only `invoke_any_timeout` returns this.
     TimedOut,
     /// The *calling* task was cancelled.
     Interrupted,
@@ -428,7 +428,7 @@ impl<E: fmt::Display> fmt::Display for TaskFailure<E> {
 
 impl<E: fmt::Debug + fmt::Display> Error for TaskFailure<E> {}
 
-// By hand, because deriving would ask for `T: Debug`.
+// Implemented by hand: the derived implementation would require `T: Debug`.
 impl<T> fmt::Debug for InvokeAllError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InvokeAllError")

@@ -21,9 +21,10 @@
 //!
 //! * [`Executor`] has the one method that each executor must implement. It is object-safe: a program that
 //!   keeps an `Arc<dyn ExecutorService>` works with any service.
-//! * [`ExecutorExt`] has the methods that work alike on all of them: closures instead of tasks, results.
-//!   Every executor has it, wrappers and trait objects included.
-//! * [`ExecutorService`] adds an end: an executor with threads of its own must be shut down.
+//! * [`ExecutorExt`] has methods that work in the same way on each executor. They take closures instead of
+//!   tasks, and return results. Every executor has it, wrappers and trait objects included.
+//! * [`ExecutorService`] adds methods that end an executor: an executor with threads of its own must be shut
+//!   down.
 //!
 //! # What every executor promises
 //!
@@ -63,7 +64,8 @@ use crate::waiting::wait::Deadline;
 // ANCHOR: executor
 /// Runs tasks.
 pub trait Executor: Send + Sync {
-    /// Accepts a task, to run it now or later, on this thread or another one; or refuses it.
+    /// Accepts a task, or refuses it. The executor runs an accepted task now or later, on this or another
+    /// thread.
     ///
     /// Authors of executors implement this; callers usually want the methods of [`ExecutorExt`].
     ///
@@ -75,7 +77,7 @@ pub trait Executor: Send + Sync {
 
 /// Methods of every [`Executor`].
 pub trait ExecutorExt: Executor {
-    /// Has the executor run a closure (or a [`Task`]). No result comes back.
+    /// Gives a closure (or a [`Task`]) to the executor, which runs it. The caller gets no result.
     ///
     /// # Errors
     /// [`RejectedExecution`] if the executor refuses it.
@@ -86,7 +88,7 @@ pub trait ExecutorExt: Executor {
         self.execute_task(task.into())
     }
 
-    /// Has the executor run a closure (or a [`FutureTask`]) and returns the handle of its result.
+    /// Gives a closure (or a [`FutureTask`]) to the executor, and returns the handle of its result.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -103,10 +105,11 @@ pub trait ExecutorExt: Executor {
     /// # Cancellation
     /// The new task is independent of the calling task. Its token is no child of the caller's
     /// [current](CancelToken::current) token, so neither a cancel of the calling task nor its deadline
-    /// reaches the new one. To cancel the new task, too, cancel its handle, spawn it in a
-    /// [`scope`](Self::scope), or take the token along and [attach](CancelToken::attach) it. An executor that
-    /// runs the task on the submitting thread, as [`DirectExecutor`](crate::DirectExecutor) and the policy
-    /// [`CallerRuns`](crate::CallerRuns) do, is the exception: there its token is a child of that token.
+    /// reaches the new one. There are three ways to cancel the new task, too: cancel its handle, spawn it in
+    /// a [`scope`](Self::scope), or capture the caller's token in the closure and
+    /// [attach](CancelToken::attach) it there. The exception is an executor that runs the task on the
+    /// submitting thread, such as [`DirectExecutor`](crate::DirectExecutor) or a pool with
+    /// [`CallerRuns`](crate::CallerRuns). Then the task's token is a child of the caller's current token.
     fn submit<T: Send + 'static>(
         &self,
         task: impl Into<FutureTask<T>>,
@@ -118,7 +121,7 @@ pub trait ExecutorExt: Executor {
         }
     }
 
-    /// Has the executor run a closure that gives up when it is cancelled: see [`FutureTask::cancellable`].
+    /// Submits a closure that ends early when it is cancelled: see [`FutureTask::cancellable`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -143,8 +146,8 @@ pub trait ExecutorExt: Executor {
         self.submit(FutureTask::cancellable(f))
     }
 
-    /// Has all tasks run and waits until the last of them has ended. The handles come in the order of the
-    /// tasks. All are finished, so joining them does not block.
+    /// Submits all tasks and waits until the last of them has ended. Returns the handles in the order of the
+    /// tasks. All handles are finished, so joining them does not block.
     ///
     /// If a task fails, the call still succeeds: the task's handle holds the failure.
     ///
@@ -162,22 +165,22 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Errors
     /// [`InvokeAllError`]. [`Rejected`](InvokeFailure::Rejected): the executor has refused a task. The call
-    /// has still waited for the tasks before it; the refused task and those behind it come back.
+    /// has still waited for the tasks before it. The error holds the refused task and the tasks after it.
     /// [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
     /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. In these
-    /// last two cases, all tasks of the batch that had not ended are cancelled.
+    /// last two cases, the call has cancelled all tasks of the batch that had not ended.
     ///
     /// # Panics
     /// If the iterator panics (then no task has been submitted), or if the executor panics (then the
     /// submitted tasks are cancelled).
     ///
     /// # Blocking
-    /// Blocks until the last task has ended, or is cancelled or dropped. A caller that is itself a task of
-    /// the pool keeps one of the threads that could run the batch, as in [`TaskHandle::join`].
+    /// Blocks until each task has ended, was cancelled or was dropped. If the caller is itself a task of the
+    /// pool, it blocks one of the threads that could run the batch; see [`TaskHandle::join`].
     ///
     /// # Cancellation
-    /// A cancellation point. A caller that is cancelled already submits no task. A caller whose tasks have
-    /// all ended when the cancel comes gets their handles.
+    /// A cancellation point. If the caller is cancelled already, the call submits no task. If all tasks have
+    /// ended when the cancel comes, the call returns their handles.
     #[doc(alias = "invokeAll")]
     fn invoke_all<T: Send + 'static>(
         &self,
@@ -186,9 +189,10 @@ pub trait ExecutorExt: Executor {
         invoke::all(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
     }
 
-    /// Has all tasks run, and cancels those that have not ended after `timeout`, whether they run, wait or
-    /// were not submitted. So all handles are finished, as with [`invoke_all`](Self::invoke_all); those of
-    /// the late tasks say [`Cancelled`](crate::JoinError::Cancelled).
+    /// Submits all tasks, waits for `timeout` at most, and cancels the tasks that have not ended by then. It
+    /// cancels running tasks, waiting tasks and tasks that were not submitted yet. So all handles are
+    /// finished, as with [`invoke_all`](Self::invoke_all). A join of a late task returns
+    /// [`Cancelled`](crate::JoinError::Cancelled).
     ///
     /// ```
     /// use std::time::Duration;
@@ -211,11 +215,11 @@ pub trait ExecutorExt: Executor {
     /// As for [`invoke_all`](Self::invoke_all).
     ///
     /// # Blocking
-    /// Waits for `timeout` at most, provided that submitting does not block: an executor that runs its tasks
-    /// inline comes back only when the task has ended. When the time is up, the call cancels all unfinished
-    /// tasks at once. Then it runs their callbacks one after the other on this thread: those of
-    /// [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of what unbegun tasks have captured. It
-    /// returns after the last callback, so keep them short.
+    /// Waits for `timeout` at most, provided that submitting does not block. For example, an executor that
+    /// runs its tasks inline returns from a submission only when the task has ended. When the time is up, the
+    /// call cancels all unfinished tasks at once. Then it runs their callbacks on this thread, one after the
+    /// other: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of the values
+    /// that unbegun tasks have captured. The call returns after the last callback, so keep callbacks short.
     ///
     /// # Cancellation
     /// As for [`invoke_all`](Self::invoke_all).
@@ -229,12 +233,12 @@ pub trait ExecutorExt: Executor {
         invoke::all(self, tasks.into_iter().map(Into::into).collect(), deadline)
     }
 
-    /// Has tasks run until one of them has succeeded, and returns its value. A task succeeds if it returns
-    /// `Ok`; after an `Err` or a panic the other tasks can still win. When one has won, the running tasks are
-    /// cancelled and the waiting ones never begin.
+    /// Submits tasks, waits until one of them has succeeded, and returns its value. A task succeeds if it
+    /// returns `Ok`; after an `Err` or a panic the other tasks can still succeed. After the first success,
+    /// the running tasks are cancelled and the waiting tasks never begin.
     ///
-    /// For one answer that several tasks can find: from mirrors of a server, or by two algorithms, either of
-    /// which is sometimes faster.
+    /// Use it when several tasks look for the same answer. For example, each task asks another mirror of a
+    /// server, or tries another algorithm.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -245,18 +249,19 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Between two submissions the call looks whether a task has won already. So an executor that runs its
-    /// tasks inline runs only the tasks up to the first success.
+    /// Between two submissions the call checks whether a task has succeeded already. So an executor that runs
+    /// its tasks inline runs only the tasks up to the first success.
     ///
-    /// If another task wins, a loser's panic goes to the [panic handler](crate::panics), because the caller
-    /// does not get it.
+    /// If one task succeeds, the panics of the other tasks go to the [panic handler](crate::panics), because
+    /// the caller does not get them.
     ///
     /// # Errors
     /// [`InvokeAnyError`], whose `reason` tells why. [`Empty`](InvokeFailure::Empty): there were no tasks.
     /// [`AllFailed`](InvokeFailure::AllFailed): all have failed. [`Rejected`](InvokeFailure::Rejected): a
-    /// task was refused, and all accepted before it have failed. [`Interrupted`](InvokeFailure::Interrupted):
-    /// the calling task was cancelled. [`Starved`](InvokeFailure::Starved): every thread that could run the
-    /// other tasks waits, too. In the last two cases, tasks that have not ended are cancelled.
+    /// task was refused, and all tasks accepted before it have failed.
+    /// [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
+    /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. In the
+    /// last two cases, tasks that have not ended are cancelled.
     ///
     /// # Panics
     /// As for [`invoke_all`](Self::invoke_all).
@@ -264,8 +269,8 @@ pub trait ExecutorExt: Executor {
     /// # Blocking
     /// Blocks until a task has succeeded or all have failed. The call does not wait for the bodies of the
     /// losers that it cancels: a body that ignores its token goes on running after the call. But the call
-    /// runs the losers' callbacks on this thread. A caller that is itself a task of the pool keeps one of the
-    /// threads that could run the tasks, as in [`TaskHandle::join`].
+    /// runs the losers' callbacks on this thread. If the caller is itself a task of the pool, it blocks one
+    /// of the threads that could run the tasks; see [`TaskHandle::join`].
     ///
     /// # Cancellation
     /// A cancellation point. If the calling task is cancelled, so are the tasks for which it waits.
@@ -277,7 +282,8 @@ pub trait ExecutorExt: Executor {
         invoke::any(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
     }
 
-    /// Has tasks run until one of them has succeeded, and cancels all if none has after `timeout`.
+    /// Submits tasks and returns the value of the first success; cancels all tasks if none has succeeded
+    /// after `timeout`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -293,9 +299,9 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// As for [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all tasks have
-    /// failed before, the call returns at once. After a time-out, too, a body that ignores its token goes on
-    /// running.
+    /// As for [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all tasks fail
+    /// before the deadline, the call returns at once. A body that ignores its token goes on running after a
+    /// time-out, too.
     ///
     /// # Panics
     /// As for [`invoke_all`](Self::invoke_all).
@@ -335,24 +341,26 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// When this returns, each task has been run, or was dropped, as by an executor that discards it.
-    /// [`shutdown_now`](ExecutorService::shutdown_now) never hands out a task of a scope: it drops the task.
+    /// When this returns, each task has run or was dropped, for example because the executor has discarded
+    /// it. [`shutdown_now`](ExecutorService::shutdown_now) never hands out a task of a scope: it drops the
+    /// task.
     ///
     /// # Errors
     /// [`ScopeError`] if tasks were dropped.
     ///
     /// # Panics
-    /// If `f` panics; then the tasks that have not begun are dropped. If a task panics: with the payload of
-    /// the first panic. The later panics go to the [panic handler](crate::panics).
+    /// If `f` panics; then the tasks that have not begun are dropped. If a task panics; then the call panics
+    /// with the payload of the first panic, and later panics go to the [panic handler](crate::panics).
     ///
     /// # Blocking
-    /// Blocks until the last task has ended. On a worker, or in the middle of a task, the call runs the tasks
-    /// itself that have not begun. So it needs no other thread, and does not starve on a pool of one.
+    /// Blocks until the last task has ended. On a worker, or in the middle of a task, the call itself runs
+    /// the tasks that have not begun. So it needs no other thread, and does not starve on a pool with one
+    /// thread.
     ///
     /// # Cancellation
-    /// A cancel of the calling task reaches the tasks of the scope: those that have not begun are dropped,
-    /// and the tokens of those that run are cancelled. The call still returns only when the running tasks
-    /// have ended.
+    /// A cancel of the calling task reaches the tasks of the scope: the tasks that have not begun are
+    /// dropped, and the tokens of the running tasks are cancelled. The call still returns only when the
+    /// running tasks have ended.
     fn scope<'env, T>(
         &self,
         f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
@@ -392,9 +400,9 @@ pub trait ExecutorService: Executor {
     /// Accepts no more tasks; the accepted tasks are still run. Does not wait. A second call does nothing.
     fn shutdown(&self);
 
-    /// Accepts no more tasks, cancels the tokens of the running ones, and hands back those that have not
-    /// begun, in the order in which they would have begun. Does not wait: a task that never looks at its
-    /// token runs to its end.
+    /// Accepts no more tasks, cancels the tokens of the running tasks, and returns the tasks that have not
+    /// begun. They come in the order in which they would have begun. Does not wait: a task that never looks
+    /// at its token runs to its end.
     ///
     /// The handles of the returned tasks stay pending while the caller keeps the tasks. Run them, give them
     /// to another executor, or drop them, which completes the handles as cancelled.
@@ -426,23 +434,24 @@ pub trait ExecutorService: Executor {
     /// Shuts down and waits until all accepted tasks have been run.
     ///
     /// # Blocking
-    /// Blocks until the executor is terminated. A task of this executor cannot wait for its own end: called
-    /// by one, this only shuts down and returns.
+    /// Blocks until the executor is terminated. A task of this executor cannot wait for its own end. If such
+    /// a task calls this, the call only shuts the executor down and returns.
     ///
-    /// An executor over another one waits for its own tasks. If a task of the executor below closes the upper
-    /// one, that task keeps its thread meanwhile. When the awaited tasks need this same thread, as over a
-    /// pool of one, the call never returns, and the library does not report it as
+    /// An executor on top of another executor waits for its own tasks. Suppose that a task of the lower
+    /// executor closes the upper one. Meanwhile that task blocks its thread. If the awaited tasks need this
+    /// thread, as on a pool with one thread, the call never returns, and the library does not report a
     /// [starvation](crate::Starvation). Such a task must call [`shutdown`](Self::shutdown), and another
-    /// thread closes.
+    /// thread must call `close`.
     ///
     /// # Cancellation
     /// If the calling task is cancelled, the orderly end turns into [`shutdown_now`](Self::shutdown_now):
-    /// tasks that have not begun are dropped, running tasks are cancelled, and the call still waits for these
-    /// to end.
+    /// tasks that have not begun are dropped, running tasks are cancelled, and the call still waits until the
+    /// running tasks have ended.
     fn close(&self);
 }
 
-/// Implements the traits for a type that holds an executor or points to one: it passes every call on.
+/// Implements the traits for a type that holds an executor or points to one. Every call is passed on to that
+/// executor.
 ///
 /// ```text
 /// forward_service!(UnconfigurablePool => self.0);
@@ -508,8 +517,8 @@ forward_service!(<E: ?Sized> &E => **self);
 forward_service!(<E: ?Sized> Box<E> => **self);
 forward_service!(<E: ?Sized> Arc<E> => **self);
 
-/// Error of [`execute`](ExecutorExt::execute): the executor refused the task, which comes back and has not
-/// been run.
+/// Error of [`execute`](ExecutorExt::execute): the executor refused the task. The error holds the task, which
+/// has not been run.
 #[doc(alias = "RejectedExecutionException")]
 #[derive(Debug)]
 #[must_use = "dropping it drops the task"]
@@ -528,8 +537,8 @@ impl fmt::Display for RejectedExecution {
 
 impl Error for RejectedExecution {}
 
-/// Error of [`submit`](ExecutorExt::submit): the executor refused the task, which comes back with its handle.
-/// Running the task later completes the handle; dropping the task cancels the handle.
+/// Error of [`submit`](ExecutorExt::submit): the executor refused the task. The error holds the task and its
+/// handle. Running the task later completes the handle; dropping the task cancels the handle.
 ///
 /// ```
 /// use executor::{RejectReason, ThreadPoolExecutor, prelude::*};

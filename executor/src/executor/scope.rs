@@ -1,9 +1,10 @@
 //! Scopes: tasks that borrow from the stack, on any executor.
 //!
-//! The scope keeps each closure that borrows. It gives the executor a task that owns all its data, a *ticket*
-//! for the closure. The closure goes to the party that takes it first: a thread of the executor that has the
-//! ticket, or the scope itself, which runs or drops the closure. A ticket that comes too late does nothing.
-//! So an executor can treat tickets like all other tasks: even if it never drops a ticket, the scope ends.
+//! The scope keeps each closure that borrows. For each closure it gives the executor a *ticket*: a task that
+//! refers to the closure and owns all its own data. Two parties can take the closure: the thread of the
+//! executor that has the ticket, and the scope itself. The first of them gets the closure, and runs or drops
+//! it. A ticket that comes too late does nothing. So an executor can treat tickets like all other tasks: even
+//! if it never drops a ticket, the scope ends.
 //!
 //! ```text
 //!              ┌──ticket run────────────────────▶ runs ─────────────┐
@@ -16,8 +17,8 @@
 //! 1. `scope` returns only when each spawned closure has run to its end or was dropped. `task/borrowed.rs`
 //!    says what ensures that.
 //! 2. A scope that waits on a worker, or in the middle of a task, runs the closures that have not begun, also
-//!    those spawned while it waits. So it waits only for closures that run on other threads, and its executor
-//!    needs no second thread.
+//!    closures that are spawned while it waits. So it waits only for closures that run on other threads, and
+//!    its executor needs no second thread.
 
 use std::error::Error;
 use std::fmt;
@@ -71,17 +72,18 @@ pub(super) fn scope<'env, T>(
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Has the executor run a closure. The closure may borrow all that outlives the scope, and may spawn
-    /// others.
+    /// Gives a closure to the executor, which runs it. The closure can borrow everything that outlives the
+    /// scope, and can spawn other closures.
     ///
-    /// The closure stores its result itself: in a variable that it borrows, or in an element of a slice that
-    /// no other closure uses. [`scope`](super::ExecutorExt::scope) passes a panic in the closure on.
+    /// The closure stores its result itself: in a variable that it borrows, or in an element of a slice, if
+    /// no other closure uses that element. [`scope`](super::ExecutorExt::scope) passes a panic in the closure
+    /// on.
     ///
     /// # Errors
     /// The reason for which the executor refuses the task. The closure is dropped.
     ///
     /// # Blocking
-    /// Blocks if the executor blocks when it is given a task.
+    /// Blocks if the executor blocks at a submission.
     pub fn spawn(&'scope self, f: impl FnOnce() + Send + 'scope) -> Result<(), RejectReason> {
         let unrun = Unrun(Some(&self.report));
         let closure = move || {
@@ -112,7 +114,8 @@ impl<'scope> Scope<'scope, '_> {
         }
     }
 
-    /// Cancels the scope: drops the closures that have not begun, and cancels the token of those that run.
+    /// Cancels the scope: drops the closures that have not begun, and cancels the token of the running
+    /// closures.
     pub fn cancel(&self) {
         while let Some(unbegun) = self.loans.take_back() {
             drop(unbegun);
@@ -126,10 +129,10 @@ impl<'scope> Scope<'scope, '_> {
         &self.token
     }
 
-    /// Runs the closures that have not begun, or waits for those that have.
+    /// Runs the closures that have not begun, or waits for the running closures.
     fn settle(&self, Unwinding(unwinding): Unwinding) {
         if self.token.is_cancelled() {
-            self.cancel(); // a masked caller, too, then ends its scope and runs no more closures
+            self.cancel(); // so a masked caller, too, runs no more closures of its scope
         }
         let helps = concerns_this_thread() && !unwinding;
         while helps && let Some(unbegun) = self.loans.take_back() {
@@ -144,7 +147,7 @@ impl<'scope> Scope<'scope, '_> {
     }
 }
 
-/// Counts a closure that was dropped unrun, when this is dropped.
+/// Guard: its drop counts a closure that was dropped without having been run.
 struct Unrun<'a>(Option<&'a Mutex<Report>>);
 
 impl Unrun<'_> {
@@ -161,8 +164,8 @@ impl Drop for Unrun<'_> {
     }
 }
 
-/// Waits until each lent closure has run or was dropped. `queue` is the queue of those that have not begun,
-/// if it is known.
+/// Waits until each lent closure has run or was dropped. `queue` is the queue of the closures that have not
+/// begun, if that queue is known.
 pub(crate) fn wait_for_loans(loans: &ScopedJobs<'_>, queue: Option<QueueId>) -> Result<(), WaitError> {
     wait_for(Deadline::NEVER, Settled { loans, queue, helps: false })
 }
@@ -170,7 +173,7 @@ pub(crate) fn wait_for_loans(loans: &ScopedJobs<'_>, queue: Option<QueueId>) -> 
 struct Settled<'a, 'scope> {
     loans: &'a ScopedJobs<'scope>,
     queue: Option<QueueId>,
-    /// The wait ends, too, when there is a closure that has not begun.
+    /// If true, the wait also ends when there is a closure that has not begun.
     helps: bool,
 }
 
@@ -187,7 +190,7 @@ impl Look for Settled<'_, '_> {
     }
 }
 
-/// The lent closures of a scope, as what a thread waits for.
+/// The lent closures of a scope, as the source that a thread waits for.
 struct Lending {
     record: Arc<ScopeRecord>,
     queue: Option<QueueId>,
@@ -207,7 +210,8 @@ impl Source for Lending {
         WaitsFor::Borrowers
     }
 
-    /// A closure that has begun must end before the stack frame is left from which it borrows.
+    /// Returns false if a closure has begun: it borrows from a stack frame, so it must end before the frame
+    /// is left.
     fn can_be_given_up(&self) -> bool {
         self.queue.is_some() && self.record.threads().is_empty()
     }
@@ -219,8 +223,8 @@ impl fmt::Debug for Scope<'_, '_> {
     }
 }
 
-/// Some tasks of a scope were dropped unrun: the executor was shut down, or has discarded them, or the scope
-/// or the task around it was cancelled. The tasks that had begun have ended.
+/// Some tasks of a scope were dropped without having been run. Either the executor was shut down or has
+/// discarded them, or the scope or the task around it was cancelled. All tasks that had begun have ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopeError {

@@ -1,7 +1,7 @@
 //! Three executors that fit on a page. The policy of each is easy to state, and so are its faults.
 //!
-//! * [`DirectExecutor`]: the submitting thread runs the task, without any concurrency. A server written for a
-//!   pool becomes a single-threaded server with it.
+//! * [`DirectExecutor`]: the submitting thread runs the task, without any concurrency. With it, a server that
+//!   was written for a pool becomes single-threaded.
 //! * [`ThreadPerTaskExecutor`]: a new thread for each task, and no limit to their number.
 //! * [`MinimalPool`]: a queue and a few threads, the usual first attempt. Its faults are the reasons for
 //!   [`ThreadPoolExecutor`](crate::ThreadPoolExecutor).
@@ -15,13 +15,13 @@ use crate::waiting::error::RejectReason;
 
 /// Runs each task at once, on the thread that submits it.
 ///
-/// For tests, and for callers that want the work done before they go on. A panic in the task is caught as on
-/// any other executor. The task's token is a child of the submitter's current token.
+/// Use it in tests, or if the work must be done before the caller goes on. A panic in the task is caught as
+/// on any other executor. The task's token is a child of the submitter's current token.
 ///
 /// # Blocking
-/// `execute` returns when the task has ended. If a task submits another one, that runs on top of it, as a
-/// function calls a function: the stack must hold all nested tasks. A [strand](crate::SerialExecutor) over
-/// this executor runs such tasks one after the other instead.
+/// `execute` returns when the task has ended. If a task submits a second task, the second one runs inside the
+/// first, like a function that the first task calls. So the stack must hold all nested tasks. A
+/// [strand](crate::SerialExecutor) over this executor runs such tasks one after the other instead.
 ///
 /// ```
 /// use executor::{DirectExecutor, prelude::*};
@@ -45,15 +45,15 @@ impl Executor for DirectExecutor {
 
 /// Runs each task on a new thread, which is named after the task's [id](Task::id): `task#17`.
 ///
-/// For few, long tasks. A thread costs time to start (some ten microseconds) and memory while it lives, and
-/// the system limits their number. At that limit `execute` gives the task back with an error.
+/// Use it for few, long tasks. A thread costs time to start (some ten microseconds) and memory until it ends,
+/// and the system limits the number of threads. At that limit `execute` gives the task back with an error.
 ///
 /// No other thread waits for these threads: when `main` returns, they end in the middle of their tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadPerTaskExecutor;
 
 impl ThreadPerTaskExecutor {
-    /// Makes an executor, which has no state.
+    /// Makes an executor. It has no state.
     pub fn new() -> Self {
         Self
     }
@@ -83,12 +83,13 @@ impl Executor for ThreadPerTaskExecutor {
 }
 // ANCHOR_END: thread_per_task
 
-/// The usual first attempt at a pool: a queue and `n` threads. A stepping stone for students; do not use it.
+/// The usual first attempt at a pool: a queue and `n` threads. It is for teaching only; do not use it in
+/// programs.
 ///
 /// It works until something goes wrong:
 ///
-/// 1. **No life cycle.** No caller can end the pool or wait for it. Its threads sleep for as long as the
-///    process lives, and when `main` returns, the jobs in the queue are lost.
+/// 1. **No life cycle.** No caller can end the pool or wait for it. Its threads sleep until the process ends,
+///    and when `main` returns, the jobs in the queue are lost.
 /// 2. **No bound.** If jobs come faster than the workers run them, the queue grows until memory is gone.
 /// 3. **A job that panics kills its worker**, and the submitters do not notice. Without its last worker, the
 ///    pool still accepts jobs and runs none.

@@ -9,9 +9,9 @@ use std::fmt;
 pub enum PoolState {
     /// Accepts tasks and runs them.
     Running,
-    /// Accepts no more tasks; runs those that it has.
+    /// Accepts no more tasks, but runs the accepted tasks.
     ShuttingDown,
-    /// Accepts and begins no more tasks; waits for those that run.
+    /// Accepts no more tasks and begins no task; waits for the running tasks.
     Stopping,
     /// Has no threads and no tasks any more; calls the `terminated` hook.
     Tidying,

@@ -19,8 +19,8 @@ pub(super) struct CancelSignal {
 }
 
 impl CancelSignal {
-    /// Makes a signal for `token`. It takes one file descriptor for as long as it lives, and another one
-    /// until the cancel.
+    /// Makes a signal for `token`. It takes one file descriptor until it is dropped, and another one until
+    /// the cancel.
     pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
         let (own_end, other_end) = UnixStream::pair()?;
         let closes = token.on_cancel(move || drop(other_end));
@@ -37,7 +37,7 @@ impl CancelSignal {
         timeout: Option<Duration>,
     ) -> io::Result<bool> {
         let mut either = [PollFd::new(socket, ready), PollFd::new(&self.own_end, PollFlags::IN)];
-        // No limit if the time is too long for the system's type.
+        // There is no limit if the time is too long for the system's type.
         let timeout = timeout.and_then(|timeout| timeout.try_into().ok());
         match poll(&mut either, timeout.as_ref()) {
             Ok(_) => Ok(!either[0].revents().is_empty()),

@@ -1,9 +1,10 @@
 //! A child process that a cancel of a token kills, so that a wait for its end returns.
 //!
-//! `Child::wait` and `Child::kill` both need `&mut Child`, so a thread that waits keeps others from killing.
-//! The system has a call that waits for a process to end and leaves it as it is, a zombie. The waiting thread
-//! holds no lock in that call. Until a thread collects the zombie, under the lock, no other process gets its
-//! number. So a kill under the lock reaches this child, running or ended, and never another process.
+//! `Child::wait` and `Child::kill` both need `&mut Child`, so while a thread waits, no other thread can kill.
+//! But the system has a call that waits for the end of a process and does not collect it: the process becomes
+//! a zombie. The waiting thread holds no lock in that call. Later a thread collects the zombie, under the
+//! lock. Until then no other process gets its number. So a kill under the lock reaches this child, running or
+//! ended, and never another process.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -13,12 +14,11 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use crate::cancel::{CancelToken, Registration};
 use crate::sync::{Arc, Mutex};
 
-/// A [`Child`] that is killed when a token is cancelled, so that a thread that [waits](Self::wait) for it
-/// comes back.
+/// A [`Child`] that is killed when a token is cancelled, so that a [`wait`](Self::wait) for its end returns.
 ///
-/// A cancel kills only this process. The processes that it has started go on, unless it ends them itself.
-/// Dropping the value leaves the child as it is, like the drop of a [`Child`]: a running child goes on, and
-/// an ended child stays a zombie until this process ends, unless a thread has waited for it.
+/// A cancel kills only this process. The processes that the child has started go on. Dropping the value
+/// leaves the child as it is, like the drop of a [`Child`]: a running child goes on, and an ended child stays
+/// a zombie until this process ends, unless a thread has waited for it.
 ///
 /// ```
 /// use std::process::Command;
@@ -47,8 +47,8 @@ struct ChildShared {
 }
 
 impl CancellableChild {
-    /// Has the child killed when `token` is cancelled, at once if it is cancelled already. Take the child's
-    /// output before: `wait` does not read it.
+    /// Makes a value that kills the child when `token` is cancelled, or at once if it is cancelled already.
+    /// Take the child's output before: `wait` does not read it.
     pub fn new(child: Child, token: &CancelToken) -> Self {
         let pid = Pid::from_child(&child);
         let shared = Arc::new(Mutex::new(ChildShared { child, killed: false }));
@@ -64,14 +64,14 @@ impl CancellableChild {
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
-    /// cancelled. The child has ended then, too, and was collected. A child that had ended by itself gives
-    /// its status even then. Otherwise the system's error: it knows no status if this process ignores
-    /// SIGCHLD, perhaps because its parent did.
+    /// cancelled. Then, too, the child has ended and was collected. If the child had ended by itself before,
+    /// the call returns its status, even if the token is cancelled. Otherwise the system's error. For
+    /// example, the system knows no status if this process ignores SIGCHLD, perhaps because its parent did.
     pub fn wait(&self) -> io::Result<ExitStatus> {
         let mut shared = self.shared.lock();
         drop(shared.child.stdin.take());
         // A collected child has no number any more. Perhaps another child has that number by now, and this
-        // call must not wait for it.
+        // call must not wait for that child.
         if matches!(shared.child.try_wait(), Ok(None)) {
             drop(shared);
             self.until_it_has_ended();

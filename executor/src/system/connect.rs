@@ -19,7 +19,7 @@ use crate::cancel::CancelToken;
 use crate::sync::Instant;
 
 impl CancellableStream {
-    /// Connects to an address within `timeout`, unless `token` is cancelled. No cancel reaches the standard
+    /// Connects to an address within `timeout`, unless `token` is cancelled. A cancel cannot end the standard
     /// library's [`connect_timeout`](std::net::TcpStream::connect_timeout).
     ///
     /// ```

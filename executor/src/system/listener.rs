@@ -1,11 +1,11 @@
 //! A listener whose `accept` comes back when a token is cancelled.
 //!
 //! The well-known trick is to connect to one's own listener. That wakes *some* thread. If several threads
-//! accept on one listener, perhaps it wakes another thread than the cancelled one. Then the cancelled thread
-//! gets a client's connection, which it throws away. To shut the listener's socket down would end it for all
-//! threads. So each thread waits for two things together: a connection, and the end of a private socket pair.
-//! A cancel closes the other end of the pair. Every thread sees that, now and later, and no client loses its
-//! connection.
+//! accept on one listener, perhaps it wakes a thread that was not cancelled. Then the cancelled thread gets a
+//! client's connection, and throws it away. A shutdown of the listener's socket would end the listener for
+//! all threads. So each thread waits for two things together: a connection, and the end of a private socket
+//! pair. A cancel closes the other end of the pair. Every thread sees that, now and later, and no client
+//! loses its connection.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -45,11 +45,11 @@ impl CancellableListener {
     /// # Errors
     /// If the system has no more file descriptors: this takes two.
     pub fn new(listener: TcpListener, token: &CancelToken) -> io::Result<Self> {
-        listener.set_nonblocking(true)?; // perhaps another thread took the connection that woke this one
+        listener.set_nonblocking(true)?; // perhaps another thread took the connection that woke this thread
         Ok(Self { listener, token: token.clone(), signal: CancelSignal::new(token)? })
     }
 
-    /// Waits for the next connection. The stream is a blocking one.
+    /// Waits for the next connection. The returned stream is blocking.
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled: then no connection is
@@ -75,12 +75,12 @@ impl CancellableListener {
         &self.listener
     }
 
-    /// Returns the listener, blocking again.
+    /// Returns the listener and makes it blocking again.
     ///
     /// The mode belongs to the socket, so its clones are blocking again, too. If another
-    /// `CancellableListener` has a clone, a thread in its [`accept`](Self::accept) is then blocked where no
-    /// cancel reaches it. So call this only when no thread accepts any more; or just drop the value, which
-    /// leaves the mode as it is.
+    /// `CancellableListener` has a clone, a thread in its [`accept`](Self::accept) can then block in the
+    /// system, and no cancel wakes it there. So call this only when no thread accepts any more; or just drop
+    /// the value, which leaves the mode as it is.
     ///
     /// # Errors
     /// If the system cannot make the socket blocking.

@@ -10,7 +10,7 @@
 //! | [`CancellableStream`]: `read`, `write` | shuts the connection down, both ways | an error that is [`Cancelled`](struct@crate::Cancelled) inside |
 //! | [`CancellableStream::connect`] | wakes the thread, and the socket is closed | the same |
 //! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
-//! | [`CancellableChild`]: `wait` | kills the process, whose end `wait` then collects | the same |
+//! | [`CancellableChild`]: `wait` | kills the process; `wait` then collects it | the same |
 //!
 //! No call polls the token: a blocked thread sleeps until the call can return. The drop of each value removes
 //! its callback.
@@ -30,8 +30,8 @@
 //! |---|---|---|---|
 //! | stream | a blocked `read` or `write` returns at once | the same | a `read` that is blocked already stays so until the peer sends something or `set_read_timeout` ends it; later ones return at once |
 //! | `connect` | with the feature `sockets` | the same | comes back when its time is over: the standard library has nothing that wakes it |
-//! | listener | with the feature `sockets` | the same | not there: `accept` cannot be woken by what the standard library has |
-//! | child | with the feature `processes` | the same | not there: a process cannot be waited for and killed through one `Child` |
+//! | listener | with the feature `sockets` | the same | not available: the standard library has no means to wake `accept` |
+//! | child | with the feature `processes` | the same | not available: while one thread waits for a `Child`, no other thread can kill it |
 
 mod stream;
 pub use stream::CancellableStream;
@@ -51,6 +51,6 @@ mod child;
 #[cfg(all(unix, feature = "processes"))]
 pub use child::CancellableChild;
 
-// A process has one set of hooks, and real signals.
+// The models leave this module out: a process has only one set of hooks, and its signals are real.
 #[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
 pub mod shutdown_hooks;

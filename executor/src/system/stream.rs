@@ -9,9 +9,9 @@ use crate::sync::Arc;
 /// A [`TcpStream`] that is shut down when a token is cancelled, so that a thread blocked in `read` or `write`
 /// comes back.
 ///
-/// For a task that serves a connection: with the task's token, a cancel of the task's handle or of its pool
-/// ends the connection, too. Like a `TcpStream`, the stream can be read and written through a shared
-/// reference.
+/// Use it in a task that serves a connection, with the task's token. Then a cancel of the task's handle, or a
+/// stop of its pool, ends the connection, too. Like a `TcpStream`, the stream can be read and written through
+/// a shared reference.
 ///
 /// ```
 /// use std::io::Read;
@@ -52,7 +52,7 @@ pub struct CancellableStream {
 }
 
 impl CancellableStream {
-    /// Has the stream shut down when `token` is cancelled, at once if it is cancelled already.
+    /// Makes a stream that is shut down when `token` is cancelled, or at once if it is cancelled already.
     pub fn new(stream: TcpStream, token: &CancelToken) -> Self {
         let stream = Arc::new(stream);
         let shared = Arc::clone(&stream);
@@ -85,16 +85,17 @@ impl CancellableStream {
         &self.stream
     }
 
-    /// Returns the stream. A later cancel does not shut it down; an earlier cancel has. If another thread is
-    /// cancelling the token at this moment, this waits until that thread has shut the stream down.
+    /// Returns the stream. A later cancel does not shut it down; an earlier cancel has shut it down already.
+    /// If another thread is cancelling the token at this moment, this waits until that thread has shut the
+    /// stream down.
     pub fn into_inner(self) -> TcpStream {
         let Self { stream, _shuts_down: registration, .. } = self;
         drop(registration);
         Arc::into_inner(stream).expect("the dropped callback held the only other one")
     }
 
-    /// Makes a call. The call can return no data, because of an error or at the end of the stream. Then, if
-    /// the token is cancelled, the result is the error of the token.
+    /// Makes a call, and returns its result. The call can return no data, because of an error or at the end
+    /// of the stream. If it does and the token is cancelled, this returns the token's error instead.
     fn call(&self, call: impl FnOnce(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
         self.token.check()?;
         match call(&self.stream) {

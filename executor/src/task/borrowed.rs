@@ -1,16 +1,16 @@
 //! Closures that borrow from the stack of the thread that waits for them.
 //!
-//! An executor can keep a task for any time, so a task must own its data and cannot borrow. But half of a
-//! sort borrows half of a slice. Such a loan is sound as long as the stack frame with the slice stays until
-//! that half has been run or dropped. This module ensures that in two ways:
+//! An executor can keep a task for any time, so a task must own its data and cannot borrow. But a closure
+//! that sorts half of a slice borrows that half. Such a loan is sound if the stack frame with the slice stays
+//! until the closure has run or was dropped. This module ensures that in two ways:
 //!
 //! * [`lend`] is for one closure, for which the calling function waits: the second half of a
 //!   [`join`](crate::fork_join::join). Neither the closure nor its result is ever on the heap.
 //! * [`ScopedJobs`] is for any number of closures of a [`scope`](crate::ExecutorExt::scope), which waits for
 //!   all of them.
 //!
-//! In both, exactly one thread takes a closure: it is behind a [`JobRef`] or a [`ScopedJob`], which that
-//! thread runs or drops by value.
+//! In both, exactly one thread takes a closure. The closure is behind a [`JobRef`] or a [`ScopedJob`], and
+//! that thread consumes this value: it runs the value or drops it.
 //!
 //! ```text
 //!             ┌── run ───▶ result written ──┐
@@ -47,8 +47,9 @@ use crate::sync::{Arc, Mutex, UnsafeCell};
 /// Lends `f` while `during` runs, and returns the results of both. If `f` was dropped unrun, its result is
 /// `None`.
 ///
-/// `publish` gets a reference to `f`, which any thread may run or drop. After `during`, also if that panics,
-/// `settle` is called until `f` is done: it takes `f` back, or waits. It is told whether this thread unwinds.
+/// `publish` gets a reference to `f`, which any thread may run or drop. After `during`, even if `during`
+/// panics, `settle` is called again and again until `f` is done. `settle` takes `f` back, or waits. Its last
+/// argument says whether this thread unwinds.
 pub(crate) fn lend<F, R, S, A>(
     f: F,
     publish: impl FnOnce(JobRef) -> S,
@@ -76,8 +77,8 @@ where
     }
 }
 
-/// Aborts the process if `publish` unwinds: then it is unknown whether the frame may be left. `publish` is
-/// code of this crate and does not panic.
+/// Aborts the process if `publish` unwinds: then it is unknown whether another thread still uses the frame.
+/// `publish` is code of this crate and does not panic.
 struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -135,7 +136,7 @@ impl JobRef {
     /// Runs the closure. A panic in it is its result.
     pub(crate) fn run(self) {
         let this = mem::ManuallyDrop::new(self);
-        // SAFETY: `frame` is of the types that `end` was made for. The frame stays until `end` has set `done`
+        // SAFETY: `frame` has the types for which `end` was made. The frame stays until `end` has set `done`
         // (invariant 1). This is the only call for it: `self` is consumed.
         unsafe { (this.end)(this.frame, true) };
     }
@@ -149,7 +150,8 @@ impl Drop for JobRef {
 }
 
 /// # Safety
-/// `frame` must be a `StackJob<F, R>` that stays until its `done` is set. This must be called once for it.
+/// `frame` must point to a `StackJob<F, R>` that stays until its `done` is set. This function must be called
+/// only once for a frame.
 unsafe fn end<F: FnOnce() -> R + Send, R: Send>(frame: NonNull<()>, run: bool) {
     let frame: *const StackJob<F, R> = frame.cast().as_ptr();
     // SAFETY: the caller promises that the frame exists. Until `done` is set, only this thread accesses its
@@ -185,7 +187,7 @@ pub(crate) struct ScopeRecord {
 #[derive(Default)]
 struct ScopeRecordState {
     is_open: bool,
-    /// How many closures have not begun, or run.
+    /// The number of closures that have not begun or are running.
     lent: usize,
     /// The closures that perhaps have not begun, in the order in which they were lent.
     unbegun: VecDeque<Arc<ScopedJobSlot>>,
@@ -200,8 +202,8 @@ struct ScopedJobSlot {
     record: Arc<ScopeRecord>,
 }
 
-/// A reference to a lent closure, which perhaps another thread has taken already. Dropping it drops the
-/// closure.
+/// A reference to a lent closure. Perhaps another thread has taken the closure already. If not, dropping the
+/// reference drops the closure.
 pub(crate) struct ScopedJob(Arc<ScopedJobSlot>);
 
 /// The lender's right to take a closure back.
@@ -219,8 +221,8 @@ impl<'scope> ScopedJobs<'scope> {
         Self { record: Arc::default(), scope: PhantomData }
     }
 
-    /// Runs `during`, and returns or unwinds when each closure lent meanwhile was run or dropped. Until then
-    /// it calls `settle`, which takes closures back, or waits.
+    /// Runs `during`, and returns or unwinds when each closure lent meanwhile has run or was dropped. Until
+    /// then it calls `settle`, which takes closures back, or waits.
     pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(Unwinding)) -> A {
         let mut until_done = UntilSettled { record: &self.record, settle, unwinding: Unwinding(true) };
         self.record.state.lock().is_open = true;
@@ -230,15 +232,16 @@ impl<'scope> ScopedJobs<'scope> {
         result
     }
 
-    /// Lends a closure, which contains its own panics. With the claim the lender can take it back.
+    /// Lends a closure, which must catch its own panics. With the claim, the lender can take the closure
+    /// back.
     ///
     /// # Panics
     /// Outside [`keep`](Self::keep).
     pub(crate) fn lend(&self, f: impl FnOnce() + Send + 'scope) -> (ScopedJob, Claim) {
         let f: Box<dyn FnOnce() + Send + 'scope> = Box::new(f);
         // SAFETY: `keep` returns only when the closure was dropped or has run (invariant 1). `'scope` is
-        // alive until then, since a `ScopedJobs<'scope>` is an argument of `keep`. The assertion below checks
-        // that `keep` runs, before any other thread can reach the closure.
+        // alive until then, since a `ScopedJobs<'scope>` is an argument of `keep`. Before another thread can
+        // reach the closure, the assertion below checks that `keep` is running.
         let f: Box<dyn FnOnce() + Send> = unsafe { mem::transmute(f) };
         let slot = Arc::new(ScopedJobSlot { closure: Mutex::new(Some(f)), record: Arc::clone(&self.record) });
         let mut state = self.record.state.lock();
@@ -267,8 +270,8 @@ impl<'scope> ScopedJobs<'scope> {
         &self.record
     }
 
-    /// Returns whether all lent closures have run or were dropped. If not, the waker is called when that is
-    /// so.
+    /// Returns whether all lent closures have run or were dropped. If not, the waker is called later, when
+    /// they have.
     pub(crate) fn are_settled(&self, waker: &Waker) -> bool {
         let mut state = self.record.state.lock();
         if state.lent > 0 {
@@ -284,7 +287,8 @@ impl ScopeRecord {
         let thread = this_thread();
         let mut state = self.state.lock();
         state.running.push(thread);
-        // From the front: threads take most closures in the order in which they were lent.
+        // The search starts at the front, because threads take most closures in the order in which they were
+        // lent.
         let place = state.unbegun.iter().position(|other| Arc::ptr_eq(other, slot));
         let known = place.and_then(|place| state.unbegun.remove(place));
         drop(state);
@@ -319,7 +323,8 @@ impl<W: Fn(Unwinding)> Drop for UntilSettled<'_, W> {
     }
 }
 
-/// A closure that a thread has taken. It counts as lent until this is dropped, after the closure itself.
+/// A closure that a thread has taken. The closure counts as lent until this value is dropped, which happens
+/// after the drop of the closure itself.
 struct RunningScopedJob<'a>(&'a ScopeRecord, ThreadKey);
 
 impl Drop for RunningScopedJob<'_> {

@@ -1,9 +1,9 @@
 //! A unit of work: a closure that some thread runs once, later.
 //!
-//! Executors pass [`Task`]s around, and queues hold them. Most closures capture only a few words. To box each
-//! of them would be the largest single cost of a submission: memory allocated on one thread and freed on
-//! another. So a closure of up to three words lives inside the task; only a larger one is boxed. The parts
-//! that few tasks have (a name, a priority, a [`TaskObserver`]) are in one optional box.
+//! Executors pass [`Task`]s around, and queues hold them. Most closures capture only a few words. A box for
+//! each of them would be the largest single cost of a submission: one thread would allocate it, and another
+//! thread would free it. So a closure of up to three words is stored inside the task; only a larger closure
+//! is boxed. The parts that few tasks have (a name, a priority, a [`TaskObserver`]) are in one optional box.
 //!
 //! [`Task::run`] takes a task by value, so it runs at most once. A panic in it is caught and becomes the
 //! [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the thread's current one.
@@ -15,8 +15,8 @@
 //!
 //! [`Closure`] erases the type of a closure stored in place, which safe Rust cannot express. Its invariants:
 //!
-//! 1. `data` holds a valid value of `F`, the type of which `vtable` was made, from `new` until `call` or
-//!    `drop`.
+//! 1. From `new` until `call` or `drop`, `data` holds a valid value of `F`, the type for which `vtable` was
+//!    made.
 //! 2. `call` and `drop` each consume the `Closure`, so each value is taken out once.
 //! 3. `F` is `Send`, so another thread may consume the value. `&Closure` gives no access to the value, so a
 //!    shared `Closure` is harmless whatever `F` is.
@@ -46,9 +46,9 @@ use crate::sync::Arc;
 use crate::task::borrowed::ScopedJob;
 use crate::task::observer::{Accompanied, TaskObserver};
 
-/// A closure that is run once, with an id and, if wanted, a name.
+/// A closure that is run once, with an id and an optional name.
 ///
-/// Executors take closures directly; make a `Task` to give one a name.
+/// Executors take closures directly; make a `Task` to give a closure a name.
 ///
 /// ```
 /// use executor::{Outcome, Task};
@@ -77,11 +77,11 @@ enum TaskBody {
     Other(Other),
 }
 
-/// A body other than a closure. It is nested, so that [`TaskBody`] needs no tag word: a null `vtable` marks
-/// it.
+/// A body other than a closure. It is a separate enum, so that [`TaskBody`] needs no tag word: a null
+/// `vtable` marks this variant.
 enum Other {
     WithHandle(CompleteOnDrop),
-    /// A closure of a scope. Perhaps the scope takes it first.
+    /// A closure of a scope. Perhaps the scope takes the closure before this task runs.
     ScopedJob(ScopedJob),
 }
 
@@ -127,7 +127,7 @@ impl Task {
         Self { body: TaskBody::Closure(Closure::new(f)), rare: None, id }
     }
 
-    /// Makes the task of a cell that it shares with a handle.
+    /// Makes a task that shares this cell with a handle.
     pub(crate) fn with_handle(cell: Arc<dyn HandleCell>, id: TaskId) -> Self {
         Self { body: TaskBody::Other(Other::WithHandle(CompleteOnDrop(Some(cell)))), rare: None, id }
     }
@@ -151,13 +151,15 @@ impl Task {
     /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): the higher, the sooner.
     ///
     /// A task that waits in a strand of a [`SerialExecutor`](crate::SerialExecutor) or a
-    /// [`StripedExecutor`](crate::StripedExecutor) gives its strand this priority, and keeps its place there.
+    /// [`StripedExecutor`](crate::StripedExecutor) gives its strand this priority. The place of the task in
+    /// the strand stays the same.
     pub fn prioritized(mut self, priority: i32) -> Self {
         self.set_priority(priority);
         self
     }
 
-    /// Sets the priority. The task must not be in a queue, where it has its place by the old priority.
+    /// Sets the priority. The task must not be in a queue, because the old priority has decided its place
+    /// there.
     pub(crate) fn set_priority(&mut self, priority: i32) {
         if priority != self.priority() {
             self.rare().priority = priority;
@@ -179,8 +181,8 @@ impl Task {
         TaskLabel { id: self.id, name: self.rare.as_ref().and_then(|rare| rare.name.clone()) }
     }
 
-    /// Notes that the task enters a queue, whose owner is told if the task is cancelled there. Returns false
-    /// if it is cancelled already: the queue owner must then count it itself.
+    /// Notes that the task enters a queue. If the task is cancelled there, the queue owner is told. Returns
+    /// false if the task is cancelled already: then the queue owner must count the task itself.
     #[inline]
     pub(crate) fn enter_queue(&self, queue_id: QueueId) -> bool {
         self.observers().for_each(|observer| observer.queued(queue_id));
@@ -204,7 +206,7 @@ impl Task {
         self.id
     }
 
-    /// Returns whether the task was cancelled through its handle, so that to run it would do nothing.
+    /// Returns whether the task was cancelled through its handle. If so, running the task does nothing.
     pub fn is_cancelled(&self) -> bool {
         // A finished task that still exists was not run, because a run consumes the task.
         self.body.cell().is_some_and(HandleCell::is_finished)
@@ -212,7 +214,7 @@ impl Task {
 
     /// Runs the task on the calling thread and returns how it ended. Never panics.
     ///
-    /// For authors of executors: all other code hands tasks to an executor.
+    /// This is for authors of executors. All other code gives tasks to an executor.
     ///
     /// # Cancellation
     /// While the task runs, its own token is current: a child of the caller's current token.
@@ -225,7 +227,7 @@ impl Task {
         })
     }
 
-    /// Runs the task, and calls `before_publish` after its body, before the handle's owner can see the
+    /// Runs the task. Calls `before_publish` after the body, and before the handle's owner can see the
     /// outcome. A thread that has joined the task sees the effects of that call.
     #[inline]
     pub(crate) fn run_then(self, before_publish: impl FnOnce(&Outcome)) -> Outcome {
@@ -238,7 +240,7 @@ impl Task {
     }
 }
 
-/// Makes an `FnMut` of an `FnOnce`; only its first call does something.
+/// Makes an `FnMut` of an `FnOnce`. Only the first call of the result does something.
 fn once(call: impl FnOnce(&Outcome)) -> impl FnMut(&Outcome) {
     let mut call = Some(call);
     move |outcome| {
@@ -307,7 +309,8 @@ impl TaskLabel {
         Self { id, name: None }
     }
 
-    /// Returns this name with the id of `whole`, the task that runs this one as a part of itself.
+    /// Returns a label with this name and the id of `whole`, the task that runs this task as one of its
+    /// parts.
     pub(crate) fn for_task(self, whole: TaskId) -> Self {
         Self { id: whole, ..self }
     }
@@ -333,7 +336,7 @@ impl fmt::Display for TaskLabel {
 // ----- what goes along with a task -----
 
 impl Task {
-    /// Gives the task an observer, around those that it has.
+    /// Gives the task an observer, around the observers that the task has already.
     pub(crate) fn accompanied(mut self, observer: impl TaskObserver + 'static) -> Self {
         let observers = &mut self.rare().observers;
         *observers = Some(Box::new(Accompanied { inner: observers.take(), observer }));
@@ -370,7 +373,7 @@ impl Task {
         std::iter::successors(outermost, |around| around.inner.as_deref()).map(|around| &around.observer)
     }
 
-    /// Returns the strand's view of this task if it is a drain task, and so no user's task.
+    /// Returns the strand's view of this task if it is a drain task; `None` for a user's task.
     pub(crate) fn drain(&self) -> Option<&dyn StrandDrain> {
         self.body.cell()?.as_drain()
     }
@@ -385,8 +388,8 @@ impl Task {
     }
 
     /// Gives a drain task the present priority of its strand. The owner of a queue calls this after
-    /// [`enter_queue`](Self::enter_queue). A task that joins the strand later then finds the queue, and has
-    /// it [raise](crate::WorkQueue::raise) the drain task.
+    /// [`enter_queue`](Self::enter_queue). Then a task that enters the strand later finds the queue, and asks
+    /// the queue to [raise](crate::WorkQueue::raise) the drain task.
     pub(crate) fn up_to_date(mut self) -> Self {
         if let Some(priority) = self.drain().map(StrandDrain::priority) {
             self.set_priority(priority);
@@ -400,8 +403,8 @@ impl Task {
         self.drain().and_then(StrandDrain::first).unwrap_or_else(|| self.label())
     }
 
-    /// Notes that a user gets the task. Every executor that hands out accepted tasks calls this, and holds no
-    /// lock then.
+    /// Notes that a user gets the task. Every executor that hands out accepted tasks must call this, and must
+    /// hold no lock during the call.
     pub(crate) fn handed_out(self) -> Self {
         self.observers().for_each(TaskObserver::handed_out);
         drop(self.drain().map(StrandDrain::handed_out));
@@ -422,16 +425,16 @@ impl Task {
 
 // ----- what a task shares with its handle -----
 
-/// The cell that a task shares with its handle, without the type of the result: as the executor that runs the
-/// task, the queue in which it waits, and a canceller see it.
+/// The cell that a task shares with its handle, without the type of the result. The executor that runs the
+/// task, the queue in which the task waits, and a canceller use the cell through this trait.
 pub(crate) trait HandleCell: RunningTask {
     fn state(&self) -> TaskState;
 
     /// Returns whether the outcome is decided. A body that has not begun by then never begins.
     fn is_finished(&self) -> bool;
 
-    /// Decides the outcome as cancelled; returns true if it was open before. If `stop_body`, asks a running
-    /// body to stop.
+    /// Decides the outcome as cancelled. Returns true if the outcome was open before. If `stop_body` is true,
+    /// also asks a running body to stop.
     fn cancel(self: Arc<Self>, stop_body: bool) -> bool;
 
     /// Returns the message of the task's panic, as long as the cell still has the result.
@@ -440,7 +443,8 @@ pub(crate) trait HandleCell: RunningTask {
     /// Runs the body, calls `before_publish` with the outcome, and only then publishes the outcome.
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome;
 
-    /// Completes the handle as cancelled, unless it is finished, because the task will not be run.
+    /// Completes the handle as cancelled, unless it is finished. This is called when the task will not be
+    /// run.
     fn abandon(self: Arc<Self>);
 
     /// Does the cell's part of [`Task::enter_queue`].
@@ -461,9 +465,9 @@ pub(crate) trait HandleCell: RunningTask {
     }
 }
 
-/// The drain task of a [strand](crate::composed::strand), as far as it differs from a user's task. A queue
-/// owner can ask it under the lock of the queue in which the task waits; [`handed_out`](Self::handed_out) is
-/// called without a lock.
+/// The methods that a drain task of a [strand](crate::composed::strand) has in addition to a user's task. A
+/// queue owner can call them under the lock of the queue in which the task waits. Only
+/// [`handed_out`](Self::handed_out) is called without a lock.
 pub(crate) trait StrandDrain {
     /// Returns whether the strand runs its tasks under this root.
     fn is_under(&self, root: &CancelToken) -> bool;
@@ -573,10 +577,10 @@ impl Closure {
 impl Drop for Closure {
     fn drop(&mut self) {
         let (drop, mut data) = (self.vtable.drop, self.data);
-        // Perhaps the closure has captured the last reference to another task, and so on. A panic in the
-        // user's `Drop` goes no further.
-        // SAFETY: invariant 1; this is the end of the `Closure`, so no other code takes the value out again.
-        // The value may move, so its words may. Another thread may drop it: invariant 3.
+        // Perhaps the closure has captured the last reference to another task, that task to a third one, and
+        // so on. So the drop runs as a callback, which bounds the depth, and stops a panic in a user's
+        // `Drop`. SAFETY: invariant 1; this is the end of the `Closure`, so no other code takes the value out
+        // again. The value may be moved, so its words may be moved. Another thread may drop it: invariant 3.
         callbacks::call(move || unsafe { drop(&raw mut data) });
     }
 }

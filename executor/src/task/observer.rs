@@ -1,10 +1,10 @@
-//! Observers of a task: they go wherever the task goes.
+//! Observers of a task: they stay with the task, through all executors and queues.
 //!
 //! An executor that is built on another one must act when its task has ended: give a permit back, or begin
 //! the next task. It could wrap the task in a task of its own. But then the executor below would have a task
-//! with another id and without a name. It could not cancel the task in its queue, and would hand out the
-//! wrapper when it is shut down. So the task stays as it is and gets an observer, which is told where the
-//! task is. The observer is dropped when the task has been run or dropped.
+//! with another id and without a name. The executor below could not cancel the task in its queue, and would
+//! hand out the wrapper when it is shut down. So the task stays as it is and gets an observer, which is told
+//! where the task is. The observer is dropped when the task has been run or dropped.
 //!
 //! Executors can be stacked, so a task can have several observers, one around the other. The observer of the
 //! lowest executor is the outermost: it is given last, and told first.
@@ -26,13 +26,13 @@ use crate::cancel::{CancelToken, outside_any_task};
 use crate::ids::QueueId;
 use crate::panics::discard;
 
-/// Is told where a task is. It is dropped when the task's outcome can be seen; or, if the task is dropped,
-/// after that.
+/// An object that is told where a task is. After a run it is dropped when the task's outcome can be seen. If
+/// the task is dropped instead, the observer is dropped after the task.
 pub(crate) trait TaskObserver: Send + Sync {
     /// Called before the task waits in this queue, under the lock of the queue's owner.
     fn queued(&self, _queue: QueueId) {}
 
-    /// Called when the task has left its queue, to be run or handed out, under the lock of the queue's owner.
+    /// Called under the lock of the queue's owner, when the task has left its queue to be run or handed out.
     fn dequeued(&self) {}
 
     /// Called when the task begins, on the thread that runs it.
@@ -44,15 +44,15 @@ pub(crate) trait TaskObserver: Send + Sync {
     /// Called when the task is given to a user, who may run it, drop it, or keep it for any time.
     fn handed_out(&self) {}
 
-    /// Returns a token whose cancel stops the task, beside the token that the thread has for its tasks. It
-    /// also tells the observers of different executors apart.
+    /// Returns a second token that stops the task when it is cancelled. The first is the token that the
+    /// thread has for its tasks. The second token also identifies the executor to which the observer belongs.
     fn root(&self) -> Option<&CancelToken> {
         None
     }
 }
 
-/// An observer of a task, around the observers that were given before. They are dropped in the order in which
-/// they were given.
+/// An observer of a task, around the observers that were given before. The observers are dropped in the order
+/// in which they were given.
 pub(crate) struct Accompanied<C: ?Sized = dyn TaskObserver> {
     pub(crate) inner: Option<Box<Accompanied>>,
     pub(crate) observer: C,

@@ -1,4 +1,4 @@
-//! How a task ended, as its executor and its observers are told.
+//! The outcome of a task, as its executor and its observers see it.
 
 use crate::panics::Panic;
 

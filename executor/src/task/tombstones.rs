@@ -1,25 +1,25 @@
 //! Counts how many of the tasks in a queue were cancelled.
 //!
 //! A cancelled task stays in its queue, as a tombstone, until a thread takes it out or clears the queue. A
-//! count of waiting tasks must not include it, so tombstones are counted apart. The thread pool and the
-//! serial and striped executors count them here.
+//! count of waiting tasks must not include it, so tombstones have a count of their own. The thread pool, the
+//! serial executor and the striped executor use this count.
 //!
-//! The count can be below zero for a moment: the thread that cancels a task counts it afterwards, and perhaps
-//! another thread has taken the task out before.
+//! The count can be below zero for a moment. A thread cancels a task first and counts it afterwards. In
+//! between, another thread can take the task out.
 
 use super::Task;
 use crate::sync::atomic::{AtomicIsize, Ordering};
 
 pub(crate) struct Tombstones {
     count: AtomicIsize,
-    /// From this count on, [`has_come`](Self::has_come) asks its caller to look how many tasks wait.
+    /// From this count on, [`has_come`](Self::has_come) asks its caller to check how many tasks wait.
     limit: AtomicIsize,
 }
 
-/// Fewer tombstones are not worth the work of clearing them out.
+/// The smallest number of tombstones for which it is worth the work to clear them out.
 const FEW: isize = 32;
 
-// Relaxed throughout: a lock tells a thread of each cancellation of which it must know.
+// All accesses are Relaxed: a thread that must know of a cancellation learns of it under a lock.
 impl Tombstones {
     pub(crate) fn new() -> Self {
         Self { count: AtomicIsize::new(0), limit: AtomicIsize::new(FEW) }
@@ -39,7 +39,7 @@ impl Tombstones {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Counts a task that has left its queue, or did not get in. Returns true if it was cancelled in the
+    /// Counts a task that has left its queue, or did not get into it. Returns true if it was cancelled in the
     /// queue.
     #[inline]
     pub(crate) fn has_left(&self, task: &Task) -> bool {
@@ -51,14 +51,14 @@ impl Tombstones {
     }
 
     /// Counts a task that was cancelled in a queue whose length is not known at once. Returns true if perhaps
-    /// half of the queue are tombstones: then the caller asks [`are_many`](Self::are_many). So each tombstone
-    /// pays a constant share of the looks and of the clearing.
+    /// half of the tasks in the queue are tombstones: then the caller calls [`are_many`](Self::are_many). So
+    /// the checks and the clearing cost a constant time for each tombstone, on average.
     pub(crate) fn has_come(&self) -> bool {
         self.made() >= self.limit.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the tombstones should be cleared out. `waiting` counts the tasks in the queue, with
-    /// the tombstones.
+    /// Returns whether the tombstones should be cleared out. `waiting` returns the number of tasks in the
+    /// queue, including the tombstones.
     pub(crate) fn are_many(&self, waiting: impl FnOnce() -> usize) -> bool {
         let count = self.count.load(Ordering::Relaxed);
         if count < FEW {

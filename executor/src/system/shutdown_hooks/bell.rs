@@ -41,13 +41,13 @@ impl Signals {
     }
     // ANCHOR_END: catch
 
-    /// Makes the next signal end the process, because the shutdown has begun, and rings the bell.
+    /// Notes that the shutdown has begun, so that the next signal ends the process. Rings the bell.
     pub(super) fn begun(&self) {
         self.asked.store(true, Ordering::Release); // as the handler does
         self.rope.pull();
     }
 
-    /// Returns the signal that has rung the bell, if one has.
+    /// Returns the number of the signal that has rung the bell, if a signal has.
     pub(super) fn number(&self) -> Option<i32> {
         // Acquire: pairs with the store in the handler, which comes before the bell.
         let number = self.number.load(Ordering::Acquire);
@@ -82,7 +82,8 @@ mod system {
             pipe::register(signal, self.0.try_clone()?).map(drop)
         }
 
-        /// Writes one byte. The socket takes thousands and this is called few times, so it does not block.
+        /// Writes one byte. The socket has room for thousands of bytes, and there are only a few calls, so
+        /// the write does not block.
         pub(super) fn pull(&self) {
             let _ = (&self.0).write(&[0]);
         }

@@ -25,9 +25,9 @@ pub struct ShutdownHooks {
 /// Runs the hooks of the process when it is dropped. Keep it in a variable of `main`.
 ///
 /// # Blocking
-/// The drop has the hooks run and waits for them, until their deadline at most: then the process ends. If a
-/// signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, the drop does not return, so that `main`
-/// does not end the process first.
+/// The drop starts the hooks and waits until they have run. If the deadline passes first, the process ends.
+/// If a signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, the drop does not return, so that
+/// `main` does not end the process first.
 #[must_use = "dropping it runs the hooks"]
 pub struct ShutdownGuard {
     hooks: ShutdownHooks,
@@ -103,12 +103,12 @@ impl ShutdownHooks {
         })
     }
 
-    /// Begins the shutdown as a signal does, but leaves it to `main` to end the process, by returning or by
-    /// [`exit`](Self::exit). The deadline holds for `main`, too, until the [guard](ShutdownGuard) is dropped;
-    /// and the next signal ends the process at once.
+    /// Begins the shutdown as a signal does, but does not end the process. `main` must end it, by returning
+    /// or by [`exit`](Self::exit). The deadline holds for `main`, too, until the [guard](ShutdownGuard) is
+    /// dropped. The next signal ends the process at once.
     ///
-    /// For a program that clients can stop in another way than by a signal. Returns at once; the result is
-    /// false if the shutdown had begun.
+    /// Use it in a program that clients can stop without a signal. Returns at once. The result is false if
+    /// the shutdown had begun already.
     pub fn begin(&self) -> bool {
         self.shared.begin(ShutdownCause::Requested)
     }
@@ -133,7 +133,8 @@ impl ShutdownHooks {
     /// its payload. If that code forgets the payload, the hook goes on.
     ///
     /// # Blocking
-    /// Never returns. Locks that the calling thread holds stay locked, so release those that hooks take.
+    /// Never returns. Locks that the calling thread holds stay locked. So release every lock that a hook
+    /// takes before you call this.
     #[doc(alias = "System.exit")]
     pub fn exit(&self, code: i32) -> ! {
         self.shared.exit(code)
@@ -141,14 +142,14 @@ impl ShutdownHooks {
 }
 
 impl ShutdownBuilder {
-    /// Sets how long all hooks together may take. Then the process ends, whatever blocks.
+    /// Sets how long all hooks together may take. After that time the process ends, even if a hook blocks.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Sets the exit status at the deadline, in place of 128 + n after a signal, and 1 otherwise.
+    /// Sets the exit status at the deadline. The default is 128 + n after a signal, and 1 otherwise.
     #[must_use]
     pub fn status_at_deadline(mut self, status: i32) -> Self {
         self.status_at_deadline = Some(status);
@@ -160,7 +161,7 @@ impl ShutdownBuilder {
     ///
     /// # Errors
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if hooks are installed already: a process has one set
-    /// of hooks. Otherwise the system's error if it gives no thread or no descriptor.
+    /// of hooks. Otherwise the system's error, if it has no thread or no file descriptor left.
     pub fn install(self) -> io::Result<ShutdownGuard> {
         static INSTALLED: AtomicBool = AtomicBool::new(false);
         // Relaxed: only one of several simultaneous callers may go on, and no data passes between them.

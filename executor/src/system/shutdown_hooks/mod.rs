@@ -49,9 +49,9 @@
 //!
 //! Hooks run one after the other, the last registered first, as destructors do. The parts that a program sets
 //! up later use those that it has set up earlier: the pool uses the log. So the pool ends first, and its
-//! tasks can log until their end. (Java runs all hooks at the same time, and hooks that depend on each other
-//! must be made one.) The set is fixed when the shutdown begins: later, no hook can be added or removed.
-//! Otherwise the shutdown could go on without end.
+//! tasks can log until their end. (Java runs all hooks at the same time, so hooks that depend on each other
+//! must be combined into one hook.) The set is fixed when the shutdown begins: later, no hook can be added or
+//! removed. Otherwise the shutdown could go on without end.
 //!
 //! # On the signal path
 //!
@@ -65,12 +65,12 @@
 //!
 //! # Which signals
 //!
-//! SIGINT and SIGTERM are caught, whatever the process has inherited: also a SIGINT that its parent had
-//! ignored, as a shell does for the programs that a script starts in the background. A signal that is blocked
-//! in all threads never comes. Other signals keep their effects. SIGHUP, which says that the terminal is
-//! gone, ends the process, and no hook runs; under `nohup` it is ignored. SIGQUIT ends the process without
-//! hooks, too. SIGKILL cannot be caught. Ctrl-C goes to all processes of the terminal's foreground group. If
-//! the parent passes it on, too, the process gets a second signal.
+//! SIGINT and SIGTERM are caught, even if the parent of the process ignores them. For example, a shell
+//! ignores SIGINT for the programs that a script starts in the background. A signal that is blocked in all
+//! threads never comes. Other signals keep their effects. SIGHUP, which says that the terminal is gone, ends
+//! the process, and no hook runs; under `nohup` it is ignored. SIGQUIT ends the process without hooks, too.
+//! SIGKILL cannot be caught. Ctrl-C goes to all processes of the terminal's foreground group. If the parent
+//! passes it on, too, the process gets a second signal.
 //!
 //! # Invariants
 //!

@@ -45,7 +45,7 @@ struct HooksData {
     deadline: Option<Instant>,
     /// The exit status of the process, if it is decided.
     status: Option<i32>,
-    /// This module ends the process, and not `main`.
+    /// Whether this module ends the process, instead of `main`.
     ends: bool,
     guard_is_dropped: bool,
     runner: Option<ThreadId>,
@@ -121,7 +121,8 @@ impl HooksShared {
         if !state.begin(cause, self.limit) {
             return false;
         }
-        // Under the lock: no thread sees the shutdown begun while a signal still counts as the first.
+        // This happens under the lock. So once a thread sees that the shutdown has begun, a signal counts as
+        // the second.
         self.signals.begun();
         drop(state);
         self.changed.notify_all();
@@ -143,7 +144,7 @@ impl HooksShared {
             }
             Departure::begin(stay_here); // the runner goes on with the next hook, unless a frame catches this
         }
-        // The runner looks at `ends` when it is done. If it was done before, this thread must end the
+        // The runner checks `ends` after the last hook. If it has done so before, this thread must end the
         // process.
         if state.phase == HooksPhase::Done && !is_ended_elsewhere {
             drop(state);
@@ -161,8 +162,8 @@ impl HooksShared {
         }
     }
 
-    /// Begins the shutdown if it has not begun, and waits for the hooks; or, if this module ends the process,
-    /// for that end.
+    /// Begins the shutdown if it has not begun, and waits until the hooks have run. If this module ends the
+    /// process, waits for that end and does not return.
     pub(super) fn guard_dropped(&self) {
         self.begin(ShutdownCause::End);
         callbacks::about_to_block();
@@ -180,7 +181,7 @@ impl HooksShared {
 
     // ----- the two threads -----
 
-    /// Waits for the shutdown, and then for its deadline. The timekeeper runs this.
+    /// Waits until the shutdown begins, and then until its deadline. The timekeeper runs this.
     pub(super) fn keep_time(&self, bell: Bell) {
         bell.wait();
         if let Some(number) = self.signals.number() {
@@ -191,7 +192,7 @@ impl HooksShared {
             // This check comes before the deadline: a shutdown that ended in time counts, even if this thread
             // is late.
             if state.phase == HooksPhase::Done && !state.ends && state.guard_is_dropped {
-                return; // the rest of the process is `main`'s
+                return; // from here on `main` decides when the process ends
             }
             state = match state.deadline {
                 Some(deadline) if Instant::now() >= deadline => break,
@@ -208,7 +209,7 @@ impl HooksShared {
         low_level::exit(status);
     }
 
-    /// Waits for the shutdown, and runs the hooks. The runner runs this.
+    /// Waits until the shutdown begins, and runs the hooks. The runner executes this.
     pub(super) fn run_hooks(&self) {
         let mut state = self.state.lock();
         state.runner = Some(thread::current().id());
@@ -219,9 +220,9 @@ impl HooksShared {
         self.run_those_left();
     }
 
-    /// Has another thread run the hooks that have not begun, and does not return. For a runner that is inside
-    /// other code of this crate. Perhaps it acts as a worker there, has a current token, or is inside a
-    /// callback, and the next hook must run without these.
+    /// Starts another thread for the hooks that have not begun, and does not return. It is called by a runner
+    /// that is inside other code of this crate. Perhaps the runner acts as a worker there, has a current
+    /// token, or is inside a callback. The next hook must run without these.
     fn run_those_left_elsewhere(self: &Arc<Self>) {
         let next = Arc::clone(self);
         let thread = thread::Builder::new().name("shutdown hooks".into()).spawn(move || next.run_hooks());
@@ -326,7 +327,8 @@ mod tests {
             tell.send(())
         });
         thread::yield_now();
-        // Most probably the timekeeper waits. This lock keeps it from looking until the deadline has passed.
+        // Most probably the timekeeper waits. It cannot check the state while this thread holds the lock,
+        // until the deadline has passed.
         let mut state = shared.state.lock();
         thread::sleep(Duration::from_millis(50));
         (state.phase, state.guard_is_dropped) = (HooksPhase::Done, true);
