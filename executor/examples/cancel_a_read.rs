@@ -25,7 +25,7 @@ impl CancellableTask for Ask {
         let asked = self.0.write_all(b"?");
         let read = asked.and_then(|()| self.0.read_to_string(&mut text)); // knows nothing of tokens
         println!("the read has returned: {read:?}");
-        token.check()?; // the end of the stream, or of our patience?
+        token.check()?; // did the stream end, or was the task cancelled?
         Ok(read.map(|_| text))
     }
 

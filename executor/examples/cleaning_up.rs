@@ -1,4 +1,4 @@
-//! A task that gives back what it has borrowed: a cancelled task, too?
+//! A task must give back the brush that it has borrowed, even if the task is cancelled.
 //!
 //! ```sh
 //! cargo run --example cleaning_up

@@ -1,4 +1,4 @@
-//! Four images of a page, the first of which takes longest: drawn in the order of the page, and as they come.
+//! Four images of a page; the first takes longest. They are drawn in the order of the page, and as they come.
 //!
 //! ```sh
 //! cargo run --example completion_order

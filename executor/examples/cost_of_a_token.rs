@@ -1,5 +1,5 @@
-//! What tokens cost on this machine. Takes a second or two; run it optimised, on a machine that is otherwise
-//! quiet.
+//! Measures what tokens cost on this machine. It takes a second or two. Run it optimised, on a machine that
+//! does nothing else.
 //!
 //! ```sh
 //! cargo run --release --example cost_of_a_token
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// How often each operation runs in a round.
 const TIMES: u32 = 20_000;
-/// The number of rounds. The median counts.
+/// The number of rounds. The result is their median.
 const ROUNDS: usize = 15;
 
 /// Prints how many nanoseconds `work` takes.

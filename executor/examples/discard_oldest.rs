@@ -1,5 +1,5 @@
 //! "Discard oldest" throws away the task at the head of the queue. In a queue ordered by time this is the
-//! oldest task; in one ordered by priority it is the most important.
+//! oldest task. In a queue ordered by priority it is the most important task.
 //!
 //! ```sh
 //! cargo run --example discard_oldest

@@ -1,4 +1,4 @@
-//! A token has the earliest deadline of its own and those above it.
+//! A token's deadline is the earliest of its own deadline and the deadlines of the tokens above it.
 //!
 //! ```sh
 //! cargo run --example earlier_deadline

@@ -10,7 +10,7 @@ use executor::{CancelToken, Latch, prelude::*};
 use std::{error::Error, sync::Arc, time::Duration};
 
 // ANCHOR: leaves
-/// The number of leaves of a tree with this many levels; none if the count was cut short.
+/// The number of leaves of a tree with this many levels; `None` if the count was cancelled.
 fn leaves(levels: u32, begun: &Latch) -> Option<u64> {
     if levels == 0 {
         return Some(1);
@@ -18,7 +18,7 @@ fn leaves(levels: u32, begun: &Latch) -> Option<u64> {
     if levels >= 10 {
         begun.count_down();
         if CancelToken::current().is_cancelled() {
-            return None; // two looks for each thousand leaves
+            return None; // two checks of the token for each thousand leaves
         }
     }
     let (left, right) = join(|| leaves(levels - 1, begun), || leaves(levels - 1, begun));

@@ -1,4 +1,4 @@
-//! A time limit without a cancel: the waiter goes, and the work stays.
+//! A time limit without a cancel: the waiter gives up, and the work goes on.
 //!
 //! ```sh
 //! cargo run --example forgotten_cancel

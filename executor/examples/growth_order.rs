@@ -33,7 +33,7 @@ fn main() -> Result<(), PoolConfigError> {
     // ANCHOR_END: submit
     gate.count_down();
     while pool.stats().threads > 2 {
-        std::thread::yield_now(); // the two above core size end after 50 ms without work
+        std::thread::yield_now(); // the two surplus threads end after 50 ms without work
     }
     println!("later:  {}", pool.stats());
     // ANCHOR: contradiction

@@ -1,6 +1,6 @@
 //! How much work four kinds of tasks get done with more and more threads, what the formula advises for each,
-//! and how a measurement under overload misleads the formula. Takes some twenty seconds; run it on a machine
-//! that is otherwise quiet.
+//! and how a measurement under overload misleads the formula. It takes some twenty seconds. Run it on a
+//! machine that does nothing else.
 //!
 //! ```sh
 //! cargo run --release --example how_many_threads
@@ -71,8 +71,8 @@ fn row(
 }
 
 // ANCHOR: measure
-/// Has a pool of `threads` threads run the task again and again. Returns tasks a second, and the pool's
-/// measurements.
+/// Runs the task again and again on a pool of `threads` threads. Returns the number of tasks a second, and
+/// the pool's measurements.
 fn run(
     threads: usize,
     task: impl Fn() + Copy + Send + 'static,
@@ -93,7 +93,8 @@ fn advice(measured: &WaitCompute) -> String {
 }
 // ANCHOR_END: measure
 
-// One machine code for all callers; otherwise it could be quicker in a task than in its measurement.
+// All callers run the same machine code. Otherwise the work could be quicker in a task than in its
+// measurement.
 #[inline(never)]
 fn compute(steps: u32) {
     for step in 0..steps {
@@ -101,9 +102,9 @@ fn compute(steps: u32) {
     }
 }
 
-/// The number of steps in a millisecond of processor time. The fastest of many attempts counts: a core that
-/// was idle is slow for some tenths of a second, and a core that shares parts with another one is slow while
-/// that one is busy.
+/// The number of steps in a millisecond of processor time. This is the fastest of many attempts. A core that
+/// was idle is slow for some tenths of a second. A core that shares parts with another core is slow while the
+/// other core is busy.
 fn steps_per_ms() -> u32 {
     const STEPS: u32 = 10_000_000;
     let attempt = |_| {

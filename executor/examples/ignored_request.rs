@@ -1,4 +1,4 @@
-//! Two loops: one throws the request to stop away with the error that brings it, and the other passes it on.
+//! Two loops: one discards the error that carries the request to stop, and the other passes the error on.
 //!
 //! ```sh
 //! cargo run --example ignored_request -- ignore

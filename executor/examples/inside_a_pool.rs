@@ -11,7 +11,7 @@ use executor::{Latch, NamedThreads, Task, ThreadPoolExecutor, Timing, prelude::*
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    std::panic::set_hook(Box::new(|_| ())); // the pool's handler reports, and once is enough
+    std::panic::set_hook(Box::new(|_| ())); // the pool's handler reports each panic; no second report is needed
     // ANCHOR: pool
     let threads = Arc::new(NamedThreads::new("indexer").stack_size(256 * 1024));
     let pool = ThreadPoolExecutor::builder()

@@ -1,4 +1,5 @@
-//! A result that no task computes: one thread promises it, and the thread that learns it keeps the promise.
+//! A result that no task computes: one thread makes a promise, and another thread, which learns the result,
+//! completes the promise.
 //!
 //! ```sh
 //! cargo run --example keep_a_promise

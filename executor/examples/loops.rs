@@ -1,4 +1,4 @@
-//! Two loops with tasks as iterations: one that may have them, and one that must not.
+//! Two loops whose iterations become tasks. In one loop that is right, in the other it is wrong.
 //!
 //! ```sh
 //! cargo run --example loops

@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// A value that must be put in order at the end.
+/// A value that needs a clean-up at its end.
 struct Desk(&'static str);
 
 impl Drop for Desk {

@@ -1,6 +1,7 @@
-//! Two threads each raise a flag and then look at the other's. Can both miss the other's flag?
+//! Each of two threads raises its own flag and then looks at the flag of the other thread. Can both find the
+//! other flag down?
 //!
-//! No schedule of the four steps allows it. A processor does, unless the program asks it not to.
+//! No order of the four steps allows that. A processor does, unless the program uses a stronger memory order.
 //!
 //! ```sh
 //! cargo run --release --example memory_order
@@ -23,7 +24,7 @@ fn main() {
     }
 }
 
-/// In how many rounds neither thread saw the other's flag.
+/// The number of rounds in which neither thread saw the other's flag.
 fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
     // ANCHOR: rounds
     let (left, right) = (Apart(AtomicBool::new(false)), Apart(AtomicBool::new(false)));
@@ -58,11 +59,11 @@ fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
     both
 }
 
-/// Has a cache line of its own. Otherwise the two flags would travel together.
+/// Gives a flag its own cache line. Otherwise the cores would exchange both flags together.
 #[repr(align(128))]
 struct Apart(AtomicBool);
 
-/// A place where two threads wait for each other, awake, so that they go on in the same moment.
+/// A place where two threads wait for each other. They do not sleep, so that both go on at the same moment.
 #[derive(Default)]
 struct Meeting {
     came: AtomicUsize,

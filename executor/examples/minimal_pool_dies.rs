@@ -1,5 +1,5 @@
-//! The effect of panicking tasks on the pool that most people write first, and on a pool that is made for
-//! them.
+//! The effect of panicking tasks on two pools: on the pool that most people write first, and on a pool that
+//! catches the panics.
 //!
 //! ```sh
 //! cargo run --example minimal_pool_dies

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// How long a page may take.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// The data that a page asks three other servers for. Only the price comes.
+/// A page asks three other servers for these data. Only the price comes.
 fn answers() -> [(&'static str, Latch); 3] {
     [("the price", Latch::new(0)), ("the stock", Latch::new(1)), ("the reviews", Latch::new(1))]
 }

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pool = ThreadPoolExecutor::builder().threads(1).on_drop(DropPolicy::Detach).build()?;
     let sum = pool.submit(move || {
         let _ = begun.send(());
-        own.lock().unwrap_or_else(PoisonError::into_inner).iter().sum::<i32>() // this wait looks at no token
+        own.lock().unwrap_or_else(PoisonError::into_inner).iter().sum::<i32>() // this wait checks no token
     })?;
     begins.recv()?;
     println!("cancelled: {}", sum.cancel());

@@ -1,5 +1,5 @@
 //! A user's own thread factory: several pools share a budget of threads. A pool that gets fewer threads than
-//! it wants works with those; a pool that gets none tells its submitter.
+//! it wants works with those; a pool that gets no thread returns an error to its submitter.
 //!
 //! ```sh
 //! cargo run --example own_factory

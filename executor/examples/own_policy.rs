@@ -1,4 +1,4 @@
-//! A user's own saturation policy: drops tasks for which there is no room, as `Discard` does, but counts
+//! A user's own saturation policy. Like `Discard`, it drops tasks for which there is no room, but it counts
 //! them.
 //!
 //! ```sh
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 // ANCHOR: policy
-/// For work that is worthless when it is late, such as samples for a display.
+/// Use it for work that is worthless when it is late, such as samples for a display.
 #[derive(Default)]
 struct DiscardAndCount(AtomicU64);
 

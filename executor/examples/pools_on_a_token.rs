@@ -1,4 +1,4 @@
-//! Two pools that hang on one token end with it.
+//! Two pools are stopped when the token that both were given is cancelled.
 //!
 //! ```sh
 //! cargo run --example pools_on_a_token

@@ -1,4 +1,5 @@
-//! Work that looks at no token, in a process of its own, which is killed when its result is no longer wanted.
+//! Work that checks no token runs in a process of its own. The process is killed when its result is no longer
+//! needed.
 //!
 //! ```sh
 //! cargo run --features task-execution/processes --example process_of_its_own
@@ -15,7 +16,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Stands for a library that does not come back.
+/// Stands for a function of a library that does not return.
 fn work() {
     println!("half of the result");
     thread::sleep(Duration::from_hours(1));

@@ -1,4 +1,5 @@
-//! One thread, room for one task, and five tasks at once: what each saturation policy does with them.
+//! One thread, room for one task, and five tasks at once: the example shows what each saturation policy does
+//! with them.
 //!
 //! ```sh
 //! cargo run --example saturation

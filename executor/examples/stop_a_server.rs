@@ -1,5 +1,4 @@
-//! A thread that is blocked in `accept` and one that is blocked in `read` come back when their pool is
-//! stopped.
+//! When a pool is stopped, its threads come back from blocking calls: one from `accept`, and one from `read`.
 //!
 //! ```sh
 //! cargo run --example stop_a_server

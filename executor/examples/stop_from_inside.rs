@@ -1,5 +1,5 @@
-//! A hook that stops its own pool: as an owner, which keeps the pool alive, and with a `Stopper`, which does
-//! not.
+//! A hook that stops its own pool, in two ways. If the hook owns the pool, it keeps the pool alive. If the
+//! hook has a `Stopper`, it does not.
 //!
 //! ```sh
 //! cargo run --example stop_from_inside
@@ -24,7 +24,8 @@ impl<P: Send + Sync> Hooks for Fuse<P> {
 }
 // ANCHOR_END: fuse
 
-/// Whether the pool still exists when all owners have dropped it except, perhaps, its own hook.
+/// Whether the pool still exists after all other owners have dropped it. Perhaps its own hook is an owner,
+/// too.
 fn lives_on(pool: Arc<ThreadPoolExecutor>) -> bool {
     let pool_is_there = Arc::downgrade(&pool);
     drop(pool);
@@ -35,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // ANCHOR: owner
     let fuse = Arc::new(Fuse(OnceLock::new(), |pool: &Arc<ThreadPoolExecutor>| pool.shutdown()));
     let pool = Arc::new(ThreadPoolExecutor::builder().hooks(Arc::clone(&fuse)).build()?);
-    let _ = fuse.0.set(Arc::clone(&pool)); // the pool owns the hook, and the hook the pool
+    let _ = fuse.0.set(Arc::clone(&pool)); // the pool owns the hook, and the hook owns the pool
     // ANCHOR_END: owner
     println!("the hook has an Arc of the pool; dropped, the pool lives on: {}", lives_on(pool));
 

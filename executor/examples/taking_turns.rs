@@ -1,4 +1,4 @@
-//! A long line and a short one on one thread: which line gains by short turns.
+//! A long line and a short line of tasks on one thread: which line ends earlier with short turns?
 //!
 //! ```sh
 //! cargo run --example taking_turns

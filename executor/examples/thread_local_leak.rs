@@ -1,6 +1,6 @@
-//! What one task leaves in a thread-local, the next task on the same worker finds. With a thread for each
-//! task that could not happen. With a pool it leaks memory at best, and one user's data to another user at
-//! worst.
+//! If a task leaves a value in a thread-local, the next task on the same worker finds it. With a thread for
+//! each task that cannot happen. With a pool, at best the memory is lost; at worst one user's data reach
+//! another user.
 //!
 //! ```sh
 //! cargo run --example thread_local_leak
@@ -18,7 +18,7 @@ thread_local! {
 
 fn handle_request(login: Option<&'static str>) -> String {
     if let Some(name) = login {
-        USER.set(Some(name.to_owned())); // and no code takes it out again
+        USER.set(Some(name.to_owned())); // no code removes the value again
     }
     USER.with_borrow(|user| format!("hello, {}", user.as_deref().unwrap_or("stranger")))
 }

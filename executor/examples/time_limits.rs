@@ -1,4 +1,5 @@
-//! Three ways to get what is there in time: from one task, from all of many, from the first of many.
+//! Three ways to get the results that are there in time: of one task, of all tasks, and of the first of many
+//! tasks.
 //!
 //! ```sh
 //! cargo run --example time_limits
@@ -35,11 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn advertisement(pool: &ThreadPoolExecutor, delay: Duration) -> Result<&'static str, Box<dyn Error>> {
     let end = Instant::now() + BUDGET;
     let advertisement = pool.submit(ask("buy this", delay))?;
-    // Here the program draws the page itself, which takes a part of the budget.
+    // Here the program draws the page itself. This takes a part of the budget.
     match advertisement.join_timeout(end.saturating_duration_since(Instant::now())) {
         Ok(text) => Ok(text),
         Err(JoinError::TimedOut(late)) => {
-            late.cancel(); // or it would go on and keep its thread
+            late.cancel(); // otherwise the task would go on and block its thread
             Ok("our own")
         }
         Err(other) => Err(other.into()),

@@ -1,5 +1,5 @@
 //! An uncaught panic ends its thread. The thread that joins it gets the panic, and the process goes on,
-//! unless the panicking thread was that of `main`.
+//! unless the panicking thread was the thread of `main`.
 //!
 //! ```sh
 //! cargo run --example uncaught_panics; echo "status $?"

@@ -1,4 +1,5 @@
-//! How much faster two tasks are at once than one after the other, if their lengths differ.
+//! Two tasks of different lengths: how much faster is it to run them at the same time than one after the
+//! other?
 //!
 //! ```sh
 //! cargo run --example unequal_tasks

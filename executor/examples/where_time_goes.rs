@@ -1,6 +1,6 @@
 //! What the parts of a thread pool cost on this machine: memory for a job, a lock that two threads want, the
-//! wake-up of a thread, and what taking many jobs at once saves. Then whole pools. Takes some seconds; run it
-//! optimised, on a machine that is otherwise quiet.
+//! wake-up of a thread, and how much time a worker saves that takes many jobs at once. Then it measures whole
+//! pools. It takes some seconds. Run it optimised, on a machine that does nothing else.
 //!
 //! ```sh
 //! cargo run --release --example where_time_goes
@@ -74,7 +74,7 @@ fn allocation(rounds: usize) {
 // ANCHOR_END: allocation
 
 // ANCHOR: contention
-/// Has a cache line of its own, so that two counters do not disturb each other.
+/// Gives a counter its own cache line, so that two counters do not disturb each other.
 #[derive(Default)]
 #[repr(align(128))]
 struct Apart<T>(T);
@@ -176,7 +176,8 @@ fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("a few seconds")
 }
 
-/// Looks again and again. On a single core the other thread needs the core now and then.
+/// Looks again and again. From time to time it yields, because on a single core the other thread needs the
+/// core.
 fn look_until(found: impl Fn() -> bool) {
     for look in 1_u32.. {
         match look % 256 {
@@ -210,7 +211,7 @@ fn pass_on(take: impl Fn(&mut VecDeque<u32>, &mut VecDeque<u32>)) -> f64 {
                 take(&mut queue.lock().unwrap(), &mut mine);
                 taken += mine.len();
                 if mine.is_empty() {
-                    (0..100).for_each(|_| hint::spin_loop()); // leaves the lock to the other thread
+                    (0..100).for_each(|_| hint::spin_loop()); // lets the other thread take the lock
                 }
                 mine.clear();
             }

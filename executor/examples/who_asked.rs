@@ -12,13 +12,13 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: work
-/// Code deep down, which does not know who could ask it to stop.
+/// Code of a lower layer, which does not know which party could ask it to stop.
 fn look_up() -> Result<&'static str, Cancelled> {
     CancelToken::current().sleep(Duration::from_hours(1))?;
     Ok("found")
 }
 
-/// Code at the edge, which must answer.
+/// Code of the top layer, which must send the answer.
 fn answer(token: &CancelToken) -> String {
     match token.attach(look_up) {
         Ok(text) => format!("200 {text}"),

@@ -1,11 +1,12 @@
-//! The run times of a series: how they add up, and what happens when runs are late, when runs panic, when the
-//! series is changed, and when its pool ends.
+//! The times at which a series runs. The arguments show how delays add up, late runs, runs that panic,
+//! changes of the series, and the end of its pool.
 //!
 //! ```sh
 //! cargo run --example again -- drift|late|panics|changes|ends
 //! ```
 //!
-//! For a busy machine, a longer period than 100 ms can follow `late`, `panics` or `changes`: `-- late 1000`.
+//! The period is 100 ms. On a busy machine, give a longer one after `late`, `panics` or `changes`: `-- late
+//! 1000`.
 
 mod changes;
 mod drift;
@@ -32,8 +33,8 @@ fn main() {
     }
 }
 
-/// The time of an event, in periods after `start`, rounded down to halves: no run is early, and the lateness
-/// on a busy machine is not the series' fault.
+/// The time of an event, in periods after `start`, rounded down to halves. No run is early, so this hides
+/// only the small delays of a busy machine.
 fn periods(start: Instant, period: Duration, when: Instant) -> String {
     let halves = when.duration_since(start).div_duration_f64(period / 2).floor();
     format!("{:.1}", halves / 2.0)

@@ -1,4 +1,4 @@
-//! The classic listing: the submitter takes a permit, and the task is wrapped in a closure that gives it
+//! The classic listing: the submitter takes a permit. The task is wrapped in a closure that gives the permit
 //! back.
 
 use crate::trials::Bounded;

@@ -1,10 +1,10 @@
-//! What can happen to a task below a bound, except that it runs.
+//! What can happen to a task in the executor below a bound, apart from a normal run.
 
 use executor::{BoundedExecutor, ManualExecutor, RejectReason, prelude::*};
 use std::sync::{Arc, mpsc};
 use std::{thread, time::Duration};
 
-/// At most two tasks are under way in the executor below, which does what the trial says.
+/// At most two tasks are under way in the executor below. The trial says what that executor does with them.
 pub trait Bounded: Send + Sync + 'static {
     fn submit(&self) -> Result<(), String>;
     fn below(&self) -> &ManualExecutor;
@@ -27,7 +27,7 @@ pub fn all(bounded: impl Bounded) {
 }
 // ANCHOR_END: trials
 
-/// The submitter's answer, within a second.
+/// The answer that the submitter gets, if it comes within a second.
 fn submit(bounded: &Arc<impl Bounded>) -> String {
     let (tell, answer) = mpsc::channel();
     let bounded = Arc::clone(bounded);

@@ -3,7 +3,7 @@
 use executor::fork_join::join;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A piece of this many elements is searched without a look at the flag.
+/// A task searches a piece of this many elements without checking the flag.
 pub const PIECE: usize = 1000;
 
 // ANCHOR: find
@@ -14,11 +14,11 @@ pub fn find<T: PartialEq + Sync>(items: &[T], wanted: &T) -> Option<usize> {
 
 fn find_in<T: PartialEq + Sync>(items: &[T], wanted: &T, start: usize, found: &AtomicBool) -> Option<usize> {
     if found.load(Relaxed) {
-        return None; // another piece has it
+        return None; // another task has found it
     }
     if items.len() <= PIECE {
         let place = items.iter().position(|item| item == wanted)?;
-        found.store(true, Relaxed); // says only that; the result has the place
+        found.store(true, Relaxed); // the flag orders nothing: the place is in the result
         return Some(start + place);
     }
     let middle = items.len() / 2;

@@ -9,7 +9,7 @@ pub fn points(numbers: &[u32]) -> Vec<Point> {
     numbers.chunks_exact(2).map(|pair| (pair[0].into(), pair[1].into())).collect()
 }
 
-/// Positive if `point` lies to the left of the way from `from` to `to`, and larger the farther away it is.
+/// Positive if `point` lies to the left of the line from `from` to `to`. The value grows with the distance.
 pub fn left_of(from: Point, to: Point, point: Point) -> i64 {
     (to.0 - from.0) * (point.1 - from.1) - (to.1 - from.1) * (point.0 - from.0)
 }
@@ -25,7 +25,7 @@ pub fn hull(points: &[Point]) -> Vec<Point> {
     [vec![first], above, vec![last], below].concat()
 }
 
-/// The corners to the left of the way from one corner to another.
+/// The corners to the left of the line from one corner to another.
 fn side(points: &[Point], from: Point, to: Point) -> Vec<Point> {
     let outside: Vec<_> = points.iter().copied().filter(|&point| left_of(from, to, point) > 0).collect();
     let Some(&farthest) = outside.iter().max_by_key(|&&point| (left_of(from, to, point), point)) else {

@@ -1,4 +1,5 @@
-//! Five problems that are divided, conquered and put together, each compared with the result of one thread.
+//! Five problems that are solved by divide and conquer. Each result is compared with the result of one
+//! thread.
 //!
 //! ```sh
 //! cargo run --example divide_and_conquer
@@ -12,12 +13,12 @@
 #[allow(dead_code)] // another example needs the rest
 mod input;
 
-mod quicksort; // all the work before the halves
-mod find; // in a slice: the other half learns of the find
-mod tree; // in a tree: a token tells the other nodes
+mod quicksort; // all the work comes before the halves
+mod find; // a search in a slice: a flag stops the other half
+mod tree; // a search in a tree: a token stops the other tasks
 mod matrix; // rows of a product
 mod hull; // the convex hull of points
-mod one_thread; // the same without tasks
+mod one_thread; // the same problems without tasks
 
 use executor::fork_join::ForkJoinPool;
 use std::error::Error;

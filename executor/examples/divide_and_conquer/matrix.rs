@@ -1,5 +1,5 @@
-//! The product of two matrices that lie row by row in slices. Halves of its rows are computed at the same
-//! time.
+//! The product of two matrices, which are stored row by row in slices. The two halves of its rows are
+//! computed at the same time.
 
 use executor::fork_join::join;
 

@@ -2,7 +2,7 @@
 
 use super::hull::{Point, left_of};
 
-/// Each element of the product by itself.
+/// Computes each element of the product separately.
 pub fn multiply(a: &[u32], b: &[u32], inner: usize, width: usize) -> Vec<u64> {
     let element = |row: &[u32], column: usize| {
         let of_b = b.iter().skip(column).step_by(width);
@@ -11,7 +11,8 @@ pub fn multiply(a: &[u32], b: &[u32], inner: usize, width: usize) -> Vec<u64> {
     a.chunks(inner).flat_map(|row| (0..width).map(move |column| element(row, column))).collect()
 }
 
-/// Andrew's scan: from left to right, without the corners at which the way turns left; then back.
+/// Andrew's scan: goes through the points from left to right, and removes each corner at which the path turns
+/// left; then goes back in the same way.
 pub fn hull(points: &[Point]) -> Vec<Point> {
     let mut sorted = points.to_vec();
     sorted.sort_unstable();
@@ -21,7 +22,7 @@ pub fn hull(points: &[Point]) -> Vec<Point> {
     }
     let mut there = turns_right(sorted.iter().copied());
     let mut back = turns_right(sorted.iter().rev().copied());
-    there.pop(); // each begins where the other ends
+    there.pop(); // each path begins where the other ends
     back.pop();
     there.append(&mut back);
     there

@@ -4,7 +4,7 @@
 use executor::fork_join::join;
 use std::cmp::Ordering;
 
-/// Fewer numbers are not worth a second thread.
+/// A second thread is worth its cost only for at least this many numbers.
 const THRESHOLD: usize = 1000;
 
 // ANCHOR: sort

@@ -1,5 +1,5 @@
-//! How small should the pieces be? A sum with each threshold, by `join`, by `fork`, and by a pool that does
-//! not steal.
+//! How small should the pieces be? The example computes a sum with each threshold: by `join`, by `fork`, and
+//! on a pool that does not steal.
 //!
 //! ```sh
 //! cargo run --example granularity -- counts

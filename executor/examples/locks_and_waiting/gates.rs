@@ -1,4 +1,4 @@
-//! Two more things to wait for, each made of a lock, a condition variable and a number.
+//! A latch and a semaphore, each made of a lock, a condition variable and a number.
 
 use std::sync::{Condvar, Mutex};
 

@@ -60,7 +60,7 @@ fn a_lost_wake_up() {
 }
 
 // ANCHOR: between
-/// Called between the reader's look and its sleep: another thread puts a letter in.
+/// Called after the reader has looked and before it sleeps: another thread puts a letter in.
 fn a_letter_comes(post: &Arc<Post>) {
     let other = {
         let post = Arc::clone(post);

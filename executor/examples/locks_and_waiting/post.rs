@@ -1,6 +1,7 @@
 //! A letter box, and three ways to wait for a letter. One of them is right.
 //!
-//! `between` belongs to the trials. It is called between the look and the sleep, in the moment that decides.
+//! `between` is for the trials. It is called after the look and before the sleep: a letter that comes at that
+//! moment decides whether the way is right.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
@@ -36,7 +37,7 @@ impl Post {
 
     // ANCHOR: gap
     pub fn take_with_a_gap(&self, between: impl Fn()) -> Option<Letter> {
-        let is_empty = self.letters.lock().unwrap().is_empty(); // locked, looked, unlocked
+        let is_empty = self.letters.lock().unwrap().is_empty(); // locks, looks, and unlocks
         if is_empty {
             between();
             let letters = self.letters.lock().unwrap();
@@ -66,8 +67,8 @@ impl Post {
     }
 
     // ANCHOR: thief
-    /// Puts a letter in, notifies, and takes the letter out before the lock is free, like a second reader
-    /// that is quicker.
+    /// Puts a letter in, notifies, and takes the letter out before it releases the lock. So it acts like a
+    /// second, quicker reader.
     pub fn put_for_a_thief(&self, letter: Letter) {
         let mut letters = self.letters.lock().unwrap();
         letters.push_back(letter);

@@ -1,4 +1,4 @@
-//! Two halves that borrow from the slice, and a pool whose joins help.
+//! The two halves borrow from the slice, and a join on the pool runs other tasks while it waits.
 
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};

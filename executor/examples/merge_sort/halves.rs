@@ -21,7 +21,7 @@ pub fn submit<T: Send + 'static>(
 }
 // ANCHOR_END: submit
 
-/// Has a task of the pool sort the whole.
+/// Sorts all numbers in a task of the pool.
 pub fn whole<T: Send + 'static>(
     pool: &Pool,
     numbers: Vec<u32>,

@@ -1,4 +1,4 @@
-//! The easy way: a library does all of it.
+//! The easy way: a library does the whole sort.
 
 use super::input::{input, verdict};
 use executor::fork_join::par_sort_unstable;

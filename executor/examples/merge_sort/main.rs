@@ -16,11 +16,11 @@ mod halves; // each half a task of its own
 mod on_top; // tasks on top of tasks
 
 mod plain; // joins its halves
-mod swallow; // joins them, and merges what is there
-mod spin; // asks until they are done
-mod help; // runs other tasks meanwhile
-mod fork_join; // has a pool whose joins help
-mod library; // calls a library that does all of it
+mod swallow; // ignores failed joins, and merges the list as it is
+mod spin; // asks again and again until its halves are done
+mod help; // runs other tasks while it waits
+mod fork_join; // a join runs other tasks while it waits
+mod library; // calls a library that does the whole sort
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! How many tasks lie on top of each other on one stack.
+//! Counts how many tasks are nested on one stack.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! Each task submits its halves and joins them. On a pool of few threads they starve.
+//! Each task submits its halves and joins them. On a pool with few threads the tasks starve.
 
 use super::halves::{Pool, submit, whole};
 use super::input::{input, verdict};
@@ -33,7 +33,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
         match whole(&pool, input(), sort).join()? {
             Ok(result) => println!("threads: {threads:2}  {}", verdict(&result)),
             Err(report) if threads == 1 => println!("threads:  1  {report:#}"),
-            Err(_) => println!("threads: {threads:2}  starvation deadlock"), // timing decides which circle
+            Err(_) => println!("threads: {threads:2}  starvation deadlock"), // the reported circle varies
         }
     }
     Ok(())

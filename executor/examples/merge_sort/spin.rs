@@ -37,7 +37,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
             let stats = pool.stats();
             println!("after a second: {} active, {} starved", stats.active, stats.starved);
             println!("more than a million questions: {}", QUESTIONS.load(Relaxed) > 1_000_000);
-            drop(pool.shutdown_now()); // cancels what runs
+            drop(pool.shutdown_now()); // cancels the running tasks
             println!("after the cancel: {:?}", all.join()?);
         }
         Err(other) => return Err(other.into()),

@@ -1,4 +1,4 @@
-//! The halves lie in one list. A task ignores the outcome of its joins, and merges what is there.
+//! Both halves are in one list. A task ignores failures of its joins, and merges the list as it is.
 
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};
@@ -37,7 +37,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
         let own = shared.clone();
         let all = shared.pool.submit(move || {
             sort(&own, 0..input().len());
-            let result = own.numbers.lock().unwrap().clone(); // halves given up may be sorted later
+            let result = own.numbers.lock().unwrap().clone(); // abandoned tasks may sort it later
             (verdict(&result), own.pool.stats().starved)
         });
         let (verdict, starved) = all?.join()?;

@@ -10,9 +10,9 @@
 
 #![allow(unreachable_pub)] // the modules read like those of a library
 
-mod right_bound; // inside the array for one function, and behind it for the other
+mod right_bound; // the last index for the caller, the index after it for the function
 mod whole_array; // the base case sorts the whole array
-mod lost; // the harm of that while another task merges
+mod lost; // the same, while another task merges
 mod missing_brace; // the function always returns
 
 use std::error::Error;

@@ -1,5 +1,5 @@
-//! The caller takes the right bound for the last index. The function takes it for the first index behind its
-//! part.
+//! For the caller, the bound `right` is the last index of the part. For the function it is the first index
+//! after the part.
 
 // ANCHOR: sort
 fn sort(array: &mut [u32], left: usize, right: usize) {

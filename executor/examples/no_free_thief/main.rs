@@ -1,5 +1,5 @@
-//! "Others can steal it" is no promise: a thief must be free. Pairs of jobs wait for each other in pools of
-//! two workers, under a watchdog.
+//! "Other workers can steal the job" is no guarantee: one of them must be free. Pairs of jobs wait for each
+//! other in pools of two workers, under a watchdog.
 //!
 //! ```sh
 //! cargo run --example no_free_thief

@@ -1,4 +1,4 @@
-//! The effect of time limits on a masked step: its caller's limit, and its own.
+//! The effect of two time limits on a masked step: the limit of its caller, and its own limit.
 
 use super::Task;
 use executor::channel::{Receiver, ReceiverExt, SenderExt, bounded};

@@ -1,4 +1,4 @@
-//! Steps that must not be cut off half-way: two wrong ways and two right ones.
+//! Steps that must not be interrupted half-way: two wrong ways and two right ways.
 //!
 //! ```sh
 //! cargo run --example non_cancelable_task -- retries

@@ -1,4 +1,4 @@
-//! Java's way, step by step: try again, and pass the request on in the end.
+//! Java's way, step by step: try again after each request to stop, and pass the request on at the end.
 
 use super::Task;
 use executor::CancelToken;
@@ -29,7 +29,7 @@ pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
 }
 // ANCHOR_END: retries
 
-/// A worker is asked to stop, and then waits for a task that is there already.
+/// A worker is asked to stop. Then it waits for a task, although a task is there already.
 pub fn cancelled_before(next_task: fn(&Receiver<Task>) -> Option<Task>) -> Result<(), Box<dyn Error>> {
     let (desk, tasks) = bounded(1);
     desk.put("paint the door")?;

@@ -1,4 +1,4 @@
-//! Two steps that are shielded from the request while they must not be cut off.
+//! Two steps that mask the request to stop while they must not be interrupted.
 
 use super::Task;
 use super::half_way::Stamp;
@@ -14,7 +14,8 @@ pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
 // ANCHOR_END: next_task
 
 // ANCHOR: move_one
-/// Takes a task from one desk, stamps it and puts it on the other. A cancel stops it until it has the task.
+/// Takes a task from one desk, stamps it and puts it on the other. A cancel can stop this only before it has
+/// taken the task.
 pub fn move_one(from: &Receiver<Task>, to: &Sender<Task>, stamp: Stamp<'_>) -> Result<(), Box<dyn Error>> {
     let task = from.take()?;
     masked(|| {

@@ -1,4 +1,5 @@
-//! Two mistakes at the end of a line: a wait with the lock, and tasks handed out that the user never made.
+//! Two mistakes at the shutdown of a line of tasks. The line waits while it holds its lock, and it hands out
+//! wrapper tasks that the user never made.
 
 use crate::line::Line;
 use executor::{Latch, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};

@@ -1,5 +1,5 @@
-//! Each lane has a thread, and a stripe's number decides its lane. The example counts in turns: in a turn,
-//! each of two threads runs one task.
+//! Each lane has a thread, and a stripe's number decides its lane. The example counts in turns. In one turn,
+//! each of the two threads runs one task.
 
 use executor::{ManualExecutor, StripedExecutor, prelude::*};
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Wrong ways to keep an order, each beside the library's.
+//! Wrong ways to keep tasks in order, each compared with the library's way.
 //!
 //! ```sh
 //! cargo run --example order_mistakes -- flag
@@ -13,7 +13,7 @@
 mod at_once; // how many tasks run at once
 mod line; // each task starts the next
 
-mod at_the_end; // one waits with the lock, one returns wrappers
+mod at_the_end; // one waits while it holds the lock, one returns wrappers
 mod flag; // left set by a task that dies
 
 mod lanes; // a thread for each group of stripes

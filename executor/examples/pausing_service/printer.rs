@@ -1,4 +1,4 @@
-//! A printer that prints orders, in rounds from one pause to the next.
+//! A printer of orders. A round lasts from one pause to the next.
 
 use executor::channel::{Receiver, ReceiverExt, TakeError};
 use executor::{CancelToken, Executor, JoinError, TaskHandle, masked, prelude::*};
@@ -26,7 +26,8 @@ impl Printer {
     }
 
     /// Ends the round, and waits until the printer has stopped. The returned orders can begin a new round.
-    /// Fails if the pool is stopped or the caller is cancelled; the round ends all the same.
+    /// Returns an error if the pool is stopped or the caller is cancelled. The round ends in these cases,
+    /// too.
     pub fn pause(self) -> Result<Receiver<u32>, JoinError<Receiver<u32>>> {
         self.round.cancel_because("the paper is changed");
         self.orders.join()
@@ -38,7 +39,7 @@ impl Printer {
 fn print_until_cancelled(orders: &Receiver<u32>) -> TakeError {
     loop {
         match orders.take() {
-            Ok(order) => masked(|| print(order)), // a page is printed or not begun
+            Ok(order) => masked(|| print(order)), // a page is printed as a whole, or not begun
             Err(ended) => return ended,
         }
     }

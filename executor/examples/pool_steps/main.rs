@@ -1,4 +1,5 @@
-//! A thread pool in five steps. Each trial shows what goes wrong without a step, and that the step mends it.
+//! A thread pool in five steps. Each trial shows what goes wrong without a step, and that the step repairs
+//! it.
 //!
 //! ```sh
 //! cargo run --example pool_steps            # all trials
@@ -72,7 +73,7 @@ fn an_end() {
     };
     let (pool, done) = (step_2_panic::Pool::new(1), Arc::default());
     (0..3).for_each(|_| pool.execute(job(&done)));
-    drop(pool); // this pool offers nothing else
+    drop(pool); // this pool has no other way to end
     println!("step 2: when the pool was gone, {} of 3 jobs were done", done.load(Ordering::Relaxed));
 
     let (pool, done) = (step_3_end::Pool::new(1), Arc::default());

@@ -16,7 +16,7 @@ pub struct Pool {
 #[derive(Default)]
 struct Shared {
     jobs: Mutex<VecDeque<Job>>,
-    /// There is another job.
+    /// Announces that there is another job.
     changed: Condvar,
 }
 
@@ -31,7 +31,7 @@ impl Pool {
         Self { shared }
     }
 
-    /// Puts a job into the queue and returns. Some worker runs it, in its turn.
+    /// Puts a job into the queue and returns. Later a worker takes the job out and runs it.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
         self.shared.jobs.lock().unwrap().push_back(Box::new(job));
         self.shared.changed.notify_one();

@@ -1,4 +1,4 @@
-//! Step 3: an end. Then all accepted jobs are done and all threads are gone.
+//! Step 3: an end. After it, all accepted jobs are done and all threads are gone.
 //!
 //! The fault: the queue has no bound.
 
@@ -18,11 +18,12 @@ pub struct Pool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// There is another job, or the end has come.
+    /// Announces that there is another job, or that the end has come.
     changed: Condvar,
 }
 
-/// What a worker decides on. One lock guards both parts, so a worker always sees them together.
+/// The state by which a worker decides what to do. One lock guards both parts, so a worker always sees them
+/// together.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
@@ -42,7 +43,7 @@ impl Pool {
         Self { shared, workers }
     }
 
-    /// Puts a job into the queue and returns. Some worker runs it, in its turn.
+    /// Puts a job into the queue and returns. Later a worker takes the job out and runs it.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
         self.shared.state.lock().unwrap().jobs.push_back(Box::new(job));
         self.shared.changed.notify_one();

@@ -1,6 +1,6 @@
-//! Step 4: a bound. The submitter gets a job back for which there is no room, and decides what to do.
+//! Step 4: a bound. If there is no room for a job, the submitter gets it back and decides what to do.
 //!
-//! The fault: the next job is always the one that waited longest, whether or not its client still wants it.
+//! The fault: the next job is always the job that has waited longest, even if its client no longer waits.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,13 +16,14 @@ pub struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    /// There is another job, or the end has come.
+    /// Announces that there is another job, or that the end has come.
     changed: Condvar,
-    /// How many jobs may wait.
+    /// The largest number of jobs that may wait.
     capacity: usize,
 }
 
-/// What a worker decides on. One lock guards both parts, so a worker always sees them together.
+/// The state by which a worker decides what to do. One lock guards both parts, so a worker always sees them
+/// together.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,

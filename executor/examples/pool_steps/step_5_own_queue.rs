@@ -1,6 +1,6 @@
 //! Step 5: a user's own queue. It decides how many jobs wait, and which job is next.
 //!
-//! The faults: a job has no result, and each job has its costs. The library begins here.
+//! The faults: a job has no result, and each job costs a lock and a box. The library goes on from here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
@@ -9,8 +9,8 @@ use std::thread::{self, JoinHandle};
 pub type Job = Box<dyn FnOnce() + Send>;
 
 // ANCHOR: queue
-/// Where jobs wait. The pool calls it under its lock: a queue needs no lock of its own, and must neither call
-/// the pool nor panic.
+/// The place where jobs wait. The pool calls the queue under the pool's lock. So a queue needs no lock of its
+/// own, and must neither call the pool nor panic.
 pub trait Queue: Send {
     /// Accepts a job, or gives it back if there is no room.
     fn push(&mut self, job: Job) -> Result<(), Job>;
@@ -27,11 +27,12 @@ pub struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    /// There is another job, or the end has come.
+    /// Announces that there is another job, or that the end has come.
     changed: Condvar,
 }
 
-/// What a worker decides on. One lock guards both parts, so a worker always sees them together.
+/// The state by which a worker decides what to do. One lock guards both parts, so a worker always sees them
+/// together.
 struct State {
     jobs: Box<dyn Queue>,
     ending: bool,

@@ -1,4 +1,5 @@
-//! Looks at a flag between two primes, but waits where it cannot look.
+//! A producer that checks a flag between two primes, but then waits for a queue, where it cannot check the
+//! flag.
 
 use crate::primes;
 use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -10,7 +11,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// How many primes the queue has room for.
+/// The number of primes for which the queue has room.
 const ROOM: usize = 10;
 
 // ANCHOR: broken
@@ -18,7 +19,8 @@ const ROOM: usize = 10;
 struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
-    /// How many primes it has begun to send. The example looks at this number, so that each run hangs.
+    /// The number of primes that the producer has begun to send. The example looks at this number, so that
+    /// each run hangs.
     begun: AtomicUsize,
 }
 

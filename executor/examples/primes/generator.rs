@@ -1,4 +1,4 @@
-//! Looks at a flag between two primes.
+//! A generator that checks a flag between two primes.
 
 use crate::primes;
 use executor::{ThreadPoolExecutor, prelude::*};

@@ -1,4 +1,4 @@
-//! Three ways to make primes until the caller has enough, and how each is stopped.
+//! Three ways to make primes until the caller has enough of them, and how the caller stops each way.
 //!
 //! ```sh
 //! cargo run --example primes -- generator

@@ -1,4 +1,4 @@
-//! Waits where a cancel reaches it.
+//! A producer whose wait for the queue ends when its task is cancelled.
 
 use crate::primes;
 use executor::channel::{ReceiverExt, Sender, SenderExt, bounded};
@@ -6,7 +6,7 @@ use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::thread;
 
-/// How many primes the queue has room for.
+/// The number of primes for which the queue has room.
 const ROOM: usize = 10;
 
 // ANCHOR: producer

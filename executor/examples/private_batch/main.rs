@@ -1,5 +1,6 @@
-//! Four jobs that wait for each other in pairs, in a pool of two threads. First the workers take one job at a
-//! time, then two. A watchdog ends a trial that does not end by itself, and reports what it saw.
+//! Four jobs that wait for each other in pairs, in a pool of two threads. In the first trial a worker takes
+//! one job at a time, in the second trial two jobs. A watchdog ends a trial that hangs, and reports the state
+//! of the jobs.
 //!
 //! ```sh
 //! cargo run --example private_batch

@@ -1,4 +1,5 @@
-//! The quick way: a task has many positions, and gives half of them away when there is room for another task.
+//! The quick way: each task has many positions, and gives half of them to a new task when there is room for
+//! one.
 
 use super::puzzle::{Position, Puzzle};
 use super::unfinished::{Answer, Unfinished};
@@ -6,7 +7,8 @@ use super::{door::sync::Arc, end::End, search::Search, under_way::UnderWay};
 use executor::{CancelToken, Executor, OwnedPermit, Semaphore, prelude::*};
 use std::collections::VecDeque;
 
-/// The most tasks that are queued or run, and the positions that a task searches before it asks its token.
+/// The largest number of queued and running tasks, and the number of positions that a task searches between
+/// two checks of its token.
 pub struct Bounds(pub usize, pub usize);
 
 type Part = (VecDeque<Position>, UnderWay<Position>, OwnedPermit);

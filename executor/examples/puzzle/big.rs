@@ -9,7 +9,7 @@ use executor::{CancelToken, Executor, ThreadPoolExecutor};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// More positions than the puzzle has.
+/// A number larger than the number of positions of the puzzle.
 const MOST: usize = 20_000_000;
 
 fn fresh() -> Arc<Search<Blocks>> {

@@ -11,7 +11,7 @@ pub type Board = [u8; CELLS];
 pub const EMPTY: u8 = 0;
 pub const COVERED: u8 = u8::MAX;
 
-/// Blocks of the same size are alike: a board on which two of them have changed places is the same position.
+/// Blocks of the same size are alike: if two of them change places, the position stays the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
     pub width: usize,
@@ -36,7 +36,8 @@ impl Blocks {
     }
 
     // ANCHOR: pack
-    /// From the upper left corner on, what begins in each cell; covered cells take no bits.
+    /// Writes the content of each cell, from the upper left corner on: a block that begins there, or nothing.
+    /// Covered cells take no bits.
     pub fn pack(&self, board: &Board) -> Position {
         let (bits, cells) = (self.bits(), &board[..self.width * self.height]);
         let begins = cells.iter().filter(|begins| **begins != COVERED);

@@ -18,7 +18,7 @@ struct Counted<P> {
 impl<P: Puzzle> Counted<P> {
     fn submit(self: &Arc<Self>, position: Position, under_way: UnderWay<Position>) {
         let own = Arc::clone(self);
-        // A refused task is dropped, and its drop is noticed.
+        // A refused task is dropped, and the drop of its `UnderWay` updates the count.
         let _ = self.pool.execute(move || own.visit(position, under_way));
     }
 

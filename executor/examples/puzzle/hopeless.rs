@@ -1,4 +1,4 @@
-//! A puzzle without solution, and which searches notice that there is none.
+//! A puzzle without a solution: which kinds of search notice that there is none?
 
 use crate::trials::{fresh, pool};
 use crate::{classic, counted, puzzles};

@@ -1,5 +1,5 @@
-//! Level by level: all positions that are one move away, then those that are two away. So the first solution
-//! is a shortest one.
+//! Level by level: first all positions that are one move away, then all positions that are two moves away,
+//! and so on. So no solution is shorter than the first one found.
 
 use super::door::sync::Arc;
 use super::puzzle::{Position, Puzzle};
@@ -7,7 +7,7 @@ use super::search::Search;
 use super::unfinished::{Answer, Unfinished};
 use executor::{CancelToken, Executor, InvokeFailure, prelude::*};
 
-/// A task has at least this many positions, if there are as many.
+/// A task has at least this many positions, if the level has that many.
 const BATCH: usize = 64;
 
 /// A solution, or the positions of the next level.

@@ -24,7 +24,7 @@ pub fn of(Way { blocks, boards }: &Way) -> String {
     svg + "</svg>\n"
 }
 
-/// The border, and the blocks inside. The colours are for viewers of the file by itself.
+/// The border, and the blocks inside. These colours are for the file on its own, outside the book.
 fn board(blocks: &Blocks, shown: &Shown) -> String {
     let (width, height) = (blocks.width * CELL, blocks.height * CELL);
     let border =

@@ -8,7 +8,7 @@ use super::unfinished::Unfinished;
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 
-/// So many shards that two threads rarely want the same lock.
+/// The number of shards: with so many, two threads rarely need the same lock at once.
 const SHARDS: usize = 64;
 
 pub struct Seen {
@@ -26,7 +26,7 @@ impl Seen {
         &self.shards[(Mix::default().hash_one(entry) >> 40) as usize % SHARDS] // the set uses the outer bits
     }
 
-    /// Whether the position is new. Of several threads with the same position only one gets true.
+    /// Returns whether the position is new. If several threads ask for the same position, only one gets true.
     pub fn is_new(&self, last: Move, position: Position) -> Result<bool, Unfinished> {
         let entry = Entry::new(last, position);
         let mut shard = self.shard(entry).lock().unwrap();

@@ -2,7 +2,7 @@
 
 use super::way::{Shown, Way};
 
-/// This many boards stand side by side.
+/// The number of boards in one row.
 const IN_A_ROW: usize = 12;
 
 pub fn print(Way { blocks, boards }: &Way) {

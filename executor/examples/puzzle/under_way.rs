@@ -1,8 +1,9 @@
 //! The tasks of a search that are queued or run.
 //!
-//! 1. Each task has an [`UnderWay`]. A task makes the one of another task before it submits that task, while
-//!    it has its own. So the count is zero only when no work is left.
-//! 2. An `UnderWay` is dropped with its task, whether that ran, panicked, was refused, returned or dropped.
+//! 1. Each task has an [`UnderWay`]. Before a task submits another task, it makes the `UnderWay` of that
+//!    task, and still has its own. So the count is zero only when no work is left.
+//! 2. An `UnderWay` is dropped with its task, whether the task ran, panicked, was refused, was handed out or
+//!    was dropped.
 //! 3. Only a task that [completes](UnderWay::complete) has looked at all its positions.
 
 use super::door::sync::Arc;
@@ -32,7 +33,7 @@ impl<T> UnderWay<T> {
 
     pub fn found(self, solution: T) {
         self.end.state.lock().unwrap().found.get_or_insert(solution);
-        self.give_up(Unfinished::Cancelled); // the others need not go on
+        self.give_up(Unfinished::Cancelled); // the other tasks need not go on
     }
 
     pub fn give_up(self, why: Unfinished) {

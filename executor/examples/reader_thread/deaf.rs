@@ -1,4 +1,4 @@
-//! Looks whether it was asked to stop, but waits where it cannot look.
+//! A reader that checks whether it was asked to stop, but then waits in a read, where it cannot check.
 
 use crate::{connect, telegram, wait_for};
 use executor::CancelToken;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use std::{process, thread};
 
 // ANCHOR: deaf
-/// How many reads it has begun. The example looks at this number, so that each run hangs.
+/// The number of reads that the reader has begun. The example looks at this number, so that each run hangs.
 static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
 /// Passes on the incoming telegrams until `token` is cancelled.

@@ -1,4 +1,5 @@
-//! Wakes up now and then, looks whether it was asked to stop, and forgets what it has read so far.
+//! A reader that wakes up again and again and checks whether it was asked to stop. Each time it loses the
+//! bytes that it has read so far.
 
 use crate::{connect, telegram, wait_for};
 use executor::CancelToken;
@@ -11,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: polling
-/// How many reads have come back without a telegram.
+/// The number of reads that have returned without a telegram.
 static WOKEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Passes on the incoming telegrams until `token` is cancelled. Each read has a time-out.

@@ -1,4 +1,4 @@
-//! A thread whose `interrupt` reaches it inside a read.
+//! A thread whose `interrupt` ends a read in which the thread is blocked.
 
 use crate::{connect, telegram};
 use executor::{CancelToken, Cancelled};

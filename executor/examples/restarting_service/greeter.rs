@@ -1,4 +1,4 @@
-//! Greets, in rounds from one greeting to the next. Each round has a token of its own.
+//! A greeter that works in rounds: each new greeting begins a new round. Each round has a token of its own.
 
 use crate::greet;
 use crate::request::{begin_again, says_begin_again};
@@ -37,8 +37,8 @@ impl Greeter {
         round.cancel_because(begin_again());
     }
 
-    /// Makes `round` the current round's token and takes the greeting, under one lock. So no restart falls
-    /// between the two.
+    /// Makes `round` the current round's token and takes the greeting, under one lock. So no restart can come
+    /// between the two steps.
     pub fn begin(&self, round: &CancelToken) -> &'static str {
         let mut state = self.state();
         state.round = round.clone();

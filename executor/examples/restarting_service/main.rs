@@ -1,4 +1,4 @@
-//! A service that begins a new round for one kind of request, and ends with any other.
+//! A service that begins a new round at one kind of request, and ends at every other request.
 //!
 //! ```sh
 //! cargo run --example restarting_service -- restart

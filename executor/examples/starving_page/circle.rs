@@ -21,7 +21,7 @@ pub fn report() -> Result<(), Box<dyn Error>> {
 }
 // ANCHOR_END: circle
 
-/// What the task returns, or why it never will return.
+/// The task's result, or the reason why it can never have one.
 fn wait_for(task: TaskHandle<String>) -> String {
     match task.join() {
         Err(JoinError::Starved(_task, report)) => format!("{report:#}"),

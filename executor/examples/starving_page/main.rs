@@ -1,7 +1,7 @@
 //! A page waits for its header and its footer, which are tasks of the pool whose only thread draws the page.
 //!
 //! ```sh
-//! cargo run --example starving_page                # what the library says of it
+//! cargo run --example starving_page                # the report of the library
 //! cargo run --example starving_page -- other_pool  # the cure
 //! ```
 //!

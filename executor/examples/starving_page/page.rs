@@ -1,4 +1,4 @@
-//! A page, two parts of which are tasks of their own.
+//! A page with two parts that are tasks of their own.
 
 use executor::{FutureTask, JoinError, Starvation, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::thread;

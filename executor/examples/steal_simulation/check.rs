@@ -9,8 +9,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
 
-/// The number of turns, of which the quietest third counts: those in which two unrelated threads disturbed
-/// each other least.
+/// The number of turns. Only a third of them is used: the turns in which two unrelated threads disturbed each
+/// other least.
 const TURNS: usize = 15;
 
 pub fn check() {
@@ -41,7 +41,7 @@ pub fn check() {
     }
 }
 
-/// Work that no compiler leaves out, and that touches no memory.
+/// Work that the compiler cannot remove, and that uses no memory.
 #[inline(never)] // the same code for all callers
 fn work(nanos: u64, steps: u64) {
     let state = (0..nanos * steps / 1_000).fold(nanos, |state, step| black_box(state ^ step).rotate_left(5));
@@ -78,7 +78,7 @@ fn timed(f: impl FnOnce()) -> u64 {
     nanos(began)
 }
 
-/// From the first call on a worker until its end, as the simulation counts.
+/// The time from the first call on a worker until its end, as in the simulation.
 fn in_pool(pool: &ForkJoinPool, tree: &Tree, steps: u64) -> u64 {
     pool.invoke(|| timed(|| joined(tree, 0, steps))).expect("the pool runs")
 }

@@ -10,13 +10,13 @@ pub struct Costs {
     pub call: u64,
     /// A join that puts its second half into the queue, and takes it back.
     pub offer: u64,
-    /// From the look that finds a piece until the thief runs the piece.
+    /// The time from the look at which a thief finds a piece until the thief runs it.
     pub steal: u64,
     /// A look at all queues, or at the awaited half, that finds nothing.
     pub look: u64,
-    /// How long a worker looks before it sleeps.
+    /// How long a worker looks for work before it sleeps.
     pub patience: u64,
-    /// What a worker pays to wake another worker.
+    /// The time that a worker needs to wake another worker.
     pub wake: u64,
     /// The time from the wake-up of a worker until its first look.
     pub wake_up: u64,

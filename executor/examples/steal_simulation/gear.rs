@@ -16,7 +16,7 @@ pub struct Gear {
 }
 
 impl Gear {
-    /// Another piece has come.
+    /// Records another piece.
     pub fn count(&mut self, now: u64, gears: Gears) {
         self.pieces += 1;
         if gears == Gears::One || self.pieces < ROUND {

@@ -8,8 +8,8 @@ use super::seat::Frame;
 const DEPTH: usize = 32;
 
 impl Pool<'_> {
-    /// Makes the next step of a worker, and returns how long it takes. None: the worker sleeps or waits until
-    /// another one wakes it.
+    /// Makes the next step of a worker, and returns how long it takes. `None` means that the worker sleeps or
+    /// waits until another worker wakes it.
     pub fn step(&mut self, worker: usize) -> Option<u64> {
         let Some(frame) = self.seats[worker].frames.pop() else { return self.search(worker) };
         match frame {

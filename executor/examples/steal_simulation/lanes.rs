@@ -7,7 +7,7 @@ use super::tree::Tree;
 use super::trees;
 use std::fmt::Write;
 
-/// Larger than real costs, relative to the pieces, so that they can be seen.
+/// These costs are larger than real costs, compared with the pieces, so that the picture shows them.
 const LARGE: Costs = Costs {
     call: 0,
     offer: 1_000,

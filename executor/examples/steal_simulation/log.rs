@@ -16,7 +16,7 @@ pub enum What {
     TakesBack(usize),
     /// The worker steals this half from the queue of that worker.
     Steals(usize, usize),
-    /// The worker steals this half from that worker, while it waits for the third half.
+    /// The worker waits for the half `.2`. Meanwhile it steals the half `.0` from the worker `.1`.
     Helps(usize, usize, usize),
     /// The worker waits for this half, which was stolen.
     Waits(usize),
@@ -25,7 +25,7 @@ pub enum What {
     /// The worker has ended this half, which it had stolen.
     Ends(usize),
     Sleeps,
-    /// The worker is woken, and looks when the time for waking up is over.
+    /// Another worker has woken this worker. It looks for work when the time that a wake-up takes is over.
     IsWoken,
 }
 
@@ -34,7 +34,7 @@ pub enum What {
 pub struct Run {
     /// When the whole tree was done.
     pub time: u64,
-    /// How much time went into the work itself.
+    /// The time that the workers spent on the work itself.
     pub worked: u64,
     pub offered: u64,
     pub stolen: u64,

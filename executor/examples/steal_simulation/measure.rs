@@ -21,7 +21,7 @@ pub fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("it takes seconds")
 }
 
-/// Measures many turns and takes the lower quartile: other programs can only make a turn longer.
+/// Measures many turns and returns the lower quartile, because other programs can only make a turn longer.
 pub fn costs() -> Costs {
     let (one, two) = (pool(1), pool(2));
     let turns =
@@ -47,7 +47,7 @@ pub fn costs() -> Costs {
     Costs { call, offer, steal, look, patience: 10 * look, wake, wake_up, gears: Gears::Two }
 }
 
-/// So few offers that the queue does not change its gear.
+/// The number of offers: so few that the queue does not change its gear.
 const OFFERS: u64 = 60;
 
 /// When the halves of a join began, counted from the call of `join`.

@@ -55,7 +55,7 @@ impl Drawing {
         let fill = match class {
             "busy" => "#2f6fb3",
             "wait" => "#c98a1b",
-            _ => "#ddd", // for viewers of the file by itself
+            _ => "#ddd", // for the file on its own, outside the book
         };
         writeln!(
             self.svg,

@@ -12,7 +12,7 @@ pub struct Pool<'a> {
     pub costs: Costs,
     pub seats: Vec<Seat>,
     pub now: u64,
-    /// The time, number and worker of each next step. Of steps at the same time, the one that the program
+    /// The time, number and worker of each next step. If two steps have the same time, the step that was
     /// planned first comes first.
     agenda: BinaryHeap<Reverse<(u64, u64, usize)>>,
     turns: u64,
@@ -22,7 +22,7 @@ pub struct Pool<'a> {
     pub owner: Vec<usize>,
     pub thief: Vec<usize>,
     pub done: Vec<bool>,
-    /// What the worker whose step this is must pay for waking others.
+    /// The time that the present step costs extra, because its worker wakes other workers.
     pub owed: u64,
     pub run: Run,
     pub keeps_log: bool,

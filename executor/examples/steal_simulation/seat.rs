@@ -22,7 +22,7 @@ pub enum Frame {
 #[derive(Default)]
 pub struct Seat {
     pub frames: Vec<Frame>,
-    /// The second halves that thieves may take, the oldest first.
+    /// The second halves that thieves can take, the oldest first.
     pub queue: VecDeque<usize>,
     pub gear: Gear,
     /// The stolen halves that the worker has begun: their nodes, and the gear below each.

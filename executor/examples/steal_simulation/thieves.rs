@@ -17,8 +17,8 @@ impl Pool<'_> {
         self.announce();
     }
 
-    /// A worker with an empty stack takes the oldest half of another worker. Chance decides which worker it
-    /// asks first.
+    /// A worker with an empty stack takes the oldest half of another worker. It asks the other workers one
+    /// after the other, beginning with a random one.
     pub fn search(&mut self, worker: usize) -> Option<u64> {
         let workers = self.seats.len();
         let first = self.seats[worker].next_random() % workers;
@@ -52,8 +52,8 @@ impl Pool<'_> {
     }
 
     // ANCHOR: follow
-    /// A piece of the half for which the worker waits: from the queue of the half's thief, or from the thief
-    /// of the half that this thief waits for.
+    /// Takes a piece of the half for which the worker waits. The piece is in the queue of the half's thief.
+    /// If that thief waits for a stolen half, too, the piece can be in the queue of the second thief.
     pub fn follow(&mut self, worker: usize, awaited: usize) -> Option<usize> {
         let mut half = awaited;
         for _ in 0..self.seats.len() {

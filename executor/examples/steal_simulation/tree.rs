@@ -7,7 +7,7 @@ pub struct Node {
     pub before: u64,
     /// The work after a join, such as a merge.
     pub after: u64,
-    /// The second half of a join.
+    /// The node of the second half, if this node is a join.
     pub second: Option<usize>,
     pub end: usize,
 }

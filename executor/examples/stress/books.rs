@@ -1,4 +1,4 @@
-//! The books of the tasks: each task must run once, or be dropped once.
+//! The records of the tasks: each task must run once, or be dropped once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -13,7 +13,7 @@ pub(crate) struct Books {
     pub(crate) dropped_unrun: AtomicU64,
 }
 
-/// Each task has one: it records that the task runs and that it is dropped.
+/// The record of one task: it notes that the task runs, and that the task is dropped.
 pub(crate) struct Entry {
     books: Arc<Books>,
     ran: bool,

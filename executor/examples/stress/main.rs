@@ -1,5 +1,6 @@
-//! Many threads at once do to executors all that users can do, and the example keeps books: at the end of
-//! each life every task must have been run once, or dropped once, and all counts must agree.
+//! Many threads call all methods of executors at the same time, and the example records what happens to each
+//! task. When an executor has ended, every task must have been run once, or dropped once, and all counts must
+//! agree.
 //!
 //! It tries pools alone, with every setting. And it tries all kinds of executors together, whose tasks fork,
 //! spawn, plan and wait for each other.

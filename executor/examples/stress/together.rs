@@ -46,8 +46,8 @@ impl World {
         }
     }
 
-    /// The executors end in some order, beside the submitters. The wrappers wait for no other executor, so
-    /// they end first.
+    /// The executors end in a random order, while the submitters still run. The wrappers wait for no other
+    /// executor, so they end first.
     fn end(&self, random: &mut Random) {
         let all: [&dyn ExecutorService; 6] =
             [&self.stripes, &self.serial, &self.bounded, &self.threads, &self.forks, &self.scheduler];
@@ -66,7 +66,7 @@ impl World {
     }
 }
 
-/// The life of such a world. Returns the number of its tasks.
+/// Makes a set of executors, uses them and ends them. Returns the number of their tasks.
 pub(crate) fn one_life(seed: u64) -> u64 {
     let mut random = Random::of(seed);
     let world = Arc::new(World::of(&mut random));
@@ -97,7 +97,7 @@ pub(crate) fn one_life(seed: u64) -> u64 {
     books.close(seed)
 }
 
-/// Gives a task to some executor.
+/// Gives a task to one of the executors.
 fn submit(world: &Arc<World>, random: &mut Random, depth: u32) -> Option<TaskHandle<u64>> {
     let (what, where_to) = (random.below(1 << 40), random.below(9));
     let (entry, inside) = (Entry::new(&world.books), Arc::clone(world));
@@ -179,7 +179,7 @@ fn leaf_of_any(world: &World) -> impl FnOnce() -> Result<u64, ()> + Send + 'stat
     move || Ok(entry.run(2))
 }
 
-/// Waits for a task. The wait ends in one way or another.
+/// Waits for a task. The wait can end in several ways.
 fn end_of(handle: TaskHandle<u64>) {
     match handle.join() {
         Ok(_) | Err(JoinError::Cancelled) => {}

@@ -1,4 +1,4 @@
-//! A page asks for the weather, within a time limit and on its own thread, and is saved afterwards.
+//! A page asks for the weather on its own thread, with a time limit. Afterwards the page is saved.
 
 use crate::on_the_callers_thread::{late_cancel, taken_back, timed_run};
 use crate::{A_MINUTE, LIMIT};
@@ -7,7 +7,7 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-/// Waits until it is told to stop, so that all runs are the same, and then ignores that.
+/// Waits until it is told to stop, and then ignores the request. So all runs are the same.
 fn stubborn_weather() -> &'static str {
     let token = CancelToken::current();
     while !token.is_cancelled() {

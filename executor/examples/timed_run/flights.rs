@@ -1,4 +1,4 @@
-//! A travel site asks airlines for prices, within a time limit and on an executor.
+//! A travel site asks airlines for prices, on an executor and with a time limit.
 
 use crate::on_an_executor::{NoResult, hides_the_time_out, timed_run};
 use crate::{A_MINUTE, LIMIT};

@@ -21,9 +21,9 @@ mod three_tasks;
 use std::error::Error;
 use std::time::Duration;
 
-/// For tasks that do not end in time.
+/// The limit for tasks that do not end in time.
 const LIMIT: Duration = Duration::from_millis(10);
-/// For tasks that end long before their time is up.
+/// The limit for tasks that end long before their time is up.
 const A_MINUTE: Duration = Duration::from_mins(1);
 
 fn main() -> Result<(), Box<dyn Error>> {

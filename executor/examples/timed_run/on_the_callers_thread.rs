@@ -18,7 +18,7 @@ pub fn late_cancel<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
 // ANCHOR_END: late
 
 // ANCHOR: taken_back
-/// Takes the late cancel back when the task has ended. Still wrong: the cancel may have come just before.
+/// Removes the planned cancel when the task has ended. Still wrong: perhaps the cancel has come just before.
 pub fn taken_back<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     let caller = CancelToken::current();
     let alarm = CancelToken::new().with_timeout(limit);
@@ -30,7 +30,7 @@ pub fn taken_back<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
 // ANCHOR_END: taken_back
 
 // ANCHOR: child
-/// Runs a task here, under a token of its own, which is cancelled when the time is up. No other code looks at
+/// Runs a task here, under a token of its own, which is cancelled when the time is up. No other code uses
 /// that token.
 pub fn timed_run<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     CancelToken::current().with_timeout(limit).attach(task)

@@ -29,7 +29,7 @@ fn main() {
 }
 
 // ANCHOR: long
-/// The long task goes on until the short one has run, or until its patience ends.
+/// The long task goes on until the short one has run, or until its time limit.
 fn long_task(who: &str, after: After<'_>, patience: Duration) {
     let (tell, told) = mpsc::channel();
     let (end, ended) = mpsc::channel();

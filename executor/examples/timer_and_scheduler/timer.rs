@@ -1,4 +1,4 @@
-//! A timer with one thread, which watches the time and runs what is due. Its fault is that one thread does
+//! A timer with one thread, which waits for the time and runs the due jobs. Its fault is that one thread does
 //! both.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ impl Timer {
         Self { new }
     }
 
-    /// Plans a job for when `delay` has passed. False if the timer is dead.
+    /// Plans a job that runs when `delay` has passed. Returns false if the timer's thread has ended.
     pub(crate) fn after(&self, delay: Duration, job: impl FnOnce() + Send + 'static) -> bool {
         self.new.send((Instant::now() + delay, Box::new(job))).is_ok()
     }

@@ -1,4 +1,5 @@
-//! A parallel walk through a tree: results as they come, and a latch that opens when all are there.
+//! A parallel walk through a tree: the caller gets each result as it comes, and a latch opens when all
+//! results are there.
 //!
 //! ```sh
 //! cargo run --example tree_walk

@@ -1,7 +1,7 @@
 //! Which tasks ran when a pool was shut down abruptly: the classic listing, and the library's.
 //!
 //! ```sh
-//! cargo run --example what_was_running -- classic   # says that a task was cut off which was done
+//! cargo run --example what_was_running -- classic   # reports a finished task as cut off
 //! cargo run --example what_was_running -- ours
 //! ```
 //!
@@ -9,8 +9,8 @@
 
 #![allow(unreachable_pub)] // the modules read like those of a library
 
-mod classic; // a task that has ended looks at the request to stop
-mod pages; // three pages, one of which is done just in time
+mod classic; // a task that has ended checks for the request to stop
+mod pages; // three pages; one of them is done just in time
 
 use executor::{CutOffHow, ThreadPoolExecutor, TrackingExecutor, prelude::*};
 use pages::Pages;

@@ -1,4 +1,4 @@
-//! Three pages to be fetched by two threads.
+//! Three pages that two threads fetch.
 
 use executor::{CancelToken, Cancelled, Latch, masked};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Pages {
         }
     }
 
-    /// This page gives up when it is asked to stop.
+    /// The task that fetches this page ends early when it is asked to stop.
     pub fn half(&self) -> impl FnOnce(&CancelToken) -> Result<(), Cancelled> + Send + use<> {
         let two_run = Arc::clone(&self.two_run);
         move |token| {
@@ -45,7 +45,7 @@ impl Pages {
         self.two_run.wait().expect("main is not cancelled");
     }
 
-    /// Lets the fetched page's task return. The caller has made the request to stop before.
+    /// Lets the task of the fetched page return. Before this call, the caller has asked it to stop.
     pub fn go_on(&self) {
         self.stopped.count_down();
     }
