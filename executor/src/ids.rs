@@ -74,7 +74,7 @@ impl QueueId {
         Self::from_number(id.expect("fewer than 2^39 queue owners exist")).expect("the first number is 1")
     }
 
-    /// Returns the id of the queue owner's first queue, which stands for all its queues.
+    /// Returns the id of the queue owner's first queue. It stands for all queues of this queue owner.
     pub(crate) fn of_all_lanes(self) -> Self {
         let id = self.number() >> Self::LANE_BITS << Self::LANE_BITS;
         Self::from_number(id).expect("the first queue owner has number one")

@@ -23,7 +23,7 @@
 //!
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
-//! | `sync` | | – | the one door to locks, threads and time, so that a model checker can stand behind it |
+//! | `sync` | | – | the only access to locks, threads and time, so that a model checker can replace them |
 //! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who is told of a panic that no caller reads |
 //! | `ids` | [`TaskId`] | The life of a task | the ids of tasks, queues and threads |
 //! | `time` | | Deadlines, reasons, links | a heap of due times, and the thread that acts at deadlines |
@@ -36,14 +36,14 @@
 //! | `thread_pool` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`LifoQueue`], [`PriorityQueue`], [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`], [`Timing`], [`recommended_threads`], [`WaitCompute`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `composed` | [`ManualExecutor`], [`BoundedExecutor`], [`BoundedStats`], [`TrackingExecutor`], [`CutOff`], [`SerialExecutor`], [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`], [`CancellableTask`], [`CancellingExecutor`] | Bounding a pool | executors over other executors: they add bounds, order, or a record of the running tasks |
 //! | `scheduled` | [`ScheduledThreadPoolExecutor`], [`Series`], [`MissedTicks`], [`AfterPanic`] | Schedules against timers | tasks that run later, or again and again |
-//! | `fork_join` | [`ForkJoinPool`](fork_join::ForkJoinPool), [`join`](fork_join::join), [`fork`](fork_join::fork()) | Work stealing | work that splits itself, on threads that take pieces from each other |
+//! | `fork_join` | [`ForkJoinPool`](fork_join::ForkJoinPool), [`join`](fork_join::join), [`fork`](fork_join::fork()) | Work stealing | tasks that split themselves into pieces, on threads that take pieces from each other |
 //! | `system` | [`CancellableStream`], `CancellableListener`, `CancellableChild`, `ShutdownHooks` (feature `signals`) | Blocking that nobody can interrupt | blocking calls of the system, made cancellable; the hooks that run before a process ends |
 //!
 //! # A first path
 //!
-//! The path goes from `submit` to the result. Each stop answers a question that the stop before it raises, and
-//! can be read without opening another file. Together the stops have some fourteen hundred lines, half of
-//! them comments. They leave out three subjects for later: how a pool grows and ends, cancellation, and the
+//! The path goes from `submit` to the result. Each stop answers a question that the stop before it raises,
+//! and can be read without opening another file. Together the stops have some fourteen hundred lines, half of
+//! them comments. The path leaves three subjects for later: how a pool grows and ends, cancellation, and the
 //! other queues.
 //!
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand a task over.
@@ -86,7 +86,7 @@
 //! |---|---|---|
 //! | token | carries the request to stop; tokens form a tree | `cancel/mod.rs` |
 //! | frame | a thread's record of one task that it is running | `cancel/mod.rs` |
-//! | level | one higher while users' code runs on a thread that belongs to no task | `cancel/outside.rs` |
+//! | level | a number for each thread, one higher while the thread runs users' code that belongs to no task | `cancel/outside.rs` |
 //! | observer | is told where a task is, and is dropped with it | `task/observer.rs` |
 //! | parker | the place where a thread sleeps until a wake-up comes | `waiting/parker.rs` |
 //! | wait list | the waiters for one thing, in the order in which they came | `waiting/latch.rs` |
@@ -99,7 +99,7 @@
 //! | worker slot | the record of what one worker has claimed, begun and completed | `thread_pool/batch.rs` |
 //! | tombstone | a cancelled task that is still in its queue | `thread_pool/cancelled.rs` |
 //! | strand | tasks that run one at a time, in order, on the threads of an executor below | `composed/strand/mod.rs` |
-//! | drain task | the task that a strand gives to the executor below, which runs the strand's tasks | `composed/strand/mod.rs` |
+//! | drain task | the task that a strand gives to the executor below; the drain task runs the strand's tasks | `composed/strand/mod.rs` |
 //! | series | a task that runs again and again | `scheduled/series.rs` |
 //! | worker queue | the jobs of one fork/join worker, from which others steal | `fork_join/worker_queue.rs` |
 //! | demand flag | says whether a worker's queue offers thieves enough jobs | `fork_join/demand.rs` |

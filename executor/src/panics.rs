@@ -6,9 +6,9 @@
 //! captured or returned. After a panic in any of them, no thread may be lost, no lock may stay locked, and
 //! every count must be right. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`]
 //! drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported. One kind of unwinding is
-//! no panic and does not stop here: the [`Departure`] of a shutdown hook that ends the process.
+//! no panic, and these functions do not stop it: the [`Departure`] of a shutdown hook that ends the process.
 //!
-//! # Who hears of them
+//! # Who gets a report
 //!
 //! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. But suppose that
 //! the task was handed over with `execute`, or that its handle was dropped. Then a program that writes its
@@ -45,7 +45,7 @@ use crate::sync::{Arc, Mutex, thread};
 
 // ----- a panic as a value -----
 
-/// A panic that was caught, as a value.
+/// A caught panic, as a value.
 ///
 /// Clones share one panic: each clone has the message, and the first caller of
 /// [`take_payload`](Self::take_payload) gets the payload. So a joiner gets the same panic that the executor's
@@ -67,7 +67,7 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// The task that panicked and the handler that gets the report, as far as they are known.
+/// The task that panicked and the handler that gets the report. Either can be unknown.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,
@@ -282,7 +282,7 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 /// implements it, too, so that pools can share a handler.
 ///
 /// The thread that drops the last copy of the panic, usually the worker, calls the handler outside all locks.
-/// A panic in the handler itself is contained and not reported again.
+/// A panic in the handler itself is caught and not reported again.
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
     /// Called when a task (or a callback) panicked and no caller has read the panic, or when a task starved
@@ -353,9 +353,9 @@ impl fmt::Display for PanicReport<'_> {
 
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
-/// Sets the handler of the process, for panics whose pool has no handler of its own. Returns the handler
-/// before, which can be put back. A thread that is calling the old handler keeps it until the call has
-/// returned.
+/// Sets the handler of the process, for panics whose pool has no handler of its own. Returns the previous
+/// handler, so that the caller can restore it later. A thread that is calling the previous handler keeps it
+/// until the call has returned.
 ///
 /// ```
 /// use std::sync::Arc;

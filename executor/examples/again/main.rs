@@ -5,8 +5,8 @@
 //! cargo run --example again -- drift|late|panics|changes|ends
 //! ```
 //!
-//! The period is 100 ms. On a busy machine, give a longer one after `late`, `panics` or `changes`: `-- late
-//! 1000`.
+//! The period of `late`, `panics` and `changes` is 100 ms. A busy machine needs a longer period, such as a
+//! second: `-- late 1000`.
 
 mod changes;
 mod drift;

@@ -1,8 +1,8 @@
-//! Runs many tasks at once and waits for all of them, or for the first that succeeds.
+//! Runs many tasks at the same time, and waits for all of them or for the first success.
 //!
-//! Both calls submit each task and wait once. The special cases need care: a refusal in the middle, a
-//! deadline, a caller that is itself cancelled, an executor that runs the task inside `execute`. One rule
-//! covers them:
+//! Both calls submit the tasks one by one, and then wait. Some cases need care: a refusal in the middle, a
+//! deadline, a cancel of the caller, an executor that runs the task inside `execute`. One rule covers these
+//! cases:
 //!
 //! > When the call returns, the fate of each task is decided: the task has ended, or was cancelled, or comes
 //! > back in the error without having been run. (The body of a cancelled task that ignores its token goes on;
@@ -29,7 +29,7 @@
 //! whole batch. It returns the refused task and the tasks after it, so that the caller can submit them again.
 //! So a batch that is too large for a bounded pool makes progress, and no task is left half done.
 //!
-//! # What a call may take longer than its deadline
+//! # Why a call can end after its deadline
 //!
 //! The calling thread cancels the tasks, and runs the users' callbacks that belong to a cancel: callbacks of
 //! [`on_cancel`](crate::CancelToken::on_cancel) and of [`on_done`](crate::TaskHandle::on_done), and the
@@ -160,7 +160,7 @@ pub(crate) fn submit_to<T: Send + 'static>(
     }
 }
 
-/// Tasks that compete for the first success. Dropping the race cancels the tasks that have not ended.
+/// Tasks that race for the first success. Dropping the race cancels the tasks that have not ended.
 struct Race<T: Send + 'static, E: Send + 'static> {
     running: CompletionQueue<Result<T, E>>,
     /// One entry for each submitted task, by which the race can cancel the task.

@@ -1,4 +1,4 @@
-//! Three executors that fit on a page. The policy of each is easy to state, and so are its faults.
+//! Three short executors. The policy of each executor is easy to describe, and so are its faults.
 //!
 //! * [`DirectExecutor`]: the submitting thread runs the task, without any concurrency. With it, a server that
 //!   was written for a pool becomes single-threaded.

@@ -1,4 +1,4 @@
-//! A wait in the system for a socket or for a cancel, whichever comes first.
+//! A system call that waits until a socket is ready or a token is cancelled.
 
 use std::io;
 use std::os::fd::AsFd;

@@ -40,10 +40,10 @@ use crate::sync::Arc;
 ///
 /// # Cancellation
 ///
-/// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses it. A task that must
-/// send a last message gives the stream a token that is cancelled later. On Windows a read that is blocked
-/// when the cancel comes stays blocked until the peer sends something; give such a stream a time limit
-/// ([`TcpStream::set_read_timeout`]).
+/// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses it. If a task must
+/// send a last message, give the stream another token, which is cancelled later. On Windows a read that is
+/// blocked when the cancel comes stays blocked until the peer sends something; give such a stream a time
+/// limit ([`TcpStream::set_read_timeout`]).
 #[derive(Debug)]
 pub struct CancellableStream {
     token: CancelToken,

@@ -1,4 +1,4 @@
-//! Counts how many of the tasks in a queue were cancelled.
+//! Counts the cancelled tasks in a queue.
 //!
 //! A cancelled task stays in its queue, as a tombstone, until a thread takes it out or clears the queue. A
 //! count of waiting tasks must not include it, so tombstones have a count of their own. The thread pool, the

@@ -1,4 +1,5 @@
-//! The handlers of signals: the first signal raises a flag and rings a bell, the second ends the process.
+//! The handlers of signals. The first signal sets a flag and wakes the timekeeper (it rings the *bell*). The
+//! second signal ends the process.
 
 use std::io;
 
@@ -27,8 +28,8 @@ impl Signals {
     /// Makes SIGINT and SIGTERM ring the bell from now on. That cannot be undone.
     pub(super) fn catch(&self) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
-            // The handlers run in this order: the first signal finds the flag down and raises it, the next
-            // signal finds it up.
+            // The handlers run in this order. The first signal finds the flag unset and sets it; the next
+            // signal finds the flag set.
             flag::register_usize(signal, Arc::clone(&self.number), signal.unsigned_abs() as usize)?;
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
             flag::register(signal, Arc::clone(&self.asked))?;

@@ -57,11 +57,11 @@ impl ShutdownHooks {
         ShutdownBuilder { deadline: Duration::from_secs(10), status_at_deadline: None }
     }
 
-    /// Registers a hook. It runs when the process ends, before the hooks that are registered already, on a
-    /// thread that belongs to the hooks.
+    /// Registers a hook, which runs when the process ends. It runs before the hooks that are registered
+    /// already, on a thread of its own for all hooks.
     ///
     /// A panic in the hook goes to the [panic handler](crate::panics) of the process, and the next hook runs.
-    /// A hook that blocks holds up the others, until the deadline ends the process. A hook may call
+    /// A hook that blocks delays the other hooks, until the deadline ends the process. A hook may call
     /// [`exit`](Self::exit), which ends the hook.
     ///
     /// # Errors

@@ -56,7 +56,7 @@
 //! # On the signal path
 //!
 //! A signal interrupts a thread anywhere, perhaps in the middle of an allocation. So its handler must do very
-//! little. It stores the number of the signal, looks at a flag (is this the second signal?), raises the flag,
+//! little. It stores the number of the signal, looks at a flag (is this the second signal?), sets the flag,
 //! and writes a byte to a socket. Two threads sleep until then: the *timekeeper* reads from that socket, and
 //! the *runner* waits until it must run the hooks. [`install`](ShutdownBuilder::install) starts both, because
 //! at the end the system perhaps has no thread left to give. When the shutdown has begun, the timekeeper
@@ -77,7 +77,7 @@
 //! 1. Exactly one thread takes a hook out of the list: the runner, which then runs the hook, or the thread
 //!    that removes it. So a hook runs once at most.
 //! 2. The phase changes under the lock, and only forward. The step to `Running` also sets the cause and the
-//!    deadline, and raises the flag that makes the next signal the second.
+//!    deadline, and sets the flag that makes the next signal the second.
 //! 3. No hook runs and no hook is dropped under the lock.
 //! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the end of the hooks
 //!    returns.
