@@ -579,8 +579,9 @@ impl Drop for Closure {
         let (drop, mut data) = (self.vtable.drop, self.data);
         // Perhaps the closure has captured the last reference to another task, that task to a third one, and
         // so on. So the drop runs as a callback, which bounds the depth, and stops a panic in a user's
-        // `Drop`. SAFETY: invariant 1; this is the end of the `Closure`, so no other code takes the value out
-        // again. The value may be moved, so its words may be moved. Another thread may drop it: invariant 3.
+        // `Drop`.
+        // SAFETY: invariant 1; this is the end of the `Closure`, so no other code takes the value out again.
+        // The value may be moved, so its words may be moved. Another thread may drop it: invariant 3.
         callbacks::call(move || unsafe { drop(&raw mut data) });
     }
 }
