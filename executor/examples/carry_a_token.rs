@@ -1,4 +1,4 @@
-//! A user's own thread has no token unless the program gives it one.
+//! A thread that the user starts has no token, unless the program gives it a token.
 //!
 //! ```sh
 //! cargo run --example carry_a_token

@@ -25,7 +25,7 @@ fn survivors(queue: impl WorkQueue + 'static) -> Result<String, Box<dyn std::err
     let holds_the_thread = Arc::clone(&gate);
     pool.execute(move || _ = holds_the_thread.wait())?;
 
-    let jobs = [("newsletter", 1), ("fire alarm", 9), ("backup", 3)]; // one more than there is room for
+    let jobs = [("newsletter", 1), ("fire alarm", 9), ("backup", 3)]; // the pool has no room for one of them
     let handles = jobs.map(|(name, priority)| {
         pool.submit(FutureTask::new(move || name).named(name).prioritized(priority)).expect("none is refused")
     });

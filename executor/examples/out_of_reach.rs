@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("joined: {}", sum.join().unwrap_err());
     drop(pool.shutdown_now());
     println!("the pool's thread has ended: {}", pool.await_termination(Duration::from_millis(500)));
-    drop(pool); // does not wait, because of the policy
+    drop(pool); // does not wait, because of the drop policy
     println!("main goes on without the thread");
     // ANCHOR_END: abandon
 

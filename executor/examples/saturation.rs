@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("discard:        {}", five_tasks(Discard, 6)?);
     println!("discard oldest: {}", five_tasks(DiscardOldest, 6)?);
     println!("block for 1 ms: {}", five_tasks(Block::for_at_most(Duration::from_millis(1)), 6)?);
-    println!("block:          {}", five_tasks(Block::new(), 3)?); // the worker goes on before task 3 comes
+    println!("block:          {}", five_tasks(Block::new(), 3)?); // the worker is free before task 3 comes
     Ok(())
 }
 
@@ -50,7 +50,7 @@ fn five_tasks(policy: impl RejectionHandler + 'static, until: u32) -> Result<Str
             std::thread::current().name().unwrap_or("?").to_owned()
         };
         submitted.push(pool.submit(task));
-        running.wait()?; // the first has the thread, so the second fills the queue
+        running.wait()?; // the first task has the thread, so the second task fills the queue
     }
     gate.count_down();
     // ANCHOR: fates

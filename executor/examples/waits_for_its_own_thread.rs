@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pool = ThreadPoolExecutor::builder().thread_factory(NamedThreads::new("renderer")).build()?;
-    let pool = Arc::new(pool); // of one thread
+    let pool = Arc::new(pool); // it has one thread
     // ANCHOR: starve
     let same_pool = Arc::clone(&pool);
     let outer = pool.submit(move || {

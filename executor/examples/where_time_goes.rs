@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: Where the time goes in a thread pool.
 
-#![allow(unreachable_pub)] // the pools read like modules of a library
+#![allow(unreachable_pub)] // the pools are written like modules of a library
 
 #[path = "private_batch/pool.rs"]
 mod private_batch;

@@ -106,7 +106,7 @@ impl Panic {
     }
 
     /// Returns the backtrace of the panic, if [`panics::install_hook`](crate::panics::install_hook) was
-    /// called before. Returns `None` if the last panic on the thread that caught this one had another
+    /// called before. Returns `None` if the last panic on the thread that caught this panic had another
     /// payload. So the result is usually `None` for a payload from another source, as in
     /// [`Promise::panic_with`](crate::Promise::panic_with).
     pub fn backtrace(&self) -> Option<&Backtrace> {

@@ -9,7 +9,7 @@
 //!
 //! The book's chapter: Bounding a pool.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod classic; // a semaphore and a wrapped task
 mod trials; // what can happen to a task

@@ -1,4 +1,4 @@
-//! A search in an unsorted slice. When one piece has found the element, the others stop.
+//! A search in an unsorted slice. When a task has found the element in its piece, the other tasks stop.
 
 use executor::fork_join::join;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -7,7 +7,7 @@
 //!
 //! The book's chapter: Divide and conquer.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 #[path = "../merge_sort/input.rs"]
 #[allow(dead_code)] // another example needs the rest

@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: Granularity.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod ways; // ways to add the elements
 mod counts; // how many pieces there are

@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: Locks and waiting.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod gates;
 mod post;

@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: Divide and conquer.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod input; // the numbers to sort
 mod merge; // two sorted halves become one

@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: Divide and conquer.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod right_bound; // the last index for the caller, the index after it for the function
 mod whole_array; // the base case sorts the whole array

@@ -7,7 +7,7 @@
 //!
 //! The book's chapter: Work stealing.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod lanes; // a pool whose workers take batches that others can steal
 mod pairs; // jobs that wait for each other

@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: Order without a lock.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod at_once; // how many tasks run at once
 mod line; // each task starts the next

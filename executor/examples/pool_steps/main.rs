@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: A pool in five steps.
 
-#![allow(unreachable_pub)] // the steps read like modules of a library
+#![allow(unreachable_pub)] // the steps are written like modules of a library
 
 mod step_1_queue;
 mod step_2_panic;

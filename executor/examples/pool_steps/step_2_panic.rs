@@ -57,7 +57,7 @@ impl Shared {
             if let Some(job) = jobs.pop_front() {
                 return job;
             }
-            jobs = self.changed.wait(jobs).unwrap(); // asleep, and without the lock
+            jobs = self.changed.wait(jobs).unwrap(); // sleeps without the lock
         }
     }
 }

@@ -63,7 +63,7 @@ impl Pool {
     /// Runs all accepted jobs, ends the threads, and returns when they are gone.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().ending = true;
-        self.shared.changed.notify_all(); // a job concerns one worker, the end all of them
+        self.shared.changed.notify_all(); // the end concerns all workers, a job only one
         for worker in self.workers {
             worker.join().expect("no job ends a worker");
         }
@@ -89,7 +89,7 @@ impl Shared {
             if state.ending {
                 return None;
             }
-            state = self.changed.wait(state).unwrap(); // asleep, and without the lock
+            state = self.changed.wait(state).unwrap(); // sleeps without the lock
         }
     }
 }

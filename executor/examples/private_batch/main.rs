@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: Where the time goes in a thread pool.
 
-#![allow(unreachable_pub)] // the pool reads like a module of a library
+#![allow(unreachable_pub)] // the pool is written like a module of a library
 
 mod pool;
 

@@ -10,7 +10,7 @@
 //!
 //! The book's chapter: Searching.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 /// The types that a model checker replaces.
 mod door {

@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: Blocking that nobody can interrupt.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod deaf;
 mod polling;

@@ -7,7 +7,7 @@
 //!
 //! The book's chapter: Cancellation policies.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod greeter;
 mod one_token;

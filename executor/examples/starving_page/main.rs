@@ -9,7 +9,7 @@
 //!
 //! The book's chapter: Tasks that wait for tasks.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod page; // the page and its parts
 

@@ -4,7 +4,7 @@ use super::log::What;
 use super::pool::Pool;
 use super::seat::Frame;
 
-/// At most this many stolen halves lie on top of a worker's waits.
+/// A worker that waits runs at most this many stolen halves, one on top of the other.
 const DEPTH: usize = 32;
 
 impl Pool<'_> {

@@ -8,7 +8,7 @@
 //!
 //! The book's chapters: Work stealing, Granularity.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod tree; // the work
 mod costs; // what the pool costs apart from the work

@@ -1,4 +1,4 @@
-//! A simulated pool: its clock, which workers sleep, and which one is woken.
+//! A simulated pool: its clock, which workers sleep, and which worker is woken.
 
 use super::costs::Costs;
 use super::log::{Event, Run, What};
@@ -18,7 +18,7 @@ pub struct Pool<'a> {
     turns: u64,
     pub asleep: Vec<usize>,
     pub searching: usize,
-    /// Which worker has put each half into its queue, and which one has stolen it.
+    /// Which worker has put each half into its queue, and which worker has stolen it.
     pub owner: Vec<usize>,
     pub thief: Vec<usize>,
     pub done: Vec<bool>,
@@ -83,7 +83,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// A half was offered. If no worker searches, one is woken.
+    /// A half was offered. If no worker searches, a sleeping worker is woken.
     pub fn announce(&mut self) {
         if self.searching == 0
             && let Some(worker) = self.asleep.pop()

@@ -49,7 +49,7 @@ fn merge_sort(elements: u64) -> Tree {
     })
 }
 
-/// A range whose pieces take between one and four times as long as the shortest: for the pictures.
+/// A range for the pictures. Its pieces take between one and four times as long as the shortest piece.
 pub fn uneven() -> Tree {
     Tree::grow(1..9_u64, &|range| match range.end - range.start {
         1 => Piece::Leaf((4 + range.start * 5 % 13) * MICROS),

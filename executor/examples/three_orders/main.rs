@@ -6,7 +6,7 @@
 //!
 //! The book's chapter: Order without a lock.
 
-#![allow(unreachable_pub)] // the module reads like one of a library
+#![allow(unreachable_pub)] // the module is written like a module of a library
 
 mod tasks; // tasks of Ada and of Grace
 

@@ -8,7 +8,7 @@
 //!
 //! The book's chapter: Timed run.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod on_an_executor;
 mod on_its_own_thread;

@@ -41,8 +41,8 @@ fn long_task(who: &str, after: After<'_>, patience: Duration) {
 // ANCHOR_END: long
 
 // ANCHOR: panicking
-/// When one task panics, another is planned already, and a third is planned afterwards. A task that is
-/// dropped unrun drops its sender.
+/// One task panics. Another task was planned before the panic, and a third task is planned after it. A task
+/// that is dropped unrun drops its sender.
 fn panicking_task(who: &str, after: After<'_>) {
     let [(tell, second), (tell_too, third)] = [mpsc::channel(), mpsc::channel()];
     after(Duration::from_millis(200), Box::new(move || _ = tell.send(())));

@@ -37,7 +37,7 @@ fn run(new: &Receiver<(Instant, Job)>) {
             Ok((at, job)) => _ = planned.insert((at, number), job), // the number keeps equal times in order
             Err(RecvTimeoutError::Timeout) => {
                 let (_, job): (_, Job) = planned.pop_first().expect("its time has come");
-                job(); // on this thread: nothing else runs meanwhile, and a panic ends the thread
+                job(); // on this thread: no other job runs meanwhile, and a panic ends the thread
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }

@@ -7,7 +7,7 @@
 //!
 //! The book's chapter: Loops and recursion.
 
-#![allow(unreachable_pub)] // the module reads like that of a library
+#![allow(unreachable_pub)] // the module is written like a module of a library
 
 mod walk;
 

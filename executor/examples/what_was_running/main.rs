@@ -7,7 +7,7 @@
 //!
 //! The book's chapter: What was running.
 
-#![allow(unreachable_pub)] // the modules read like those of a library
+#![allow(unreachable_pub)] // the modules are written like modules of a library
 
 mod classic; // a task that has ended checks for the request to stop
 mod pages; // three pages; one of them is done just in time

@@ -136,7 +136,7 @@ impl<'scope> Scope<'scope, '_> {
         }
         let helps = concerns_this_thread() && !unwinding;
         while helps && let Some(unbegun) = self.loans.take_back() {
-            unbegun.run(); // or drops it: the closure looks at the scope's token first
+            unbegun.run(); // drops the closure if the scope's token is cancelled
         }
         if let Err(WaitError::Interrupted) =
             wait_for(Deadline::NEVER, Settled { loans: &self.loans, queue: None, helps })

@@ -174,7 +174,7 @@ mod tests {
         pool.execute(|| panic!("the only worker dies of this"));
         let (done, job_done) = mpsc::channel();
         pool.execute(move || done.send(()).unwrap());
-        // No worker ever takes the job out of the queue. If one had run it, this would be `Ok`.
+        // No worker ever takes the job out of the queue. If a worker had run the job, this would be `Ok`.
         assert_eq!(job_done.recv_timeout(SHORT), Err(mpsc::RecvTimeoutError::Timeout));
     }
     // ANCHOR_END: minimal_pool_panic

@@ -19,8 +19,8 @@ pub(super) struct CancelSignal {
 }
 
 impl CancelSignal {
-    /// Makes a signal for `token`. It takes one file descriptor until it is dropped, and another one until
-    /// the cancel.
+    /// Makes a signal for `token`. The signal takes one file descriptor until it is dropped, and a second one
+    /// until the cancel.
     pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
         let (own_end, other_end) = UnixStream::pair()?;
         let closes = token.on_cancel(move || drop(other_end));

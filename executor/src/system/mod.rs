@@ -28,8 +28,8 @@
 //!
 //! | | Linux | macOS, BSD | Windows |
 //! |---|---|---|---|
-//! | stream | a blocked `read` or `write` returns at once | the same | a `read` that is blocked already stays so until the peer sends something or `set_read_timeout` ends it; later ones return at once |
-//! | `connect` | with the feature `sockets` | the same | comes back when its time is over: the standard library has nothing that wakes it |
+//! | stream | a blocked `read` or `write` returns at once | the same | a `read` that is blocked already stays blocked until the peer sends something or `set_read_timeout` ends it; later calls return at once |
+//! | `connect` | with the feature `sockets` | the same | comes back when its time is over: the standard library has no means to wake it |
 //! | listener | with the feature `sockets` | the same | not available: the standard library has no means to wake `accept` |
 //! | child | with the feature `processes` | the same | not available: while one thread waits for a `Child`, no other thread can kill it |
 

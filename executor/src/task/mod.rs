@@ -6,7 +6,8 @@
 //! is boxed. The parts that few tasks have (a name, a priority, a [`TaskObserver`]) are in one optional box.
 //!
 //! [`Task::run`] takes a task by value, so it runs at most once. A panic in it is caught and becomes the
-//! [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the thread's current one.
+//! [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the thread's current
+//! token.
 //!
 //! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with the handle. If such a
 //! task is dropped unrun, its handle is completed as cancelled, so no joiner waits in vain.
@@ -453,7 +454,7 @@ pub(crate) trait HandleCell: RunningTask {
     /// Does the cell's part of [`Task::leave_queue`].
     fn leave_queue(&self) -> bool;
 
-    /// Returns the queue in which the task waits, if it is in one and not cancelled.
+    /// Returns the queue in which the task waits, if the task is in a queue and not cancelled.
     fn queue(&self) -> Option<QueueId>;
 
     /// Notes that a timer will cancel the task, which has not begun.
