@@ -1,5 +1,4 @@
-//! Two mistakes at the shutdown of a line of tasks. The line waits while it holds its lock, and it hands out
-//! wrapper tasks that the user never made.
+//! Two mistakes at the end of a line of tasks: a wait that holds the lock, and wrappers handed out as tasks.
 
 use crate::line::Line;
 use executor::{Latch, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};

@@ -1,5 +1,4 @@
-//! A producer that checks a flag between two primes, but then waits for a queue, where it cannot check the
-//! flag.
+//! A producer that checks a flag between two primes. It cannot check the flag while it waits for the queue.
 
 use crate::primes;
 use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -19,8 +18,7 @@ const ROOM: usize = 10;
 struct BrokenPrimeProducer {
     queue: SyncSender<u64>,
     cancelled: AtomicBool,
-    /// The number of primes that the producer has begun to send. The example looks at this number, so that
-    /// each run hangs.
+    /// How many sends have begun. The example looks at this number, so that each run hangs.
     begun: AtomicUsize,
 }
 

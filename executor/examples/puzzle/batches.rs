@@ -1,5 +1,4 @@
-//! The quick way: each task has many positions, and gives half of them to a new task when there is room for
-//! one.
+//! The quick way: each task has many positions, and gives half of them to a new task if there is room.
 
 use super::puzzle::{Position, Puzzle};
 use super::unfinished::{Answer, Unfinished};
@@ -7,8 +6,7 @@ use super::{door::sync::Arc, end::End, search::Search, under_way::UnderWay};
 use executor::{CancelToken, Executor, OwnedPermit, Semaphore, prelude::*};
 use std::collections::VecDeque;
 
-/// The largest number of queued and running tasks, and the number of positions that a task searches between
-/// two checks of its token.
+/// The most tasks that are queued or run, and how many positions a task searches between checks of its token.
 pub struct Bounds(pub usize, pub usize);
 
 type Part = (VecDeque<Position>, UnderWay<Position>, OwnedPermit);

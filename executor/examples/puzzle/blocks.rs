@@ -36,8 +36,7 @@ impl Blocks {
     }
 
     // ANCHOR: pack
-    /// Writes the content of each cell, from the upper left corner on: a block that begins there, or nothing.
-    /// Covered cells take no bits.
+    /// Writes what begins in each cell, from the upper left corner on. Covered cells take no bits.
     pub fn pack(&self, board: &Board) -> Position {
         let (bits, cells) = (self.bits(), &board[..self.width * self.height]);
         let begins = cells.iter().filter(|begins| **begins != COVERED);

@@ -1,9 +1,8 @@
 //! The tasks of a search that are queued or run.
 //!
-//! 1. Each task has an [`UnderWay`]. Before a task submits another task, it makes the `UnderWay` of that
-//!    task, and still has its own. So the count is zero only when no work is left.
-//! 2. An `UnderWay` is dropped with its task, whether the task ran, panicked, was refused, was handed out or
-//!    was dropped.
+//! 1. Each task has an [`UnderWay`]. Before a task submits another task, it makes that task's `UnderWay`, and
+//!    keeps its own. So the count is zero only when no work is left.
+//! 2. An `UnderWay` is dropped with its task: after a run, a panic or a refusal, or when the task is dropped.
 //! 3. Only a task that [completes](UnderWay::complete) has looked at all its positions.
 
 use super::door::sync::Arc;
