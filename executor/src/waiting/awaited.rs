@@ -1,11 +1,11 @@
 //! What a thread can wait for, what could end its wait, and the detector that tells whether the wait can
 //! still end.
 //!
-//! A wait says what it waits for as an [`Awaited`]. The wait itself cannot tell whether that will ever come:
-//! the answer needs all threads that wait, and the queues of all executors. A [`Detector`] has these. It
-//! stands above the waits in the order of modules, so the first task with a handle, or the first worker,
-//! plugs it in below them. A program without such tasks and workers has no detector, and its waits just
-//! sleep.
+//! An [`Awaited`] says what a wait is for. The wait itself cannot find out whether the awaited thing will
+//! ever come: that depends on all threads that wait, and on the queues of all executors. A [`Detector`] knows
+//! these. The detector is in a later module, so this module cannot name it. Instead, the first task with a
+//! handle, or the first worker, plugs the detector in. A program without such tasks and workers has no
+//! detector, and its waits sleep unchecked.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;
@@ -19,18 +19,18 @@ use crate::task::HandleCell;
 pub(crate) enum Awaited {
     /// The end of this task. The second field is the task's name.
     Task(Arc<dyn HandleCell>, Option<Arc<String>>),
-    /// Something else, which knows what could bring it about.
+    /// Something else. The source knows what could end the wait.
     Other(Arc<dyn Source>),
 }
 
-/// Something other than one task that a thread waits for.
+/// Something that a thread waits for, other than the end of one task.
 pub(crate) trait Source: Send + Sync {
     /// Returns what could end the wait. After this call, a thread that changes the answer must wake the
     /// waiting threads, so that they look again.
     fn comes_from(&self) -> ComesFrom;
 
-    /// Returns the collector to which the awaited tasks report, if the wait is for the end of one of them. A
-    /// thread that can run such a task uses it.
+    /// Returns the collector to which the awaited tasks report, if the wait is for the end of any one of
+    /// several tasks. A thread that can run such a task uses the collector to find it.
     fn collector(&self) -> Option<usize> {
         None
     }
@@ -40,8 +40,8 @@ pub(crate) trait Source: Send + Sync {
         WaitsFor::Permits
     }
 
-    /// Whether the waiting thread can go on without what it waits for. If not, the thread is never told that
-    /// it starves: the threads that wait for it are told instead.
+    /// Whether the waiting thread can go on without what it waits for. If not, this wait never ends with an
+    /// error. The threads that wait for this thread get the error instead.
     fn can_be_given_up(&self) -> bool {
         true
     }
@@ -60,7 +60,7 @@ impl Awaited {
 pub(crate) enum ComesFrom {
     /// Something that is not known here, or something that has already come.
     Elsewhere,
-    /// The end of one of this number of tasks, which report to this collector.
+    /// The end of any one of the tasks that report to this collector. `tasks` is their number.
     TasksOf { collector: usize, tasks: usize },
     /// A thread that takes a task out of this queue.
     Room(QueueId),
@@ -68,7 +68,7 @@ pub(crate) enum ComesFrom {
     Places(Vec<Location>),
 }
 
-/// Measures that were taken so that a wait can end. They are undone when the wait is over.
+/// The spare threads that pools have started so that a wait can end. Dropping this dismisses them.
 #[derive(Default)]
 pub(crate) struct Relief {
     spares: Vec<Spare>,
@@ -93,19 +93,19 @@ impl Drop for Spare {
 
 /// Finds waits that could never end.
 pub(crate) trait Detector: Send + Sync {
-    /// Sleeps in the parker of the calling thread, which waits for `what` and has no deadline. Returns when
-    /// the thread must look again: after a wake-up, or at once if something was done so that the wait can
-    /// end.
+    /// Makes the calling thread sleep in its parker. The thread waits for `what`, without a deadline. Returns
+    /// after a wake-up, or at once if a pool or this thread has done something so that the wait can end. Then
+    /// the thread must look again.
     ///
     /// # Errors
-    /// The wait can never end.
+    /// [`Starvation`] if the wait can never end.
     fn sleep(&self, what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<(), Starvation>;
 }
 
 static DETECTOR: OnceLock<&'static dyn Detector> = OnceLock::new();
 
-/// Plugs the detector in, so that every wait of this process asks it. Must be called before a thread becomes
-/// one that others can count on.
+/// Plugs the detector in, so that every wait of this process asks it. Must be called before any thread
+/// becomes a worker or runs a task with a handle.
 pub(crate) fn plug_in(detector: &'static dyn Detector) {
     DETECTOR.get_or_init(|| detector);
 }

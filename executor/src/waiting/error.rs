@@ -1,9 +1,9 @@
 //! The errors of waits and submissions, one type for each way of failing.
 //!
-//! An error hands back what its caller would otherwise lose. So an error that carries a task or a handle is
-//! defined beside that type ([`RejectedExecution`](crate::RejectedExecution),
-//! [`JoinError`](crate::JoinError)); the errors here carry nothing of ours. All of them are `Send`, `Sync`
-//! and `'static`, so `?` can turn them into any other error.
+//! An error gives back what the caller would otherwise lose. An error that contains a task or a handle is
+//! defined beside the type of that task or handle ([`RejectedExecution`](crate::RejectedExecution),
+//! [`JoinError`](crate::JoinError)); the errors here contain neither. All of them are `Send`, `Sync` and
+//! `'static`, so `?` can turn them into any other error.
 
 use std::error::Error;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::io;
 use super::starvation::Starvation;
 use crate::cancel::cancelled::Cancelled;
 
-/// Why a wait with a time limit ended without what it waited for.
+/// Why a wait with a time limit ended before the awaited thing came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
@@ -21,8 +21,8 @@ pub enum WaitError {
     Interrupted,
     /// The time was up.
     TimedOut,
-    /// Every thread that could have ended the wait waits, too. Reported only if the time limit is beyond the
-    /// range of the clock.
+    /// All threads that could have ended the wait are waiting, too. Reported only if the time limit is beyond
+    /// the range of the clock.
     Starved(Starvation),
 }
 
@@ -44,17 +44,18 @@ impl From<Cancelled> for WaitError {
     }
 }
 
-/// Why a wait without a time limit ended without what it waited for.
+/// Why a wait without a time limit ended before the awaited thing came.
 ///
-/// In the body of a cancellable task `?` turns it into a [`struct@Cancelled`], with the reason of the request
-/// if there was one. A [`Starvation`] that is dropped in this way goes to the panic handler.
+/// In the body of a cancellable task, `?` turns this error into a [`struct@Cancelled`]. If the task was
+/// cancelled, that error has the reason of the request. A [`Starvation`] that `?` drops in this way goes to
+/// the panic handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CutShort {
     /// The *waiting* task was cancelled.
     #[doc(alias = "InterruptedException")]
     Interrupted(Cancelled),
-    /// Every thread that could have ended the wait waits, too.
+    /// All threads that could have ended the wait are waiting, too.
     Starved(Starvation),
 }
 
@@ -107,9 +108,9 @@ pub enum RejectReason {
     TimedOut,
     /// The *submitting* task was cancelled while it waited for room.
     Interrupted,
-    /// The executor was saturated, and every thread that could have made room waits, too.
+    /// The executor was saturated, and all threads that could have made room are waiting, too.
     Starved(Starvation),
-    /// The task needed a new thread, and neither the system nor the thread factory gave one.
+    /// The task needed a new thread, and the system or the thread factory could not start one.
     NoThread(io::Error),
 }
 

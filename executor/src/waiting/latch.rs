@@ -1,4 +1,4 @@
-//! A gate that opens once: "all of these have happened".
+//! Latches: gates that open once, after a number of events.
 //!
 //! # Invariants
 //!
@@ -18,8 +18,8 @@ use crate::sync::{Duration, Mutex};
 
 /// A gate that opens when it has been counted down to zero, and stays open.
 ///
-/// For "all of these have happened": a number of tasks have ended, a service is ready. Any number of threads
-/// may wait.
+/// Suits a wait for a number of events, such as the ends of several tasks, or the start of a service. Any
+/// number of threads can wait for one latch.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,10 +39,10 @@ use crate::sync::{Duration, Mutex};
 /// # What is not found
 /// Every thread that has the latch can count it down, so the library does not know which thread will do so. A
 /// wait for a latch is therefore never reported as [starvation](crate::Starvation). A thread that waits here
-/// counts as a thread that can go on, also when other threads wait for *it*. Suppose that all threads of a
-/// pool wait for a latch, and that only a task in the queue of this pool would count it down: then they wait
-/// without end, and no error says so. To wait for tasks, [join](crate::TaskHandle::join) their handles: that
-/// deadlock is found.
+/// counts as a thread that can go on, even if other threads wait for that thread. Suppose that all threads of
+/// a pool wait for a latch, and that only a task in the queue of this pool would count it down. Then the
+/// threads wait without end, and no error reports it. To wait for tasks, [join](crate::TaskHandle::join)
+/// their handles: such a deadlock is found.
 #[doc(alias = "CountDownLatch")]
 pub struct Latch {
     state: Mutex<LatchState>,
@@ -60,7 +60,7 @@ impl Latch {
         Self { state: Mutex::new(LatchState { count, waiters: WaitList::new() }) }
     }
 
-    /// Counts down by one. At zero the latch opens and lets every waiter go. On an open latch this does
+    /// Counts down by one. At zero the latch opens, and all waiters go on. On an open latch this does
     /// nothing.
     #[doc(alias = "countDown")]
     pub fn count_down(&self) {

@@ -1,10 +1,10 @@
 //! Waiting: how a thread blocks in this crate, and what is built on that.
 //!
-//! Every blocking call comes down to one wait ([`wait`]): a thread sleeps in its parker until a wake-up, a
+//! Every blocking call uses the same wait ([`wait`]): a thread sleeps in its parker until a wake-up, a
 //! cancelled token or a deadline ends the wait. A thread of an executor must not sleep in a wait that could
-//! never end. So a wait names what it waits for ([`awaited`]), the executors that its thread works for
-//! ([`worker_context`]), and the owner of the queue in which an awaited task is ([`queue_owner`]). The module
-//! `wait_graph`, which is plugged in from above, finds out whether the wait can end.
+//! never end. So the library knows three things about a wait: what it waits for ([`awaited`]), the executors
+//! for which the waiting thread works ([`worker_context`]), and the owner of the queue that holds the awaited
+//! task ([`queue_owner`]). From these the module `wait_graph` finds out whether the wait can end.
 
 pub(crate) mod parker;
 

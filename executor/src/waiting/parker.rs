@@ -9,18 +9,19 @@
 //!
 //! # First spin, then sleep
 //!
-//! To put a thread to sleep and to wake it again takes some microseconds on both sides. Many waits are
-//! shorter: another thread is already doing the work that this one waits for. So a waiter first looks at the
-//! parker's signal for some hundred pauses of the processor. The number of pauses depends on the thread's
-//! recent waits ([`AdaptiveSpin`]). A spin that ended without a wake-up makes the next spin shorter, down to
-//! almost nothing. A wake-up that came late in a spin makes the next spin longer. So a long wait costs at
-//! most a few microseconds of processor time more than sleeping at once.
+//! To put a thread to sleep and to wake it again takes some microseconds, both for the sleeper and for the
+//! thread that wakes it. Many waits are shorter: another thread is already doing the awaited work. So a
+//! waiter first spins: it looks at the parker's signal, again and again, for some hundred pauses of the
+//! processor. The number of pauses depends on the thread's recent waits ([`AdaptiveSpin`]). A spin that ended
+//! without a wake-up makes the next spin shorter, down to almost nothing. A wake-up that came late in a spin
+//! makes the next spin longer. So a long wait costs at most a few microseconds of processor time more than
+//! sleeping at once.
 //!
 //! | | |
 //! |---|---|
 //! | one processor for this process | no spinning: the other thread cannot run meanwhile |
 //! | the wait is cancelled | its token wakes the parker, so the spinning ends at once |
-//! | the deadline has passed | the waiter sees it before the first pause, and after each 32 |
+//! | the deadline has passed | the waiter sees it before the first pause, and after every 32 pauses |
 //! | a wait that is long by its nature, such as a sleep | no spinning |
 
 use std::task::{Wake, Waker};
@@ -43,15 +44,15 @@ use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, spinning_helps};
 pub(crate) struct Parker {
     signal: AtomicU8,
     /// The waiter holds this lock from just before it sets `ASLEEP` until the condition variable has put it
-    /// to sleep. So a thread that reads `ASLEEP` and then takes this lock notifies a waiter that can be
-    /// notified.
+    /// to sleep. A thread that reads `ASLEEP` takes this lock before it notifies. So the waiter is already
+    /// asleep on the condition variable when it is notified.
     falling_asleep: Mutex<()>,
     wake_up: Condvar,
 }
 
 /// No wake-up has come. This is the initial value.
 const QUIET: u8 = 0;
-/// A wake-up has come and was not used up.
+/// A wake-up has come, and the waiter has not used it up yet.
 const WOKEN: u8 = 1;
 /// No wake-up has come, and the waiter sleeps: it must be notified of a wake-up.
 const ASLEEP: u8 = 2;
@@ -65,7 +66,8 @@ impl Parker {
 
     /// Uses up the wake-up, if there is one.
     pub(crate) fn use_up(&self) {
-        // Acquire: pairs with the Release in `wake_by_ref`, so that the waiter sees what it is woken for.
+        // Acquire: pairs with the Release in `wake_by_ref`, so that the waiter sees the change for which it
+        // was woken.
         self.signal.swap(QUIET, Ordering::Acquire);
     }
 
@@ -86,12 +88,12 @@ impl Parker {
         false
     }
 
-    /// Sleeps until a wake-up comes, and leaves the wake-up to `use_up`. Returns true if the deadline came
-    /// first.
+    /// Sleeps until a wake-up or the deadline comes. Returns true if the deadline came first. Does not use up
+    /// the wake-up.
     pub(crate) fn sleep(&self, deadline: Deadline) -> bool {
         let mut falling_asleep = self.falling_asleep.lock();
         let mut timed_out = false;
-        // One step, so that the waiter does not overwrite a wake-up that came meanwhile.
+        // A compare-exchange, because a store could overwrite a wake-up that came meanwhile.
         let asleep = self.signal.compare_exchange(QUIET, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
         while asleep.is_ok() && self.signal.load(Ordering::Relaxed) == ASLEEP && !timed_out {
             (falling_asleep, timed_out) = match deadline.0 {
@@ -117,20 +119,20 @@ impl Wake for Parker {
     }
 }
 
-/// The vtables by which the wakers of parkers are recognised: that of a waker made here, and that of its
-/// clones. The compiler may make two tables for them.
+/// The vtables of the wakers of parkers, by which [`wakes_a_thread`] recognises these wakers. The first is
+/// that of a waker from [`waker_of`], the second that of a clone: the compiler perhaps makes two vtables.
 static WAKERS: OnceLock<[usize; 2]> = OnceLock::new();
 
-/// Makes the waker of a parker. Wakers made here can be told from others.
-#[inline(never)] // inlined, it might have a third table
+/// Makes the waker of a parker. [`wakes_a_thread`] recognises the wakers that this function makes.
+#[inline(never)] // an inlined copy could have a third vtable
 pub(crate) fn waker_of(parker: &Arc<Parker>) -> Waker {
     let waker = Waker::from(Arc::clone(parker));
     WAKERS.get_or_init(|| [table_of(&waker), table_of(&waker.clone())]);
     waker
 }
 
-/// Whether this waker wakes a thread that waits in this crate. Such a waker runs no user's code and takes no
-/// time.
+/// Whether this waker wakes a thread that waits in this crate. Such a waker runs no user code and returns
+/// quickly.
 pub(crate) fn wakes_a_thread(waker: &Waker) -> bool {
     WAKERS.get().is_some_and(|known| known.contains(&table_of(waker)))
 }
@@ -148,11 +150,11 @@ pub(crate) struct AdaptiveSpin {
 impl AdaptiveSpin {
     const LEAST: u32 = 8;
     const MOST: u32 = 400;
-    /// Each wait whose number is a multiple of this one spins for `MOST`, whatever the budget. Without these
-    /// probes a thread with a small budget would never learn that its waits have become short.
+    /// Every wait with a number that is divisible by `PROBE` spins for `MOST` pauses, whatever the budget is.
+    /// Without these probes a thread with a small budget would never learn that its waits have become short.
     const PROBE: u32 = 32;
 
-    /// Starts with the longest spin. The later waits adapt it.
+    /// Makes a budget of `MOST` pauses. The waits adapt it.
     pub(crate) fn new() -> Self {
         Self { pauses: Self::MOST, waits: 0 }
     }
@@ -165,8 +167,8 @@ impl AdaptiveSpin {
         if self.waits.is_multiple_of(Self::PROBE) { Self::MOST } else { self.pauses }
     }
 
-    /// Records that a wake-up came after this many pauses. The budget grows so that a wake-up after twice as
-    /// many pauses is caught, too.
+    /// Records that a wake-up came after this many pauses. The budget is then at least twice this number,
+    /// within `MOST`.
     fn has_paid(&mut self, used: u32) {
         self.pauses = self.pauses.max(2 * used).min(Self::MOST);
     }
@@ -178,7 +180,7 @@ impl AdaptiveSpin {
     }
 }
 
-/// When a wait times out. `None`: the wait has no time limit, or one beyond the range of the clock.
+/// When a wait times out. `None`: the wait has no time limit, or the limit is beyond the range of the clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline(Option<Instant>);
 
@@ -246,7 +248,7 @@ mod tests {
         let parker = Arc::new(Parker::default());
         let mut spin_budget = AdaptiveSpin::new();
         assert!(!parker.spin(Deadline::after(Duration::ZERO), &mut spin_budget));
-        // With one processor no spin is tried, and each counts as in vain.
+        // With one processor the parker does not spin, and counts each attempt as a spin in vain.
         let is_unharmed = spin_budget.pauses == AdaptiveSpin::MOST || !spinning_helps();
         assert!(is_unharmed, "it has not spun in vain: there was no time to spin");
         parker.wake_by_ref();

@@ -1,8 +1,9 @@
-//! Owners of queues: what a task in a queue, and a thread that waits for such a task, can ask the owner of
-//! the queue.
+//! Queue owners: the executors to which queues belong, as seen by a task in a queue, and by a thread that
+//! waits for such a task.
 //!
-//! There are two kinds of queues. Threads serve the queue of a pool. A task, the drain task, serves a
-//! *strand*; the drain task itself is in some queue or on some thread.
+//! There are two kinds of queues. The queue of a pool is served by the pool's threads: they take tasks out of
+//! it. A *strand* is served by one task, the drain task. The drain task itself is in a queue, or runs on a
+//! thread.
 
 use std::collections::BTreeMap;
 
@@ -14,31 +15,33 @@ use crate::sync::{Arc, Weak, ids};
 use crate::task::Task;
 
 /// The owner of one or several queues, as seen by a task in a queue and by a thread that waits for such a
-/// task. The caller holds no lock of the task. `queue` says which queue is meant.
+/// task. The caller holds no lock of the task. `queue` says which queue of the owner is meant.
 pub(crate) trait QueueOwner: Send + Sync {
     /// Tells the owner that a task was cancelled while it was in the queue. Called once for each such task.
     fn cancelled_in_queue(&self, queue: QueueId);
 
-    /// Tells the owner that the queue itself has dropped a task that was cancelled in it. Called under the
-    /// lock of the queue's owner.
+    /// Tells the owner that the queue itself has dropped a cancelled task. Called under the lock of the
+    /// owner.
     fn tombstone_dropped(&self);
 
     /// Takes this task out of the queue, if it is there and not cancelled.
     fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task>;
 
-    /// Takes all wanted tasks that are not cancelled out of the owner's queues, in the order in which they
-    /// would have been run. `wanted` is called under the lock of the queue's owner.
+    /// Takes the tasks for which `wanted` returns true out of the owner's queues, except cancelled tasks.
+    /// Returns them in the order in which they would have been run. `wanted` is called under the lock of the
+    /// queue's owner.
     fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task>;
 
-    /// Raises the priority of a drain task, which is in the queue, to what `priority` returns. `priority` is
-    /// called under the lock of the queue's owner. So if two threads raise the task at once, the lower
-    /// priority cannot be the one that stays. The default is for queues in which priorities do not matter.
+    /// Raises the priority of a drain task in the queue to the value that `priority` returns. `priority` is
+    /// called under the lock of the queue's owner. So if two threads raise the task at the same time, the
+    /// lower priority cannot win. The default does nothing: it is for queues in which priorities do not
+    /// matter.
     fn raise(&self, _queue: QueueId, _id: TaskId, _priority: &dyn Fn() -> i32) {}
 
     /// Returns the name of the owner in a report.
     fn name(&self) -> String;
 
-    /// Returns what takes tasks out of the queue.
+    /// Returns the threads, or the drain task, that take tasks out of the queue.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy;
 
     /// Returns how many tasks in the queue report to this collector.
@@ -47,16 +50,15 @@ pub(crate) trait QueueOwner: Send + Sync {
 
 pub(crate) enum ServedBy {
     Threads(Arc<dyn PoolOwner>),
-    /// A drain task, which is at this place.
+    /// A drain task. The field says where it is.
     DrainTask(Location),
 }
 
-/// The threads that take tasks out of a pool's queue, as seen by a thread that waits for one of these tasks.
-/// The methods that only answer are called under the lock of `wait_graph`; the methods that act are called
-/// without it.
+/// A pool that owns a queue, as seen by a thread that waits for a task in that queue. The methods that only
+/// answer are called under the lock of `wait_graph`; the methods that act are called without it.
 pub(crate) trait PoolOwner: QueueOwner {
-    /// Whether no task in the queue can begin before a waiting thread goes on, given that `waiting` threads
-    /// of the pool wait. If so, the pool tells `wait_graph` when the next task comes.
+    /// Whether no task in the queue can begin before a waiting thread goes on. `waiting` is the number of the
+    /// pool's threads that wait. If the answer is yes, the pool tells `wait_graph` when the next task comes.
     fn waits_for_threads(&self, waiting: usize) -> bool;
 
     /// Returns what the pool does for its threads when they starve.
@@ -80,7 +82,7 @@ pub(crate) trait PoolOwner: QueueOwner {
     /// Runs a task of this queue on the calling thread.
     fn help(&self, task: Task);
 
-    /// Tells the pool that one of its threads is told that it starves.
+    /// Tells the pool that a wait of one of its threads ends with a `Starvation`.
     fn has_starved(&self);
 
     fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>>;

@@ -1,21 +1,22 @@
-//! A number of permits that bounds how much of something is in use at once.
+//! Semaphores: a number of permits limits how much of something is in use at the same time.
 //!
 //! # Invariants
 //!
 //! 1. Waiters are served in the order in which they came. Only the first waiter in the wait list takes
 //!    permits, and it stays first until it has them or gives up. A newcomer goes to the end of the wait list
-//!    unless the list is empty. With an *unfair* semaphore a newcomer first looks whether there are enough
-//!    permits.
-//! 2. Each permit is in one of five places: it is free; a thread of an executor holds it; it is outside, with
-//!    another thread or with no known owner; it goes along with a task; or it is loose, that is, forgotten or
-//!    drained. If a thread of an executor waits for permits which only waiting threads can give back, the
-//!    wait ends with an error: see `wait_graph`.
+//!    unless the list is empty. With an *unfair* semaphore a newcomer first takes its permits, if enough are
+//!    free.
+//! 2. Each permit is in one of five states. It is free. A thread of an executor holds it. It is *outside*:
+//!    another thread holds it, or its holder is not known. It belongs to a task. Or it is *loose*: it was
+//!    forgotten or drained. If a thread of an executor waits for permits that only waiting threads can give
+//!    back, the wait ends with an error: see `wait_graph`.
 //! 3. Three events can make it possible to serve the first waiter: a release, the service of the waiter
 //!    before it, and a waiter that gives up its place. The thread that causes the event wakes the first
 //!    waiter.
-//! 4. A release, or a waiter that gives up its place, perhaps serves no waiter. Then all waiters that have
-//!    looked who could serve them are woken to look again, because that thread may have been the last that
-//!    could. If a waiter is served, it is awake, and the other waiters wait for it now.
+//! 4. After a release, or after a waiter has given up its place, there are perhaps too few permits for the
+//!    first waiter. Then all waiters are woken to look again, if the search of `wait_graph` has asked where
+//!    permits could come from: its answer is now out of date. If there are enough permits, the first waiter
+//!    is awake, and the other waiters wait for that waiter.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,12 +33,13 @@ use crate::sync::{Arc, Duration, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::task::outcome::Outcome;
 
-/// A number of permits that bounds how much of something is in use at once; a thread waits until it gets one.
+/// A semaphore: a number of permits that limits how much of something is in use at the same time. A thread
+/// waits until it gets a permit.
 ///
 /// [`acquire`](Self::acquire) serves waiters in the order in which they came. So a waiter that wants many
-/// permits is not overtaken again and again by waiters that want few. [`try_acquire`](Self::try_acquire) does
-/// not queue and can overtake waiters. With an [`unfair`](Self::unfair) semaphore newcomers can overtake
-/// waiters, too.
+/// permits is not overtaken again and again by waiters that want few permits.
+/// [`try_acquire`](Self::try_acquire) does not queue and can overtake waiters. With an
+/// [`unfair`](Self::unfair) semaphore newcomers can overtake waiters, too.
 ///
 /// ```
 /// use executor::Semaphore;
@@ -62,20 +64,20 @@ struct SemaphoreState {
     permits: usize,
     is_fair: bool,
     queue: WaitList<Waiter>,
-    /// Permits that threads of executors hold, each with its holder and their number.
+    /// The permits that threads of executors hold: for each [`Permit`] the thread and the number of permits.
     held: Vec<(ThreadKey, usize)>,
-    /// Where the permits are that go along with tasks: one permit for each task, by number.
+    /// The permits that belong to tasks, by number: each with the place of its task.
     with_tasks: BTreeMap<u64, Location>,
     /// How many permits were given to tasks so far.
     given: u64,
     /// Permits that other threads hold, and permits without a known owner.
     outside: usize,
-    /// Permits that must vanish as they come back.
+    /// How many permits must be removed when they come back: see [`reduce`](Semaphore::reduce).
     owed: usize,
-    /// Permits that were forgotten or drained, and that no [`release`](Semaphore::release) has given back
+    /// How many permits were forgotten or drained, and were not given back by [`release`](Semaphore::release)
     /// yet.
     loose: usize,
-    /// Whether a thread of an executor has looked who could serve it.
+    /// Whether the search of `wait_graph` has asked where permits could come from.
     relied_on: bool,
 }
 
@@ -92,17 +94,16 @@ impl Semaphore {
         Self::made(permits, true)
     }
 
-    /// Makes an unfair semaphore: a thread that asks for permits that are free gets them, even if others
-    /// wait.
+    /// Makes an unfair semaphore: a thread gets free permits at once, even if other threads wait.
     ///
     /// A fair semaphore leaves a permit idle until the thread that waited for it has woken up. An unfair one
-    /// gives it to the next thread that asks, so more work is done. In return a waiter may starve if
-    /// newcomers never stop coming.
+    /// gives the permit to the next thread that asks, so more work is done. But a waiter can wait without end
+    /// if newcomers never stop coming.
     ///
     /// ```
     /// use executor::Semaphore;
     ///
-    /// // Parsers that share two buffers: which of them is next does not matter, only that no buffer lies idle.
+    /// // Parsers share two buffers. Which parser is next does not matter, but no buffer must lie idle.
     /// let buffers = Semaphore::unfair(2);
     /// let buffer = buffers.acquire()?;
     /// assert_eq!(buffers.available_permits(), 1);
@@ -133,14 +134,14 @@ impl Semaphore {
     ///
     /// # Errors
     /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait.
-    /// [`CutShort::Starved`] if tasks that wait, too, hold all permits that could come back. After an error
-    /// the caller has taken no permit.
+    /// [`CutShort::Starved`] if all permits that could come back are held by tasks that wait, too. After an
+    /// error the caller has taken no permit.
     #[doc(alias = "acquireUninterruptibly")]
     pub fn acquire(&self) -> Result<Permit<'_>, CutShort> {
         self.acquire_many(1)
     }
 
-    /// Waits until `permits` are free at once and takes them together.
+    /// Waits until this number of permits is free, and takes them together.
     ///
     /// # Errors
     /// [`CutShort`] as for [`acquire`](Self::acquire).
@@ -158,7 +159,7 @@ impl Semaphore {
         self.acquire_many_timeout(1, timeout)
     }
 
-    /// Waits until `permits` are free at once, for `timeout` at most.
+    /// Waits until this number of permits is free, for `timeout` at most, and takes them together.
     ///
     /// ```
     /// use executor::Semaphore;
@@ -178,31 +179,31 @@ impl Semaphore {
         self.acquire_until(permits, Deadline::after(timeout))
     }
 
-    /// Takes a permit if one is free now, even if others wait for one. Never blocks.
+    /// Takes a permit if one is free now, even if other threads wait. Never blocks.
     #[doc(alias = "tryAcquire")]
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
         self.try_acquire_many(1)
     }
 
-    /// Takes `permits` if they are free now, even if others wait. Never blocks.
+    /// Takes this number of permits if they are free now, even if other threads wait. Never blocks.
     pub fn try_acquire_many(&self, permits: usize) -> Option<Permit<'_>> {
         let mut state = self.0.state.lock();
         state.permits = state.permits.checked_sub(permits)?;
         Some(self.permit(&mut state, permits))
     }
 
-    /// Adds permits: new ones, or those of a [`Permit`] that was [forgotten](Permit::forget).
+    /// Adds permits: new permits, or the permits of a [`Permit`] that was [forgotten](Permit::forget).
     ///
     /// # Panics
-    /// If the number of permits passes `usize::MAX`.
+    /// If the semaphore would then have more than `usize::MAX` permits.
     pub fn release(&self, permits: usize) {
         let mut state = self.0.state.lock();
         state.loose = state.loose.saturating_sub(permits);
         state.add(permits);
     }
 
-    /// Takes permits away for good: first permits that are free now, then others as they come back. Never
-    /// blocks.
+    /// Removes permits permanently: first permits that are free now, and the rest as soon as they come back.
+    /// Never blocks.
     ///
     /// ```
     /// use executor::Semaphore;
@@ -218,7 +219,7 @@ impl Semaphore {
     /// ```
     ///
     /// # Panics
-    /// If more permits must vanish than a `usize` counts.
+    /// If more than `usize::MAX` permits must be removed when they come back.
     #[doc(alias = "reducePermits")]
     pub fn reduce(&self, permits: usize) {
         let mut state = self.0.state.lock();
@@ -254,8 +255,8 @@ impl Semaphore {
         Ok(permit.expect("`is_in_vain` is false in this call"))
     }
 
-    /// Waits for a permit. Returns `None` if there is none and `is_in_vain` says that it is useless to wait.
-    /// A thread that makes `is_in_vain` true must call [`look_again`](Self::look_again).
+    /// Waits for a permit. Returns `None` if no permit is free and `is_in_vain` returns true: then it is
+    /// useless to wait. A thread that makes `is_in_vain` true must call [`look_again`](Self::look_again).
     pub(crate) fn acquire_unless(
         &self,
         is_in_vain: impl Fn() -> bool,
@@ -270,7 +271,7 @@ impl Semaphore {
         self.0.state.lock().queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
     }
 
-    /// Returns how many permits go along with tasks.
+    /// Returns how many permits belong to tasks.
     pub(crate) fn with_tasks(&self) -> usize {
         self.0.state.lock().with_tasks.len()
     }
@@ -286,7 +287,7 @@ impl Semaphore {
         if let Some(me) = me {
             let mut state = self.0.state.lock();
             state.queue.leave(me);
-            state.look_again(); // this waiter may have blocked the next one
+            state.look_again(); // this waiter may have blocked the next waiter
         }
         result
     }
@@ -303,7 +304,7 @@ impl Semaphore {
     }
 }
 
-/// A look at the permits, by a thread that joins the wait list if it has to wait.
+/// An attempt of a thread to take permits. If the thread must wait, it joins the wait list.
 struct Acquire<'a, 'm, V> {
     semaphore: &'a Semaphore,
     permits: usize,
@@ -324,7 +325,7 @@ impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
             state.permits -= self.permits;
             if self.me.take().is_some() {
                 state.queue.take_first();
-                state.wake_first(); // perhaps there are enough for the next waiter, too
+                state.wake_first(); // perhaps there are enough permits for the next waiter, too
             }
             return Some(Some(self.semaphore.permit(&mut state, self.permits)));
         }
@@ -333,7 +334,8 @@ impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
             state.queue.join(Waiter { wants: self.permits, thread, waker: waker.clone() })
         });
         drop(state);
-        // Asked after joining the queue: a thread that makes it true wakes the waiters in the queue.
+        // Called after this thread has joined the queue: a thread that makes `is_in_vain` true wakes the
+        // waiters in the queue.
         (self.is_in_vain)().then_some(None)
     }
 
@@ -357,7 +359,8 @@ impl Source for Wanted {
         state.relied_on = true;
         let there = state.permits;
         if there >= self.permits {
-            // There are enough, but the first waiter wants more, or has been woken and will take its own.
+            // There are enough permits for this waiter. But the first waiter wants more, or was woken and
+            // will take its permits first.
             let first = state.queue.first().filter(|(ticket, _)| *ticket != self.me);
             let before = first.and_then(|(_, waiter)| waiter.thread);
             return before
@@ -383,8 +386,8 @@ impl SemaphoreState {
         self.look_again();
     }
 
-    /// Wakes the first waiter if there are enough permits for it, and otherwise all waiters if one relies on
-    /// the old state.
+    /// Wakes the first waiter if there are enough permits for it. If not, wakes all waiters if the search of
+    /// `wait_graph` has relied on the old state.
     fn look_again(&mut self) {
         if !self.wake_first() && std::mem::take(&mut self.relied_on) {
             self.queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
@@ -402,7 +405,8 @@ impl SemaphoreState {
     }
 
     /// Wakes the first waiter if there are enough permits for it. The waiter stays in the queue until it has
-    /// taken its permits. To wake a parker under our lock is safe: that takes no lock but the parker's own.
+    /// taken its permits. It is safe to wake a parker under our lock: the call takes only the parker's own
+    /// lock.
     fn wake_first(&self) -> bool {
         let first = self.queue.first().filter(|(_, first)| first.wants <= self.permits);
         first.inspect(|(_, first)| first.waker.wake_by_ref()).is_some()
@@ -419,11 +423,11 @@ impl fmt::Debug for Semaphore {
     }
 }
 
-/// Permits taken from a [`Semaphore`]; dropping this gives them back.
+/// Permits that were taken from a [`Semaphore`]; dropping the `Permit` gives them back.
 ///
 /// A `Permit` stays on the thread that took it, like the guard of a lock. So the library knows which task
 /// holds which permits, and finds tasks that [wait for each other's permits](crate::Starvation). To give
-/// permits back on another thread, or at the end of a task, make the `Permit` an
+/// permits back on another thread, or at the end of a task, turn the `Permit` into an
 /// [`OwnedPermit`](Self::into_owned).
 ///
 /// ```compile_fail,E0277
@@ -443,8 +447,8 @@ pub struct Permit<'a> {
 }
 
 impl Permit<'_> {
-    /// Ends this guard and leaves the permits taken. [`Semaphore::release`] gives them back, from any thread.
-    /// Returns their number.
+    /// Ends this guard without giving the permits back, and returns their number. [`Semaphore::release`]
+    /// gives them back, from any thread.
     #[expect(clippy::must_use_candidate, reason = "a caller that took one permit knows the number")]
     pub fn forget(mut self) -> usize {
         let permits = std::mem::take(&mut self.permits);
@@ -457,8 +461,8 @@ impl Permit<'_> {
     }
 }
 
-/// Permits taken from a [`Semaphore`] that can move to any thread, for instance into a task; dropping this
-/// gives them back, on any thread.
+/// Permits of a [`Semaphore`] that can move to any thread, for example into a task; dropping the
+/// `OwnedPermit` gives them back, on any thread.
 ///
 /// ```
 /// use executor::{Semaphore, ThreadPoolExecutor, prelude::*};
@@ -477,7 +481,7 @@ impl Permit<'_> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A task that is refused, dropped or panics drops its permit, too. An `OwnedPermit` keeps the semaphore's
+/// A task that panics, is refused or is dropped drops its permit, too. An `OwnedPermit` keeps the semaphore's
 /// count of permits alive, but not the `Semaphore`.
 ///
 /// The library does not know which task has an `OwnedPermit`. So while one exists, no thread that waits for
@@ -490,7 +494,8 @@ pub struct OwnedPermit {
 }
 
 impl Permit<'_> {
-    /// Makes an owned permit of this one: it can leave its thread, and does not borrow the semaphore.
+    /// Turns this permit into an owned permit, which can move to another thread and does not borrow the
+    /// semaphore.
     pub fn into_owned(mut self) -> OwnedPermit {
         let permits = std::mem::take(&mut self.permits);
         if permits > 0 {
@@ -503,7 +508,7 @@ impl Permit<'_> {
 }
 
 impl OwnedPermit {
-    /// Ends this guard and leaves the permits taken, as [`Permit::forget`] does.
+    /// Ends this guard without giving the permits back, as [`Permit::forget`] does.
     #[expect(clippy::must_use_candidate, reason = "a caller that took one permit knows the number")]
     pub fn forget(mut self) -> usize {
         let permits = std::mem::take(&mut self.permits);
@@ -541,8 +546,8 @@ impl Drop for Permit<'_> {
 }
 
 impl Permit<'_> {
-    /// Makes of a single permit a permit that goes along with a task. It is given back when the task has
-    /// ended or is dropped.
+    /// Turns a single permit into the permit of a task. That permit is given back when the task has ended or
+    /// is dropped.
     pub(crate) fn for_task(mut self) -> TaskPermit {
         debug_assert_eq!(self.permits, 1);
         self.permits = 0;
@@ -557,7 +562,7 @@ impl Permit<'_> {
     }
 }
 
-/// A permit that goes along with a task.
+/// A permit that belongs to a task, and not to a thread.
 pub(crate) struct TaskPermit {
     semaphore: Arc<SemaphoreShared>,
     number: u64,

@@ -1,7 +1,7 @@
 //! Starvation deadlock: the report of a wait that could never end.
 //!
-//! A task that waits for another one keeps its thread. Suppose that the awaited task waits in a queue for a
-//! thread, and that tasks keep all threads of the pool in this way. Then no thread is ever free: the tasks
+//! A task that waits for another task keeps its thread. Suppose that the awaited task is in the queue of a
+//! pool, and that waiting tasks keep all threads of this pool. Then no thread is ever free: the tasks
 //! *starve* each other. No lock is held, no thread spins, and the program stands still.
 //!
 //! ```
@@ -21,15 +21,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The module `wait_graph` explains how such a wait is found. This module has the report: a [`Starvation`]
-//! names which task waits for what, from the wait that would have closed the circle to the point where it
-//! closes.
+//! The module `wait_graph` explains how such a wait is found. This module has the report: a [`Starvation`].
+//! It lists the waits in order, and says which task waits for what. The first is the wait that would have
+//! closed the circle.
 //!
 //! # Invariants
 //!
-//! 1. A report that no code has read goes to a panic handler when its last clone is dropped: to that of the
-//!    pool, or else to that of the process. A task that cannot do its work is a failure, and no failure is
-//!    lost.
+//! 1. A report that no code has read goes to a panic handler when its last clone is dropped: to the handler
+//!    of the pool, or else to the handler of the process. A task that cannot do its work is a failure, and no
+//!    failure is lost.
 
 use std::{cmp, fmt};
 
@@ -40,9 +40,9 @@ use crate::sync::{Arc, Mutex};
 
 /// What a pool does about a wait that can never end because every thread that could end it waits, too.
 ///
-/// Set by [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation), and obeyed by the
-/// threads of that pool. First of all, a pool that has fewer threads than its maximum starts another one. A
-/// task can also help before it waits: see [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
+/// [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation) sets this for the threads of
+/// a pool. In each case, a pool that has fewer threads than its maximum first starts another thread. A task
+/// can also help before it waits: see [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnStarvation {
@@ -50,28 +50,30 @@ pub enum OnStarvation {
     /// [`JoinError::Starved`](crate::JoinError::Starved).
     #[default]
     Report,
-    /// The waiting thread itself runs the task that it waits for, if that task has not begun: in a join, and
-    /// in `invoke_all`. If there is no such task, the wait is reported.
+    /// The waiting thread itself runs the task that it waits for, if that task has not begun. It does so in a
+    /// join and in `invoke_all`. If there is no such task, the wait is reported.
     ///
-    /// The task runs on top of the one that waits, so it must not wait for what the waiting task holds, such
-    /// as a lock. It can wait for another task and have that run in the same way, at most `depth` tasks deep.
-    /// Each level takes stack: what the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, the default
-    /// size, a few hundred levels are safe.
+    /// The awaited task runs on the stack of the waiting task, on top of it. So the awaited task must not
+    /// wait for something that the waiting task holds, such as a lock. The awaited task can itself wait for a
+    /// task that is then run in the same way, at most `depth` tasks deep. Each level takes stack: the stack
+    /// that the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, the default size, a few hundred levels
+    /// are safe.
     Help {
         /// How many tasks can lie on top of the first.
         depth: usize,
     },
-    /// The waiting thread does as with [`Help`](Self::Help). If there is no such task, it takes the next task
-    /// out of its pool's queue, whichever that is: in a completion service, in a submission that blocks.
+    /// The waiting thread does as with [`Help`](Self::Help). If there is no such task, the thread takes the
+    /// next task out of its pool's queue and runs it, whichever task that is. So this also helps in a
+    /// completion service, and in a submission that blocks.
     ///
     /// Suits tasks that hold nothing while they wait. A task that is run in this way may wait for the task
-    /// below it, which cannot go on before the upper task has ended. Then that wait is reported.
+    /// below it, but the task below cannot go on before the upper task has ended. Then that wait is reported.
     HelpOthers {
         /// How many tasks can lie on top of the first.
         depth: usize,
     },
-    /// The pool starts another thread beyond its maximum, which leaves when the wait is over. If there are
-    /// already `at_most` such threads, the wait is reported.
+    /// The pool starts another thread beyond its maximum. The pool dismisses that thread when the wait is
+    /// over. If there are already `at_most` such threads, the wait is reported.
     Spare {
         /// How many threads there can be beyond the maximum.
         at_most: usize,
@@ -113,14 +115,14 @@ pub struct StarvedWait {
     pub task: Option<TaskRef>,
     /// The name of the thread that runs the task.
     pub thread: Option<String>,
-    /// The pool of that thread, by the name of its thread factory. `None` for a thread that the user has
+    /// The pool of that thread: the name of the pool's thread factory. `None` for a thread that the user has
     /// started.
     pub pool: Option<String>,
     /// What the thread waits for.
     pub waits_for: WaitsFor,
 }
 
-/// Something that a thread waits for and that cannot come.
+/// Something that a thread waits for, and that can never come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -132,14 +134,14 @@ pub enum WaitsFor {
         /// The pool.
         pool: String,
     },
-    /// A task that has begun, and whose own thread is in such a wait.
+    /// A task that has begun. Its own thread is in a wait that can never end, too.
     Running {
         /// The task.
         task: TaskRef,
     },
     /// The end of the first of several tasks; none of these tasks can end.
     OneOf {
-        /// How many there are.
+        /// The number of tasks.
         tasks: usize,
         /// The pools in which some of them are queued.
         pools: Vec<String>,
@@ -149,11 +151,11 @@ pub enum WaitsFor {
         /// The pool.
         pool: String,
     },
-    /// Permits of a semaphore; the threads that hold them are in such a wait, too.
+    /// Permits of a semaphore. The threads that hold them are in waits that can never end, too.
     Permits,
-    /// The end of what borrows from the waiting thread: the tasks of a scope, the computation of an `invoke`,
-    /// the second half of a `join`, or a drain task that submits its next turn to the executor that is being
-    /// dropped. The borrowers wait in a queue, or run on threads that are in such a wait, too.
+    /// The end of work that borrows from the waiting thread: the tasks of a scope, the computation of an
+    /// `invoke`, the second half of a `join`, or a drain task that submits its next turn to the executor that
+    /// is being dropped. This work is in a queue, or on threads that are in waits that can never end, too.
     Borrowers,
     /// The moment at which nothing is left to do in a fork/join pool; its unfinished tasks cannot go on.
     Quiescence {
@@ -200,12 +202,12 @@ impl fmt::Display for StarvedWait {
 }
 
 impl StarvedWait {
-    /// Returns the name of the waiting task, for a line that shows nothing else.
+    /// Returns the name and the id of the waiting task, or "a callback" if there is no task.
     fn who(&self) -> String {
         self.task.as_ref().map_or_else(|| "a callback".to_owned(), TaskRef::to_string)
     }
 
-    /// Draws the two lines of this wait in a picture, with `rails` at the left of each.
+    /// Writes the two lines of this wait in the picture. `rails` has the text at the left of each line.
     fn draw(&self, f: &mut fmt::Formatter<'_>, rails: [&str; 2], width: usize) -> fmt::Result {
         let thread = self.thread.as_deref().unwrap_or("a thread without a name");
         writeln!(f, "{}{:width$}  on {thread}", rails[0], self.who())?;
@@ -213,31 +215,33 @@ impl StarvedWait {
     }
 }
 
-/// A report of starvation: which task waits for which, and so why a wait could never have ended.
+/// A report of starvation: it says which task waits for which, and so why a wait could never have ended.
 ///
-/// It prints as a line, and with `{:#}` as a picture, with a rail along the circle. Clones are the same
-/// report. Code reads a report when it prints it or asks for its [`chain`](Self::chain). A report that no
-/// code has read goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither the
-/// pool nor the process has a handler, the report is lost. With the feature `tracing`, each report is also an
-/// event, of level warn.)
+/// It prints as one line. With `{:#}` it prints as a picture, in which a line at the left joins the waits
+/// that form the circle. Clones are the same report. A report counts as read as soon as code prints it, or
+/// asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that no code has read goes
+/// to the [panic handler](crate::panics) when its last clone is dropped. (If neither the pool nor the process
+/// has a handler, the report is lost. With the feature `tracing`, each report is also an event of level
+/// `WARN`.)
 ///
-/// The report was true at one moment: from then on nothing could have gone on by itself. A thread that
-/// belongs to none of the tasks can change that: it can cancel one of them, or give a pool more threads.
+/// The report was true at one moment: then none of these waits could end without help from outside. A thread
+/// that runs none of these tasks can still help: it can cancel one of the tasks, or give a pool more threads.
 ///
 /// # Which waits end
 ///
-/// The table says how a wait without a deadline ends, if the last free thread of a pool makes it:
+/// The table says how a wait without a deadline ends, if the last free thread of a pool begins this wait:
 ///
 #[doc = include_str!("waits.md")]
 ///
-/// *Helped*: the thread runs what it waits for. *Told*: the wait ends with a `Starvation`, in an error that
-/// is called `Starved`. *Waits*: the library cannot know what would end the wait, so the wait lasts until
-/// that comes, or until the waiting task is cancelled. A thread of a pool that [helps](OnStarvation::Help) or
-/// starts [spare threads](OnStarvation::Spare) is told only when that is not possible.
+/// *Helped*: the thread runs the awaited tasks itself. *Told*: the wait ends with a `Starvation`, in an error
+/// that is called `Starved`. *Waits*: the library cannot know what would end the wait. The wait lasts until
+/// it is ended from elsewhere, or until the waiting task is cancelled. A thread of a pool that
+/// [helps](OnStarvation::Help) or starts [spare threads](OnStarvation::Spare) is told only if the pool can do
+/// neither.
 ///
-/// A thread counts as a thread of its pool whatever it does there: running a task, the drain task of a
-/// strand, a hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token
-/// that has one, ends in time and is never reported.
+/// A thread counts as a thread of its pool whatever it runs there: a task, the drain task of a strand, a
+/// hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token that has
+/// one, ends in time and is never reported.
 #[derive(Clone)]
 #[must_use = "it says which task waits for which"]
 pub struct Starvation(Arc<StarvationChain>);
@@ -261,27 +265,28 @@ impl Starvation {
         Self(Arc::new(StarvationChain { chain, closes_at, others, read, handler }))
     }
 
-    /// Returns the waits of the report in order: each wait is held up by the next one in the list. The first
-    /// wait is the one that was ended. The wait at [`closes_at`](Self::closes_at) holds up the last one.
+    /// Returns the waits of the report in order: each wait is held up by the next wait in the list. The first
+    /// wait is the wait that ended with this report. The last wait is held up by the wait at
+    /// [`closes_at`](Self::closes_at).
     pub fn chain(&self) -> &[StarvedWait] {
         self.mark_read();
         &self.0.chain
     }
 
     /// Returns where in the [`chain`](Self::chain) the circle closes: the index of the wait that holds up the
-    /// last one.
+    /// last wait.
     pub fn closes_at(&self) -> usize {
         self.0.closes_at
     }
 
-    /// Returns other waits of which one would have to end before a wait of the chain can end: the waits of
-    /// the other threads of the pools.
+    /// Returns the waits of the other threads of the pools. One of these threads could have ended a wait of
+    /// the chain, but they wait, too.
     pub fn others(&self) -> &[StarvedWait] {
         self.mark_read();
         &self.0.others
     }
 
-    /// Returns the report as a line, and does not count as reading.
+    /// Returns the report as one line. The report does not count as read after this call.
     #[cfg(feature = "tracing")]
     pub(crate) fn line(&self) -> String {
         self.0.line()
@@ -306,7 +311,8 @@ impl StarvationChain {
         format!("starvation deadlock: {}", parts.join("; "))
     }
 
-    /// Draws the waits, with a rail at the left along the circle: from its first wait to the last and back.
+    /// Writes the picture of the waits. A line at the left joins the waits that form the circle, from the
+    /// first to the last and back.
     fn picture(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.chain.iter().chain(&self.others).map(|wait| wait.who().chars().count());
         let width = names.max().unwrap_or(0);

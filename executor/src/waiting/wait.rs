@@ -1,15 +1,17 @@
-//! The one wait under every blocking call.
+//! The wait that every blocking call uses.
 //!
 //! Every blocking call of this crate (a join, a latch, a semaphore, a sleep, a wait for termination) blocks
-//! in [`wait`]. So each can be cancelled, can have a deadline, and behaves alike at the edges. (There is one
-//! exception: a thread that waits for a channel sleeps in crossbeam's `select`. See the module `channel`.)
+//! in [`wait`]. So each of these calls can be cancelled and can have a deadline, and all follow the same
+//! rules. (There is one exception: a thread that waits for a channel sleeps in crossbeam's `select`. See the
+//! module `channel`.)
 //!
 //! # How a wait works
 //!
-//! A thread waits on a *parker* of its own, not on a condition variable of the thing it waits for. It leaves
-//! a [`Waker`] to its parker in two places: with the thing, and with the current [`CancelToken`]. Then it
-//! parks. The first event wakes it, and it looks again. An asynchronous task leaves its waker in the same
-//! place as a thread does, so the same code serves a join and an `await` of a handle.
+//! Each thread sleeps in a *parker* of its own, not on a condition variable of the awaited thing. Before it
+//! sleeps, it registers a [`Waker`] of its parker in two places: with the awaited thing, and with the current
+//! [`CancelToken`]. Then it parks. The first event wakes the thread, and the thread looks again. An
+//! asynchronous task registers its waker in the same place, so the same code serves a join and an `await` of
+//! a handle.
 //!
 //! ```text
 //!   thing.finish()  ──wake──▶ ┌────────┐
@@ -19,21 +21,23 @@
 //!
 //! # Invariants
 //!
-//! 1. *Look, leave the waker, and only then park*: the thing's lock makes the first two one step, and a
-//!    parker remembers a wake-up that comes before the park. So no wake-up is lost.
+//! 1. *Look, register the waker, and only then park.* The first two steps are made under one lock, that of
+//!    the awaited thing. The parker remembers a wake-up that comes before the thread parks. So no wake-up is
+//!    lost.
 //! 2. A wake-up is only a hint: the waiter looks again. A stray wake-up (from a waker that an earlier wait on
 //!    the same thread left behind) costs one more look.
-//! 3. Ready beats cancelled beats timed out: a wait whose thing is ready says so even if the other two came
-//!    true.
-//! 4. No two waits share a parker at the same time. A user's code that runs inside a wait (the `Drop` of the
-//!    waker that ours replaces, a callback that was deferred) can wait for something itself. That wait parks
-//!    elsewhere, and the wake-ups of the wait around it are kept.
-//! 5. A thread of an executor does not sleep in a wait that only this thread could end: see `awaited`.
-//! 6. A waiter is identified by a [`Ticket`], because wakers cannot be told apart for certain.
+//! 3. Ready beats cancelled, and cancelled beats timed out. If the awaited thing is ready, the wait succeeds,
+//!    even if the token is cancelled or the deadline has passed.
+//! 4. No two waits share a parker at the same time. User code can run inside a wait, for example a deferred
+//!    callback, or the `Drop` of a waker that ours replaces. If this code waits, too, the inner wait uses
+//!    another parker. So the wake-ups of the outer wait are kept.
+//! 5. A thread of an executor does not sleep if the detector finds that the wait can never end: see
+//!    `awaited`.
+//! 6. A waiter is identified by a [`Ticket`], because a comparison of two wakers is not reliable.
 //!
-//! Whether a cancelled task may *begin* a wait whose thing is ready is the caller's choice. Latches,
-//! semaphores and sleeps refuse ([`check_current`] first). A join does not refuse, because an outcome that
-//! exists should not be hidden.
+//! A cancelled task can ask for a thing that is ready. The callers of [`wait`] decide what happens then.
+//! Latches, semaphores and sleeps refuse: they call [`check_current`] first. A join does not refuse, because
+//! an outcome that exists should not be hidden.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -49,7 +53,7 @@ use crate::cancel::cancelled::Cancelled;
 use crate::cancel::{CancelToken, check_current, current_for_wait, interrupted, is_shielded_from};
 use crate::sync::{Arc, Duration, thread_local};
 
-/// A parker in use.
+/// The parker that one wait uses.
 struct ParkerInUse(Option<KeptParker>);
 
 /// The parker, waker and spin budget that a thread keeps from one wait to the next.
@@ -60,13 +64,13 @@ struct KeptParker {
 }
 
 thread_local! {
-    /// Empty while a wait uses what is kept.
+    /// `None` before the first wait, and while a wait uses the kept parker.
     static KEPT: Cell<Option<KeptParker>> = Cell::new(None);
 }
 
 impl ParkerInUse {
-    /// Takes the thread's parker. Makes a new one if a wait around this one uses the thread's, or if the
-    /// thread's locals are gone.
+    /// Takes the kept parker of the thread. Makes a new parker at the first wait, inside another wait, and if
+    /// the thread-local values are gone.
     fn begin() -> Self {
         let kept = KEPT.try_with(Cell::take).ok().flatten();
         Self(Some(kept.unwrap_or_else(|| {
@@ -91,11 +95,12 @@ impl Drop for ParkerInUse {
 pub(crate) trait Look {
     type Found;
 
-    /// Looks whether the thing has come. While this returns `None`, it must register the waker with the thing
-    /// that it inspects, under that thing's lock. After an error the caller removes the waker again.
+    /// Looks whether the thing has come. If it has not, the implementation must register the waker with the
+    /// thing and return `None`. Both must happen under the lock of the thing. If the wait ends with an error,
+    /// the caller of the wait removes the waker again.
     fn look(&mut self, waker: &Waker) -> Option<Self::Found>;
 
-    /// Returns what the wait is for, if the wait may be one that can never end. See the module `awaited`.
+    /// Returns what the wait is for, if it is possible that the wait never ends. See the module `awaited`.
     fn what(&self) -> Option<Awaited> {
         None
     }
@@ -109,17 +114,17 @@ impl<R, F: FnMut(&Waker) -> Option<R>> Look for F {
     }
 }
 
-/// Blocks until a look finds something.
+/// Blocks until `look` finds something. The detector can ask what the wait is for.
 pub(crate) fn wait_for<L: Look>(deadline: Deadline, look: L) -> Result<L::Found, WaitError> {
     wait_as(true, deadline, look)
 }
 
-/// Blocks until `look` finds something. For a wait that does not say what it waits for.
+/// Blocks until `look` finds something. The detector does not check such a wait.
 pub(crate) fn wait<R>(deadline: Deadline, look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
     wait_as(true, deadline, look)
 }
 
-/// Blocks as [`wait`] does, but sleeps without a spin: for a wait that is too long to spin.
+/// Blocks as [`wait`] does, but does not spin before it sleeps. For waits that are usually long.
 pub(crate) fn wait_long<R>(
     deadline: Deadline,
     look: impl FnMut(&Waker) -> Option<R>,
@@ -137,7 +142,7 @@ fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::
     let token = current_for_wait();
     let registration = token.as_ref().map(|token| token.wake_on_cancel(waker));
     if matches!(registration, Some(None)) {
-        waker.wake_by_ref(); // it is cancelled already
+        waker.wake_by_ref(); // the token is cancelled already
     }
     let mut relief = Relief::default();
     loop {
@@ -156,14 +161,14 @@ fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::
     }
 }
 
-/// Lets the worker on this thread do some work towards the awaited thing, if the worker does so. Returns true
-/// if it did some.
+/// Lets the worker on this thread work towards the awaited thing, if the worker helps. Returns true if the
+/// worker has done some work.
 fn help(thing: &impl Look, waker: &Waker) -> bool {
     helper().is_some_and(|helper| thing.what().is_some_and(|what| helper.help(&what, waker)))
 }
 
-/// Sleeps until a wake-up comes, unless none can ever come. Returns true if the deadline came first. A wait
-/// under a token with a deadline ends at that deadline, so it is not checked for starvation.
+/// Sleeps until a wake-up or the deadline comes. Returns true if the deadline came first. Fails if the wait
+/// can never end. A wait with a deadline, or under a token with a deadline, is not checked for that.
 fn sleep(
     deadline: Deadline,
     token: Option<&CancelToken>,
@@ -183,7 +188,7 @@ fn sleep(
     Ok(parker.sleep(deadline))
 }
 
-/// Turns the error of a wait without a deadline into what its caller is told.
+/// Turns the error of a wait without a deadline into the error that the caller gets.
 #[cold]
 pub(crate) fn cut_short(why: WaitError) -> CutShort {
     match why {
@@ -194,7 +199,7 @@ pub(crate) fn cut_short(why: WaitError) -> CutShort {
 
 impl CancelToken {
     /// Sleeps for `duration`, or until this token or the thread's current token is cancelled. Inside
-    /// [`masked`](crate::masked) the current token is ignored, also if it is this one.
+    /// [`masked`](crate::masked) the sleep ignores the current token, even if `self` is that token.
     ///
     /// # Errors
     /// [`struct@Cancelled`] if the sleep was cut short, or was not begun because a token had already been

@@ -1,4 +1,5 @@
-//! The executor context of a thread: the pools whose worker it is, and the tasks that it is in the middle of.
+//! The executor context of a thread: the pools for which it is a worker, and the tasks that it has begun and
+//! not ended.
 
 use std::cell::RefCell;
 use std::task::Waker;
@@ -10,7 +11,7 @@ use crate::ids::{QueueId, TaskId};
 use crate::sync::{Arc, thread_local};
 use crate::task::TaskLabel;
 
-/// A worker, as the detector and its reports see it.
+/// A worker, as seen by the detector and its reports.
 pub(crate) trait PoolWorker: Send + Sync {
     /// Returns the task that the worker runs.
     fn runs(&self) -> Option<TaskLabel>;
@@ -18,13 +19,13 @@ pub(crate) trait PoolWorker: Send + Sync {
     /// Tells the worker that its task is the drain task of a strand, and which task of the strand runs now.
     fn runs_part(&self, _line: TaskId, _part: &TaskLabel) {}
 
-    /// Whether the worker does something towards an awaited thing before its thread sleeps.
+    /// Whether the worker helps: whether it works towards an awaited thing before its thread sleeps.
     fn helps(&self) -> bool {
         false
     }
 
-    /// Does something towards the awaited thing, on the thread that waits. Returns false if there is nothing
-    /// to do; then the worker calls the waker when there may be something.
+    /// Works towards the awaited thing, on the thread that waits. Returns false if there is nothing to do.
+    /// Then the worker calls the waker as soon as there is perhaps something to do.
     fn help(&self, _what: &Awaited, _waker: &Waker) -> bool {
         false
     }
@@ -35,12 +36,14 @@ pub(crate) trait PoolWorker: Send + Sync {
 enum ExecutorRole {
     /// The thread is a worker of this pool.
     WorkerOf(QueueId, Arc<dyn PoolWorker>),
-    /// The thread runs the drain task of a strand, and as a part of it this task of the strand.
+    /// The thread runs the drain task of a strand (first field), and inside it a task of the strand (second
+    /// field).
     DrainsStrand(TaskId, TaskLabel),
 }
 
 thread_local! {
-    /// The roles of this thread. It has more than one if a task of one executor runs tasks of another.
+    /// The roles of this thread. A thread has several roles if a task of one executor runs tasks of another
+    /// executor.
     static ROLES: RefCell<Vec<ExecutorRole>> = RefCell::new(Vec::new());
 }
 
@@ -52,14 +55,14 @@ pub(crate) fn work_for(pool: QueueId, worker: Arc<dyn PoolWorker>) -> RoleGuard 
     begin(ExecutorRole::WorkerOf(pool, worker))
 }
 
-/// Makes the calling thread one that runs a task of a strand, as a part of its drain task.
+/// Records that the calling thread runs `task`, a task of a strand, inside the drain task of that strand.
 pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> RoleGuard {
     begin(ExecutorRole::DrainsStrand(drain, task))
 }
 
-/// Tells the worker on this thread which task of a strand its drain task runs next. Called if that task has a
-/// name, or if the task before it had one. The strand's drain task can itself be a task of another strand.
-/// Then the worker hears of the outermost drain task, which is the one that the worker runs.
+/// Tells the worker on this thread which task of a strand the drain task runs next. Called if the next task
+/// or the previous task has a name. The drain task can itself be a task of another strand. Then the worker is
+/// told about the outermost drain task, because that is the task that the worker runs.
 pub(crate) fn runs_part(drain: TaskId, part: &TaskLabel) {
     let as_whom = |roles: &RefCell<Vec<ExecutorRole>>| {
         let mut drain = drain;
@@ -89,8 +92,8 @@ impl Drop for RoleGuard {
     }
 }
 
-/// Returns the innermost worker on the calling thread, if that worker [helps](PoolWorker::helps). It also
-/// helps for a task of a strand that it drains.
+/// Returns the innermost worker on the calling thread, if that worker [helps](PoolWorker::helps). The worker
+/// also helps while it runs a task of a strand.
 pub(crate) fn helper() -> Option<Arc<dyn PoolWorker>> {
     let innermost = |roles: &RefCell<Vec<ExecutorRole>>| {
         let worker = roles.borrow().iter().rev().find_map(|role| match role {
@@ -102,7 +105,7 @@ pub(crate) fn helper() -> Option<Arc<dyn PoolWorker>> {
     ROLES.try_with(innermost).ok().flatten()
 }
 
-/// Whether other threads may count on the calling thread: it is a worker of a pool, or it runs a task.
+/// Whether other threads can depend on the calling thread, because it is a worker of a pool or runs a task.
 pub(crate) fn concerns_this_thread() -> bool {
     ROLES.try_with(|roles| !roles.borrow().is_empty()).unwrap_or(false) || runs_a_task()
 }
@@ -110,7 +113,7 @@ pub(crate) fn concerns_this_thread() -> bool {
 /// The roles and tasks of a thread that waits.
 pub(crate) struct WorkerContext {
     roles: Vec<ExecutorRole>,
-    /// The tasks that have handles. The innermost is the last.
+    /// The running tasks that have handles. The innermost task is the last.
     tasks: Vec<Arc<dyn RunningTask>>,
 }
 
@@ -120,19 +123,20 @@ impl WorkerContext {
         Self { roles, tasks: tasks_of_this_thread() }
     }
 
-    /// Returns the pools whose worker the thread is.
+    /// Returns the pools for which the thread is a worker.
     pub(crate) fn pools(&self) -> impl DoubleEndedIterator<Item = QueueId> {
         self.roles
             .iter()
             .filter_map(|role| if let ExecutorRole::WorkerOf(pool, _) = role { Some(*pool) } else { None })
     }
 
-    /// Returns the pool as whose worker the thread waits.
+    /// Returns the innermost pool for which the thread is a worker.
     pub(crate) fn pool(&self) -> Option<Arc<dyn PoolOwner>> {
         self.pools().next_back()?.pool()
     }
 
-    /// Returns the task that the thread works on: its body, or a hook before or after it, is running.
+    /// Returns the innermost task of the thread. The thread runs the body of the task, or a hook before or
+    /// after the body.
     pub(crate) fn runs(&self) -> Option<TaskLabel> {
         match self.roles.last()? {
             ExecutorRole::WorkerOf(_, worker) => worker.runs(),

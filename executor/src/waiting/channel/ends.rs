@@ -105,7 +105,8 @@ pub trait ReceiverExt<T> {
     /// Returns an iterator that takes items, and waits for each as [`take`](Self::take) does. It ends when
     /// the channel is empty and all senders are gone, or when the calling task is cancelled.
     ///
-    /// `CancelToken::current().check()` says afterwards which of the two it was.
+    /// Afterwards, `CancelToken::current().check()` returns an error if a cancellation has ended the
+    /// iterator.
     ///
     /// ```
     /// use executor::channel::{ReceiverExt, SenderExt, bounded};
@@ -154,11 +155,11 @@ fn take_until<T>(receiver: &Receiver<T>, timeout: Option<Duration>) -> Result<T,
     })
 }
 
-/// How often a call that would have to sleep yields to the other end first. To sleep and to be woken is far
-/// more work than to yield.
+/// How often a call yields to other threads before it sleeps. To sleep and to be woken is far more work than
+/// to yield.
 struct YieldBudget {
     left: u32,
-    /// `None`: the call has no time limit, or one beyond the range of the clock.
+    /// `None`: the call has no time limit, or the limit is beyond the range of the clock.
     deadline: Option<Instant>,
 }
 

@@ -15,11 +15,12 @@ use crate::sync::{Arc, Mutex};
 /// the token.
 pub struct CancelChannel {
     hears: Receiver<Infallible>,
-    /// Keeps the disconnector with the token. Its drop removes the entry; nothing else is asked of it.
+    /// Keeps the disconnector registered with the token. Dropping this field removes the entry.
     _registration: Box<dyn Send + Sync>,
 }
 
-/// The other end of the channel, which the token has. Waking it disconnects the channel.
+/// The sending end of the channel. The token keeps it. Its `wake` drops the end, which disconnects the
+/// channel.
 struct Disconnector(Mutex<Option<Sender<Infallible>>>);
 
 impl Wake for Disconnector {
@@ -33,14 +34,13 @@ impl CancelToken {
     /// Makes a channel for `select!` that becomes ready when this token is cancelled. If the token has
     /// already been cancelled, the channel is ready at once.
     ///
-    /// Suits a wait on several channels of one's own, which no call of this crate can make a cancellation
-    /// point. What arrives is an `Err`: nothing is ever sent. Like [`is_cancelled`](Self::is_cancelled), and
-    /// unlike the blocking calls of this crate, the channel tells of a cancellation inside
-    /// [`masked`](crate::masked), too.
+    /// Suits a `select!` that waits for several channels: no call of this crate can do that. No item is ever
+    /// sent through the channel: when it is ready, the `select!` receives an `Err`. The channel becomes ready
+    /// inside [`masked`](crate::masked), too, where the blocking calls of this crate ignore the token.
     ///
     /// The thread that waits is released together with the threads that wait in this crate, before any
-    /// callback of [`on_cancel`](Self::on_cancel) runs. Make the channel once and not for each `select!`: it
-    /// takes some allocations, and an entry with the token until it is dropped.
+    /// callback of [`on_cancel`](Self::on_cancel) runs. Make the channel once, and not for each `select!`: a
+    /// channel takes some allocations, and has an entry with the token until it is dropped.
     ///
     /// ```
     /// use crossbeam_channel::{never, select};
@@ -60,7 +60,8 @@ impl CancelToken {
     pub fn channel(&self) -> CancelChannel {
         let (end, hears) = channel::bounded(0);
         let bell = Waker::from(Arc::new(Disconnector(Mutex::new(Some(end)))));
-        // If the token is cancelled, it does not keep the waker, and the only one is dropped here.
+        // If the token is already cancelled, it does not keep the waker. Then the drop of `bell` at the end
+        // of this function disconnects the channel.
         let registration = self.wake_on_cancel(&bell);
         CancelChannel { hears, _registration: Box::new(registration) }
     }
