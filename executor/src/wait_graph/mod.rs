@@ -1,8 +1,8 @@
-//! The graph of waits: which threads wait for what, and whether any of it can still come.
+//! The graph of waits: which threads wait for what, and whether their waits can still end.
 //!
-//! Before a thread of an executor sleeps in a wait without a deadline, it says here what it waits for. The
-//! search finds out whether that can ever come. It goes from a wait to what could end it, from there to what
-//! holds *that* up, and so on:
+//! Before a thread of an executor sleeps in a wait without a deadline, it enters the wait here. A search then
+//! finds out whether the wait can ever end. The search goes from a wait to the task, queue or thread that
+//! could end it. If another wait holds up this task, queue or thread, the search goes on from that wait:
 //!
 //! ```text
 //!   thread ──waits for──▶ a task that runs ──on──▶ thread …
@@ -11,18 +11,19 @@
 //!          ──waits for──▶ permits ──held by──▶ thread …
 //! ```
 //!
-//! One path that leads to something that can go on is enough. Three things can go on: a thread that does not
-//! wait, or waits with a deadline, or belongs to no executor; a pool with an idle thread; and a task in no
-//! queue, which its owner can run at any time. If no path leads to one of these, every thread that could help
-//! already sleeps, and this thread would be the last: nothing goes on without help from outside. That is a
-//! *starvation deadlock*. The wait ends with a [`Starvation`], or with [relief](OnStarvation).
+//! The wait can end if at least one path leads to something that can go on. Three things can go on. The first
+//! is a thread that does not wait, waits with a deadline, or belongs to no executor. The second is a pool
+//! with an idle thread. The third is a task in no queue, because its owner can run it at any time. If no path
+//! leads to one of these, every thread that could help already sleeps. If this thread slept, too, none of
+//! them could go on without help from outside. That is a *starvation deadlock*. Then the wait ends with a
+//! [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
 //!
 //! # Nothing is reported that was not true
 //!
-//! While a thread holds the lock of [`WaitingThreads`], no waiting thread is entered and none is taken out.
-//! The facts that a search reads one after the other can change in between only by an act from outside, and
-//! only in one direction: a task that has not ended now had not ended before. So the search looks twice.
-//! Every fact that held in both looks held at the moment between them.
+//! A search holds the lock of [`WaitingThreads`]. Meanwhile no waiting thread is entered, and none is taken
+//! out. Other facts can change during the search, but only by an act from outside, and only in one direction:
+//! for example, a task that has not ended now had not ended before, either. So the search looks twice. Every
+//! fact that held in both looks held at the moment between them.
 //!
 //! # Nothing that is true is missed
 //!
@@ -31,29 +32,29 @@
 //! | what happens | who looks |
 //! |---|---|
 //! | a thread that could go on falls asleep | that thread, before it sleeps |
-//! | a pool with tasks loses a thread, or one that it ordered | its waiting threads: it [wakes] them |
+//! | a pool with tasks loses a thread, or an ordered thread | its waiting threads: it [wakes] them |
 //! | a task or a submission comes to a pool whose threads all wait | its waiting threads: it wakes them |
 //! | permits serve no waiter, or a handle goes to another taker | other waiters: the [source] wakes them |
 //!
 //! [wakes]: look_again
 //! [source]: crate::waiting::awaited::Source
 //!
-//! The third way needs no look at each submission: a pool that was found to have only waiting threads closes
-//! its inbox, the short way in.
+//! The third way does not slow every submission down. When a pool is found to have only waiting threads, it
+//! closes its inbox. Only submissions that find the inbox closed look for waiting threads.
 //!
 //! # Invariants
 //!
-//! 1. A thread is entered from before its look until after its sleep. A thread that is entered and was woken
-//!    counts as a thread that can go on: it looks again before it sleeps.
-//! 2. The lock of `WaitingThreads` is taken before the locks of pools and tasks. No user code runs under it,
-//!    so values are dropped after it has been released. (There is one exception: a user's own queue may be
-//!    asked for its length under this lock.)
+//! 1. A thread is entered before its search, and is taken out after its sleep. An entered thread that was
+//!    woken counts as a thread that can go on, because it looks again before it sleeps.
+//! 2. The lock of `WaitingThreads` is taken before the locks of pools and tasks. No user code runs under this
+//!    lock, so values are dropped after the lock has been released. (There is one exception: a user's own
+//!    queue may be asked for its length under this lock.)
 
 mod strands; // the strands that have tasks of a collector
 mod waiting; // the threads that wait, and an index of them
 mod search; // the search for something that can go on
 mod report; // what is reported if nothing can go on
-mod relief; // what a pool does about it
+mod relief; // how a pool helps a wait that could never end
 
 pub(crate) use relief::run_on_top;
 pub(crate) use strands::{enter as enter_strand, leave as leave_strand};
@@ -75,7 +76,8 @@ lazy_static! {
     static ref WAITING: Mutex<WaitingThreads> = Mutex::new(WaitingThreads::default());
 }
 
-/// Owners that were asked under the lock. They are kept here until the lock was released, and dropped then.
+/// The queue owners that were asked under the lock. They are kept here, so that they are dropped only after
+/// the lock has been released.
 #[derive(Default)]
 struct Used {
     owners: Vec<Arc<dyn QueueOwner>>,
@@ -94,7 +96,7 @@ impl Used {
     }
 }
 
-/// Registers the calling thread as one that waits. Dropping this ends the registration.
+/// Registers the calling thread as a waiting thread. Dropping this ends the registration.
 pub(crate) struct Known {
     key: ThreadKey,
     _asleep: Asleep,
@@ -122,7 +124,7 @@ impl Detector for WaitGraph {
 }
 
 /// Plugs in the detector, so that waits without a deadline are checked before they sleep. Called before a
-/// task with a handle begins on some thread.
+/// task with a handle begins on any thread.
 #[inline]
 pub(crate) fn watch_waits() {
     awaited::plug_in(&WaitGraph);
@@ -134,8 +136,8 @@ pub(crate) fn work_for(pool: QueueId, worker: Arc<dyn PoolWorker>) -> RoleGuard 
     worker_context::work_for(pool, worker)
 }
 
-/// Makes the calling thread one that runs a task of a strand, as a part of its drain task, until the result
-/// is dropped.
+/// Records that the calling thread runs `task`, a task of a strand, inside the drain task of that strand,
+/// until the result is dropped.
 pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> RoleGuard {
     watch_waits();
     worker_context::drain_for(drain, task)
@@ -168,7 +170,8 @@ fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> R
         let Some(closed) = second_look else {
             return Ok(Verdict::Sleep(Known { key, _asleep: asleep }));
         };
-        // Another thread may have been relieved since this one tried, and that may relieve this one, too.
+        // Since this thread tried, another thread may have got help. Then this thread may be able to go on,
+        // too.
         let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
         if is_hopeless && !waiting.can_be_given_up(key) {
             waiting.wake_those_that_can_give_up(&closed);
@@ -187,13 +190,13 @@ fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> R
     }
 }
 
-/// Wakes the threads that may wait for what is in this queue, so that they look again. Called when something
-/// has changed on which they may have relied.
+/// Wakes the waiting threads that would run the tasks in this queue, so that they look again. Called after a
+/// change of a fact on which their searches may have relied.
 pub(crate) fn look_again(queue: QueueId) {
     look_again_at(Location::In(queue));
 }
 
-/// Wakes the threads that would run what is at this place, so that they look again.
+/// Wakes the waiting threads that would run a task at this place, so that they look again.
 pub(crate) fn look_again_at(mut place: Location) {
     if !Asleep::is_anybody() {
         return;
@@ -215,8 +218,8 @@ pub(crate) fn look_again_at(mut place: Location) {
     }
 }
 
-/// Counts the threads that sleep or are about to. A caller sees from the count, without the lock, that there
-/// are none.
+/// Counts the calling thread as a thread that sleeps or is about to sleep, until this is dropped. The count
+/// shows, without the lock, whether there is such a thread.
 struct Asleep;
 
 lazy_static! {
@@ -230,8 +233,8 @@ impl Asleep {
         Self
     }
 
-    /// Whether any thread sleeps or is about to. The caller must ask after it has changed what threads rely
-    /// on.
+    /// Whether any thread sleeps or is about to sleep. A caller that changes a fact on which such threads
+    /// rely must ask after the change.
     fn is_anybody() -> bool {
         fence(Ordering::SeqCst); // pairs with `begin`: the sleeper sees the change, or this load counts it
         ASLEEP.load(Ordering::SeqCst) > 0

@@ -1,4 +1,4 @@
-//! Relief for a wait that could never end: a pool starts another thread, or the waiting thread runs a task.
+//! Help for a wait that could never end: a pool starts another thread, or the waiting thread runs a task.
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ use crate::waiting::awaited::{Awaited, ComesFrom, Relief};
 use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
 
-/// Relieves the wait if something can be done. Returns false if not.
+/// Helps the wait: a pool starts a thread, or this thread runs a task. Returns false if neither is possible.
 pub(super) fn give(relief: &mut Relief, wait: &SleepingThread, closed: &Closed) -> bool {
     let mut pools = closed.pools.iter().map(|(_, pool)| pool);
     if pools.clone().any(|pool| pool.start_another()) || help_on(wait) {
@@ -21,8 +21,8 @@ pub(super) fn give(relief: &mut Relief, wait: &SleepingThread, closed: &Closed) 
     spare.inspect(|pool| relief.add_spare_of(pool)).is_some()
 }
 
-/// Runs the task that the thread waits for, or another task, if the pool of the thread allows that and there
-/// is one.
+/// Runs the awaited task, or else another task, if the pool of the thread allows that. Returns false if no
+/// task was run.
 fn help(wait: &SleepingThread) -> bool {
     let Some(own) = wait.context.pool() else { return false };
     let (depth, others) = match own.on_starvation() {
@@ -41,8 +41,8 @@ fn help(wait: &SleepingThread) -> bool {
     true
 }
 
-/// Takes the task that the thread waits for out of its pool's queue. Returns `None` for a task of a strand,
-/// which only the strand's drain task runs.
+/// Takes the awaited task out of the queue of its pool. Returns `None` for a task of a strand, because only
+/// the drain task of the strand runs such a task.
 fn take_awaited(wait: &SleepingThread) -> Option<(Arc<dyn PoolOwner>, Task)> {
     let Awaited::Task(task, _) = &wait.what else { return None };
     let queue = task.queue()?;
@@ -57,9 +57,9 @@ thread_local! {
     static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// Helps after a search, and allows further help without a search: for half as many tasks as the thread waits
-/// for now. A search looks at all these tasks. A search for each of a hundred thousand tasks would take too
-/// long.
+/// Helps after a search. From then on the thread may help without a search, for half as many tasks as it
+/// waits for now. The reason: a search looks at all these tasks. A search for each of a hundred thousand
+/// tasks would take too long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {
         CREDIT.with(|credit| credit.set((collector, tasks / 2)));
@@ -67,7 +67,7 @@ fn help_on(wait: &SleepingThread) -> bool {
     help(wait)
 }
 
-/// Helps without a search, if the last search was for the same tasks and its credit is not used up.
+/// Helps without a search, if the last search was for the same tasks and some of its credit is left.
 pub(super) fn help_again(wait: &SleepingThread) -> bool {
     let Some((collector, _)) = collected(wait) else { return false };
     let (known, credit) = CREDIT.with(Cell::get);
@@ -76,7 +76,8 @@ pub(super) fn help_again(wait: &SleepingThread) -> bool {
     is_enough && help(wait)
 }
 
-/// Returns the collector and the number of the tasks, if the thread waits for any one of many.
+/// Returns the collector and the number of the awaited tasks, if the thread waits for any one of several
+/// tasks.
 fn collected(wait: &SleepingThread) -> Option<(usize, usize)> {
     let Awaited::Other(source) = &wait.what else { return None };
     match source.comes_from() {
@@ -85,7 +86,7 @@ fn collected(wait: &SleepingThread) -> Option<(usize, usize)> {
     }
 }
 
-/// Marks the thread as one that runs a task on top of a waiting task, until the result is dropped. Returns
+/// Records that the calling thread runs a task on top of a waiting task, until the result is dropped. Returns
 /// `None` if `most` tasks already lie on top of each other.
 pub(crate) fn run_on_top(most: usize) -> Option<FrameGuard> {
     (count_roles(|role| role == Role::Helper) < most).then(|| enter_role(Role::Helper))

@@ -1,4 +1,4 @@
-//! The report of waits that only each other could end.
+//! The report of waits that can never end.
 
 use super::search::Closed;
 use super::waiting::{SleepingThread, WaitingThreads};
@@ -39,7 +39,7 @@ impl WaitingThreads {
                 None => chain.extend(next),
             }
             if next.is_none() {
-                break chain.len() - 1; // cannot happen: a thread that was found holds each of them up
+                break chain.len() - 1; // cannot happen: each wait is held up by a thread that was found
             }
         };
         let others = closed.threads.iter().filter(|key| !chain.contains(key));
@@ -47,7 +47,8 @@ impl WaitingThreads {
         Circle { chain: chain.iter().map(|&key| self.describe(key)).collect(), closes_at, others }
     }
 
-    /// Returns a thread that holds up the last thread of the chain: a thread of the chain, if one does.
+    /// Returns a thread that holds up the last thread of the chain. Prefers a thread that is in the chain
+    /// already.
     fn held_up_by(&self, chain: &[ThreadKey]) -> Option<ThreadKey> {
         let wait = self.get(*chain.last()?)?;
         let threads: Vec<_> = match &wait.what {
@@ -74,7 +75,7 @@ impl WaitingThreads {
         task.queue().map_or_else(running, Location::In)
     }
 
-    /// Returns the waiting threads that hold up what is at a place.
+    /// Returns the waiting threads that hold up a task at this place.
     fn threads_at(&self, mut place: Location) -> Vec<ThreadKey> {
         loop {
             place = match place {

@@ -11,7 +11,8 @@ use crate::waiting::awaited::{Awaited, ComesFrom};
 use crate::waiting::queue_owner::{PoolOwner, ServedBy};
 use crate::waiting::starvation::OnStarvation;
 
-/// A closed set of waits, which only each other could end, in the order in which the search came to them.
+/// A closed set: only threads of the set could end waits of the set, and all these threads wait. The order is
+/// the order in which the search has found them.
 pub(super) struct Closed {
     pub(super) threads: Vec<ThreadKey>,
     pub(super) pools: Vec<(QueueId, Arc<dyn PoolOwner>)>,
@@ -25,8 +26,9 @@ impl Closed {
 }
 
 impl WaitingThreads {
-    /// Returns all that can be reached from a thread's wait, or `None` if something of it can go on. Owners
-    /// that were asked go to `used`, so that they are dropped without the lock.
+    /// Returns all threads and pools that the search reaches from a thread's wait, or `None` if it reaches
+    /// something that can go on. Puts the queue owners that were asked into `used`, so that they are dropped
+    /// without the lock.
     pub(super) fn closed_from(&self, key: ThreadKey, used: &mut Used) -> Option<Closed> {
         let mut search = GraphSearch {
             waiting: self,
@@ -41,8 +43,7 @@ impl WaitingThreads {
         Some(search.closed)
     }
 
-    /// Whether the pool of this thread, or a pool in the closed set, was set to do something about
-    /// starvation.
+    /// Whether the pool of this thread, or a pool in the closed set, is set to help against starvation.
     pub(super) fn may_be_relieved(&self, key: ThreadKey, closed: &Closed) -> bool {
         let own = self.get(key).and_then(|wait| wait.context.pool()).map(|pool| pool.on_starvation());
         let helps = matches!(own, Some(OnStarvation::Help { .. } | OnStarvation::HelpOthers { .. }));
@@ -50,7 +51,7 @@ impl WaitingThreads {
         helps || closed.pools.iter().any(|(_, pool)| spares(pool.on_starvation()))
     }
 
-    /// Wakes the threads that can be told that they starve, so that they look again.
+    /// Wakes the threads whose waits can end with an error, so that they look again.
     pub(super) fn wake_those_that_can_give_up(&self, closed: &Closed) {
         closed
             .threads
@@ -88,7 +89,8 @@ struct GraphSearch<'a> {
 }
 
 impl GraphSearch<'_> {
-    /// Visits a node and notes where to go next. Returns `None` if something at this node can go on.
+    /// Visits a node, and notes which nodes to visit next. Returns `None` if something at this node can go
+    /// on.
     fn visit(&mut self, node: GraphNode) -> Option<()> {
         if !self.seen.insert(node) {
             return Some(());
@@ -129,7 +131,7 @@ impl GraphSearch<'_> {
 
     fn visit_task(&mut self, task: &dyn HandleCell) -> Option<()> {
         if task.is_limited() {
-            return None; // its time limit ends it, wherever it is
+            return None; // the time limit ends the task, wherever the task is
         }
         self.to_visit.push_back(match task.state() {
             TaskState::Pending => match task.queue() {
@@ -159,8 +161,8 @@ impl GraphSearch<'_> {
         }
     }
 
-    /// Counts the awaited tasks in the places where nothing goes on. If one is missing there, it is in a
-    /// place where it may go on: the result is `None`.
+    /// Counts the awaited tasks on waiting threads, and in queues where no task can begin. Returns `None` if
+    /// a task is missing: then it is in another place, where it may go on.
     fn visit_tasks_of(&mut self, collector: usize, tasks: usize) -> Option<()> {
         let mut found = 0;
         for (key, running) in self.waiting.running_of(collector) {
@@ -180,7 +182,7 @@ impl GraphSearch<'_> {
         (found >= tasks).then_some(())
     }
 
-    /// Whether a task in this queue can begin although the known threads wait.
+    /// Whether a task in this queue can begin while the known threads wait.
     fn goes_on(&mut self, mut id: QueueId) -> bool {
         loop {
             match self.used.served_by(id) {

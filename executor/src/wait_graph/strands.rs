@@ -1,8 +1,9 @@
-//! An index of strands by the collectors to which tasks in them report.
+//! An index of strands, by the collectors to which the tasks in the strands report.
 //!
-//! A thread that waits for any one of many tasks knows their number, but not their places. A pool that
-//! matters has threads which wait, so the search knows it. It does not know a strand whose drain task is in
-//! some queue. So the thread that puts a task with a collector into a strand enters the strand here.
+//! A thread that waits for any one of many tasks knows the number of these tasks, but not their places. Each
+//! pool that matters has waiting threads, so the search knows the pool. But the search does not know a strand
+//! whose drain task is in a queue. So a thread that puts a task into a strand enters the strand here, if the
+//! task has a collector.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +15,15 @@ lazy_static! {
     static ref STRANDS: Mutex<BTreeMap<(usize, QueueId), usize>> = Mutex::new(BTreeMap::new());
 }
 
-/// Notes that a task that reports to this collector comes into a strand.
+/// Notes that a task that reports to this collector is put into a strand.
 pub(crate) fn enter(collector: usize, strand: QueueId) {
     if collector != 0 {
         *STRANDS.lock().entry((collector, strand)).or_default() += 1;
     }
 }
 
-/// Notes that such a task has left the strand. The caller passes the collector, because a task that was
-/// cancelled reports to no collector any more.
+/// Notes that a task of this collector has left the strand. The caller passes the collector, because a
+/// cancelled task does not report to a collector any more.
 pub(crate) fn leave(collector: usize, strand: QueueId) {
     if collector != 0 {
         let mut strands = STRANDS.lock();

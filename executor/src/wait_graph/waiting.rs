@@ -84,7 +84,7 @@ impl WaitingThreads {
         self.threads.get(&key)
     }
 
-    /// Wakes a thread, so that it looks again, if it waits.
+    /// Wakes a thread if it waits, so that it looks again.
     pub(super) fn wake(&self, key: ThreadKey) {
         if let Some(wait) = self.threads.get(&key) {
             wait.parker.wake_by_ref();
@@ -95,35 +95,36 @@ impl WaitingThreads {
         self.threads.get(&key).is_none_or(|wait| wait.what.can_be_given_up())
     }
 
-    /// Returns the waiting thread that has this task on its stack, or is in a hook before or after it.
+    /// Returns the waiting thread that has this task on its stack, or runs a hook before or after this task.
     pub(super) fn running(&self, task: TaskId) -> Option<ThreadKey> {
         self.by_task.get(&task).copied()
     }
 
-    /// Returns the waiting threads that work for the owner of this queue, whichever of its lanes `queue` is.
+    /// Returns the waiting threads that work for the owner of this queue. `queue` can be any lane of that
+    /// owner.
     pub(super) fn working_for(&self, queue: QueueId) -> impl Iterator<Item = ThreadKey> {
         self.by_pool.get(&queue.of_all_lanes()).into_iter().flatten().copied()
     }
 
-    /// Returns the queues that may hold tasks of this collector which wait for a waiting thread.
+    /// Returns the queues to ask for tasks of this collector. Only these can have tasks that no thread but a
+    /// waiting thread would run.
     pub(super) fn queues_to_ask(&self, collector: usize) -> impl Iterator<Item = QueueId> {
         self.by_pool.keys().copied().chain(strands::with_tasks_of(collector))
     }
 
-    /// Returns the threads which are in the middle of tasks that report to this collector, with their number
-    /// of such tasks.
+    /// Returns the waiting threads that run tasks of this collector, each with the number of these tasks.
     pub(super) fn running_of(&self, collector: usize) -> impl Iterator<Item = (ThreadKey, usize)> {
         let count = move |key: &ThreadKey| {
-            // Counted now, because a task that was cancelled since the wait began reports to no collector any
-            // more.
+            // Counted now, because a task that was cancelled after the wait began does not report to a
+            // collector any more.
             let tasks = self.threads[key].context.collectors().filter(|&other| other == collector).count();
             (tasks > 0).then_some((*key, tasks))
         };
         self.by_collector.get(&collector).into_iter().flatten().filter_map(count)
     }
 
-    /// Lets the pools of a thread find out whether all their threads wait now. If so, they tell when a task
-    /// comes.
+    /// Tells the pools of a thread how many of their threads wait now. If all threads of a pool wait, the
+    /// pool tells `wait_graph` when the next task comes.
     pub(super) fn note_full_pools(&self, key: ThreadKey, used: &mut Used) {
         for &id in &self.threads[&key].entries.pools {
             if let Some(pool) = id.pool() {
