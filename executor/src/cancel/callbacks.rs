@@ -1,10 +1,10 @@
-//! The nesting of users' code that the library calls: how deep it goes, and what is deferred.
+//! The nesting of user code that the library calls: how deep it can be, and which calls are deferred.
 //!
 //! A callback may complete a promise, whose callback completes the next promise, and so on. If each callback
-//! is called where it is due, each lies on the stack above the one before. A long chain then overflows the
-//! stack, which ends the process. So callbacks are called directly up to a depth of [`DEPTH`]. A callback
-//! that is due deeper down is *deferred*: the thread calls it as soon as the callback that it is in the
-//! middle of has returned.
+//! were called at once, it would lie on the stack above the callback before. A long chain would then overflow
+//! the stack, and that ends the process. So callbacks are called directly up to a depth of [`DEPTH`]. A
+//! callback that is due deeper down is *deferred*: the thread calls it as soon as the callback that is
+//! running now has returned.
 //!
 //! ```text
 //!   callback 1 ─▶ callback 2 ─▶ … ─▶ callback 32, returns
@@ -12,19 +12,20 @@
 //!                                    callback 34, returns      (was due inside callback 33)
 //! ```
 //!
-//! Why are not all callbacks deferred? Because then `complete` and `cancel` would return to a callback before
-//! the callbacks that they bring about have run. Up to that depth they keep what they promise.
+//! Not all callbacks are deferred. If they were, a `complete` or a `cancel` inside a callback would return
+//! before the callbacks that it causes have run. Up to the depth of [`DEPTH`], these callbacks have run when
+//! the call returns.
 //!
-//! The `Drop` of what a task has captured or returned is users' code, too: it may drop the last copy of
-//! another task.
+//! The `Drop` of what a task has captured or returned is user code, too, and can nest: it perhaps drops the
+//! last copy of another task.
 //!
 //! # A callback that waits
 //!
-//! A deferred callback may bring about what the callback around it waits for. So a thread that is about to
-//! block calls its deferred callbacks first, on top of the wait. Such a callback may wait in its turn, with
-//! the next callback on top. That, too, goes to a depth of [`DEPTH`]. A thread that is about to block deeper
-//! down *gives away* its deferred callbacks: another thread, which is started for them, calls them from the
-//! bottom of an empty stack, and this thread blocks.
+//! A callback perhaps waits for something that a deferred callback does. So a thread that is about to block
+//! calls its deferred callbacks first, on top of the wait. Such a callback can also wait, with the next
+//! callback on top of it. This nesting, too, goes to a depth of [`DEPTH`]. A thread that is about to block at
+//! a greater depth *gives away* its deferred callbacks and blocks. A new thread calls them, from the bottom
+//! of an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits
@@ -33,16 +34,16 @@
 //!
 //! # Invariants
 //!
-//! 1. Only users' code is deferred. The outcome of a task is decided, tokens are marked and waiters are
+//! 1. Only user code is deferred. The outcome of a task is decided, tokens are marked and waiters are
 //!    released at once.
 //! 2. Deferred callbacks run in the order in which they were due, on the thread on which they were due.
 //!    Callbacks that are given away run on the thread that they are given to.
-//! 3. A deferred callback has been called before the outermost callback returns, and has been called or given
-//!    away before this thread blocks in this crate. So no thread waits for a callback that lies behind its
-//!    own wait.
-//! 4. At most [`DEPTH`] callbacks lie inside each other on one stack, and on top of them at most [`DEPTH`]
-//!    inside waits. (There is one exception: if the system gives no thread, callbacks that would be given
-//!    away are called where they are. The alternative is a hang.)
+//! 3. A deferred callback has been called before the outermost callback returns. It has been called or given
+//!    away before this thread blocks in this crate. So no thread waits for a callback that can run only after
+//!    this wait.
+//! 4. On one stack, at most [`DEPTH`] callbacks lie inside each other, and on top of them lie at most
+//!    [`DEPTH`] callbacks that run inside waits. (There is one exception: if no thread can be started,
+//!    callbacks that should be given away are called on this stack. The alternative is a hang.)
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -51,8 +52,8 @@ use std::mem::{self, ManuallyDrop};
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, Mutex, thread, thread_local};
 
-/// The deepest nesting. A stack of two megabytes bears twice this many callbacks with a wide margin, and
-/// hardly any program nests them more than a few times.
+/// The greatest depth of nesting. A stack of two megabytes has room for far more than twice this number of
+/// callbacks. Hardly any program nests them more than a few times.
 const DEPTH: usize = 32;
 
 type DeferredCallback = Box<dyn FnOnce() + Send>;
@@ -61,24 +62,25 @@ type DeferredCallback = Box<dyn FnOnce() + Send>;
 struct Nesting {
     /// How many callbacks are called inside each other.
     depth: usize,
-    /// How many waits have deferred callbacks on top of them.
+    /// How many waits of this thread are calling deferred callbacks.
     waits: usize,
     deferred: VecDeque<DeferredCallback>,
 }
 
 thread_local! {
-    /// Kept when the thread ends, so that the destructors of users' thread-locals can use it, too. By then it
-    /// is empty.
+    /// Not destroyed when the thread ends, so that the destructors of users' thread-local values can use it,
+    /// too. By then it is empty.
     static NESTING: ManuallyDrop<RefCell<Nesting>> = ManuallyDrop::default();
 }
 
-/// Returns `None` only on a system that removes even such a thread-local before the thread has ended. Then
-/// nothing is deferred.
+/// Runs `f` on the state of this thread. Returns `None` only on a system that removes even such a
+/// thread-local value before the thread has ended. Then nothing is deferred.
 fn with_nesting<R>(f: impl FnOnce(&mut Nesting) -> R) -> Option<R> {
     NESTING.try_with(|nesting| f(&mut nesting.borrow_mut())).ok()
 }
 
-/// Calls a user's code at once or, deep inside other callbacks, soon. A panic in the code is contained.
+/// Calls user code at once, or defers the call if too many callbacks are nested already. A panic in the code
+/// is contained.
 pub(crate) fn call(callback: impl FnOnce() + Send + 'static) {
     if !enter() {
         return defer(Box::new(callback));
@@ -88,14 +90,15 @@ pub(crate) fn call(callback: impl FnOnce() + Send + 'static) {
     leave();
 }
 
-/// Drops a user's value as [`call`] calls a callback.
+/// Drops a user's value, at once or deferred, as [`call`] does with a callback.
 pub(crate) fn drop_value(value: impl Send + 'static) {
     call(move || drop(value));
 }
 
-// Functions apart from `call`, because the compiler makes one `call` for each type of callback.
+// These functions are not a part of `call`, because the compiler compiles `call` anew for each type of
+// callback.
 
-/// Counts a callback in. Returns false if that would be too deep.
+/// Counts one more nested callback. Returns false, and does not count it, if the nesting is too deep.
 fn enter() -> bool {
     let enter = |nesting: &mut Nesting| {
         let enters = nesting.depth < DEPTH;
@@ -118,14 +121,15 @@ fn leave() {
     });
 }
 
-/// Calls what was deferred on this thread.
+/// Calls the deferred callbacks of this thread.
 fn call_deferred() {
     while let Some(callback) = with_nesting(|nesting| nesting.deferred.pop_front()).flatten() {
         discard(contain(callback));
     }
 }
 
-/// Calls the deferred callbacks of a thread that is about to block: they may bring about what it waits for.
+/// Calls the deferred callbacks of a thread that is about to block: perhaps the thread waits for something
+/// that they do.
 #[inline]
 pub(crate) fn about_to_block() {
     if with_nesting(|nesting| !nesting.deferred.is_empty()) == Some(true) {
@@ -149,9 +153,9 @@ fn see_to_deferred() {
     with_nesting(|nesting| nesting.waits -= 1);
 }
 
-/// Starts another thread that calls the callbacks. If the system gives none, calls them here.
+/// Starts another thread that calls the callbacks. If no thread can be started, calls them here.
 fn give_away(callbacks: VecDeque<DeferredCallback>) {
-    // `spawn` drops its closure when it fails, so the callbacks are kept in a slot beside it.
+    // `spawn` drops its closure when it fails, so the callbacks are in a slot that both threads can reach.
     let slot = Arc::new(Mutex::new(callbacks));
     let given = Arc::clone(&slot);
     let call_all = move || take_all(&given).into_iter().for_each(call);

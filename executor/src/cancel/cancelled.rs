@@ -9,19 +9,20 @@ use super::reason::CancelReason;
 
 /// The error of a task that was asked to stop.
 ///
-/// A cancellation point returns it, so that `?` carries the request out of the task's body.
-/// [`reason`](Self::reason) tells why. A task that gives up of its own accord returns `Err(Cancelled)`:
-/// `Cancelled` is also the name of a value without a reason. All values are equal, whatever their reasons.
+/// A cancellation point returns this error, and `?` passes it out of the task's body.
+/// [`reason`](Self::reason) tells why the task was asked to stop. `Cancelled` is also the name of a value
+/// without a reason: a task that stops without a request returns `Err(Cancelled)`. All values are equal,
+/// whatever their reasons.
 ///
-/// Where the outcome of *another* task is at stake, two words keep the two tasks apart: the awaited task is
-/// *cancelled*, the waiting task's wait is *interrupted*. So [`JoinError`](crate::JoinError) and the errors
-/// like it have a variant `Cancelled` and a variant `Interrupted`.
+/// If one task waits for another task, two words tell the two tasks apart: the awaited task is *cancelled*,
+/// and the wait of the waiting task is *interrupted*. So [`JoinError`](crate::JoinError) and the errors like
+/// it have a variant `Cancelled` and a variant `Interrupted`.
 #[derive(Clone)]
 pub struct Cancelled {
     reason: Option<CancelReason>,
 }
 
-/// A [`struct@Cancelled`] without a reason: a task that gives up of its own accord returns it.
+/// A [`struct@Cancelled`] without a reason: a task that stops without a request returns it.
 #[allow(non_upper_case_globals)] // written like the value of a struct without fields
 pub const Cancelled: Cancelled = Cancelled { reason: None };
 
@@ -30,13 +31,13 @@ impl Cancelled {
         Self { reason }
     }
 
-    /// Returns why the task was asked to stop. `None` if it gave up of its own accord.
+    /// Returns why the task was asked to stop. `None` if the task stopped without a request.
     pub fn reason(&self) -> Option<&CancelReason> {
         self.reason.as_ref()
     }
 
-    /// Takes the `Cancelled` out of the error of an input or output operation that was cut short, such as a
-    /// read from a [`CancellableStream`](crate::CancellableStream).
+    /// Takes the `Cancelled` out of an I/O error. An I/O operation that a cancellation has cut short returns
+    /// such an error, for example a read from a [`CancellableStream`](crate::CancellableStream).
     ///
     /// ```
     /// use std::io;
@@ -47,7 +48,7 @@ impl Cancelled {
     /// ```
     ///
     /// # Errors
-    /// Gives the error back if it is another one.
+    /// Gives `error` back if there is no `Cancelled` in it.
     pub fn from_io(error: io::Error) -> Result<Self, io::Error> {
         error.downcast()
     }
@@ -81,7 +82,8 @@ impl fmt::Display for Cancelled {
 
 impl Error for Cancelled {}
 
-/// The error has the kind `Other`: a caller that meets the kind `Interrupted` would try again.
+/// The new error has the kind `Other`, not `Interrupted`: callers repeat an operation that fails with
+/// `Interrupted`.
 impl From<Cancelled> for io::Error {
     fn from(cancelled: Cancelled) -> Self {
         Self::other(cancelled)

@@ -4,11 +4,12 @@
 //!
 //! 1. Frames are begun and ended by guards. So the stack of a thread is empty when it runs no task, works for
 //!    no executor and has no token attached.
-//! 2. A frame's token is made once, when code first asks for it. Its parent is the token of the frame below;
-//!    a masked frame gives none.
-//! 3. The current token is looked for from the top down to the first frame of another *level*. Users' code
-//!    that belongs to no task runs on a level above the frames of the task that is under way.
-//! 4. A frame with a [`Role`] is looked through: apart from the role, all is as in the frame below.
+//! 2. A frame's token is made once, when code first asks for it. The parent of this token is the token of the
+//!    frame below. If the frame below is masked, the token has no parent.
+//! 3. The search for the current token goes from the top down, and stops at the first frame of another
+//!    *level*. User code that belongs to no task runs on a higher level than the task that the thread is
+//!    running.
+//! 4. A frame with a [`Role`] has no token of its own. The search for the current token skips it.
 //! 5. No token is dropped, and no user's code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
@@ -30,8 +31,8 @@ impl CancelToken {
     /// that ask for the current token can be called from anywhere. Some code belongs to no task, whichever
     /// thread it runs on: a callback ([`on_cancel`](Self::on_cancel),
     /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, the `Drop` of what a
-    /// cancelled task has captured, and the `Drop` of a result that no caller has taken. There, too, the
-    /// token is fresh, and no request cuts a blocking call short.
+    /// cancelled task has captured, and the `Drop` of a result that no caller has taken. In such code, too,
+    /// the token is fresh, and no request cuts a blocking call short.
     ///
     /// Only the owner of a task (through its handle) or of a pool should cancel the token that this returns.
     /// A task that wants to cancel a part of itself makes a [`child`](Self::child).
@@ -39,11 +40,12 @@ impl CancelToken {
         with_frames(|frames| materialise(frames, level())).flatten().unwrap_or_default()
     }
 
-    /// Runs `f` with this token as the thread's current one, for instance on a thread of one's own.
+    /// Runs `f` with this token as the current token of the thread, for example on a thread that the caller
+    /// has started.
     ///
-    /// There is one exception: the destructor of a thread-local value, if it runs after the destructor of
-    /// this crate's own value. That can happen when the thread ends. Then no token is current, and `f` runs
-    /// without one. Calls on the token itself, such as [`sleep`](Self::sleep) and [`check`](Self::check),
+    /// There is one exception. When a thread ends, the destructor of a thread-local value perhaps runs after
+    /// the destructor of this crate's own thread-local value. Then no token is current, and `f` runs without
+    /// a current token. Calls on the token itself, such as [`sleep`](Self::sleep) and [`check`](Self::check),
     /// work there, too.
     ///
     /// ```
@@ -59,11 +61,11 @@ impl CancelToken {
         f()
     }
 
-    /// Makes this token the current one of the calling thread until the guard is dropped. Does what
+    /// Makes this token the current token of the calling thread until the guard is dropped. Does what
     /// [`attach`](Self::attach) does, for code that does not fit into a closure.
     ///
-    /// Guards nest. Of the guards that still exist, the one made last counts, whatever the order in which
-    /// they are dropped. A guard that outlives the task or the `attach` in which it was made has no effect
+    /// Guards nest. Of the guards that still exist, the guard that was made last counts, in whichever order
+    /// guards are dropped. A guard that outlives the task or the `attach` in which it was made has no effect
     /// any more. A guard stays on its thread: it is not `Send`.
     ///
     /// ```
@@ -91,18 +93,18 @@ impl CancelToken {
         Attached { place, _token: self.clone(), on_its_thread: PhantomData }
     }
 
-    /// Runs `f`, a worker's loop, with this token above those of the tasks that it runs. Between two tasks
-    /// the token is not current: hooks, and the `Drop` of what a task leaves behind, run there and belong to
-    /// no task of the pool.
+    /// Runs `f`, a worker's loop. This token is the parent of the tokens of the tasks that `f` runs. Between
+    /// two tasks the token is not current: hooks run there, and the `Drop` of values that a task has left,
+    /// and they belong to no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
         f()
     }
 
-    /// Runs `f`, in which an executor runs a task on whatever thread, with this token above the task. The
-    /// thread's own token for its tasks stays above the task *beside* it. The task's token hangs below both,
-    /// and is made only if code asks for it.
+    /// Runs `f`, in which an executor runs a task on any thread. The token of the task gets two parents: this
+    /// token, and *beside* it the token that the thread has above its tasks. The token of the task is made
+    /// only if code asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
@@ -118,7 +120,8 @@ impl CancelToken {
     }
 }
 
-/// Makes a token the current one of its thread until it is dropped: see [`CancelToken::attached`].
+/// A guard that makes a token the current token of its thread until the guard is dropped: see
+/// [`CancelToken::attached`].
 #[must_use = "dropping it detaches the token at once"]
 pub struct Attached {
     place: Option<(usize, u32)>,
@@ -149,15 +152,15 @@ impl fmt::Debug for Attached {
     }
 }
 
-/// Runs `f` as a step that must not be cut off half-way: no blocking call in it obeys the current token.
+/// Runs `f` as a step that must not be cut off half-way: no blocking call in `f` obeys the current token.
 ///
 /// Suits clean-up, the last message of a protocol, and the second of two writes that belong together. The
 /// request is not lost: [`CancelToken::current`] shows it inside and after the step, and so does
 /// [`check`](CancelToken::check).
 ///
-/// The current token is ignored in whichever way a wait gets it: as the current token, in
+/// A wait in the step ignores the current token, however the wait gets it: as the current token, in
 /// `CancelToken::current().sleep(..)`, in an [`attach`](CancelToken::attach) of the same token inside the
-/// step, or in tasks that run inline there. A wait obeys *another* token if it is given one, with
+/// step, or in tasks that run inline there. A wait obeys *another* token if the caller gives one, with
 /// `other.sleep(..)` or `other.attach(..)`. So a step can have a limit of its own. Make that token with
 /// [`CancelToken::new`]: a child of the current token counts as another token, but is cancelled together with
 /// the current one.
@@ -195,7 +198,8 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// What is current at a place, for another thread that does a part of the work there.
+/// The current token at one place in a program, and whether it is masked. Another thread that does a part of
+/// the work of this place uses it.
 #[derive(Default)]
 pub(crate) struct Context {
     token: Option<CancelToken>,
@@ -203,7 +207,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Returns what is current here. Outside any task, that is nothing.
+    /// Returns the context of the calling code. Outside any task it is empty.
     pub(crate) fn of_this_place() -> Self {
         let found = with_frames(|frames| {
             let masked = top_at(level(), frames)?.0.masked > 0;
@@ -212,7 +216,7 @@ impl Context {
         found.flatten().unwrap_or_default()
     }
 
-    /// Runs `f` as if at that place. If no token was current there, `f` runs as a task below `root`.
+    /// Runs `f` in this context. If no token was current there, `root` is above the tasks that `f` runs.
     pub(crate) fn run_under<R>(&self, root: &CancelToken, f: impl FnOnce() -> R) -> R {
         match &self.token {
             Some(token) if self.masked => token.attach(|| masked(f)),
@@ -221,8 +225,9 @@ impl Context {
         }
     }
 
-    /// Runs `f`, a part of the work that another thread has taken over as a task of its own. Its token hangs
-    /// below the token that was current at that place, *beside* the token that is above that task.
+    /// Runs `f`, a part of the work that the calling thread has taken over, as a task of its own. The token
+    /// of this task gets two parents: the token of this context, and *beside* it the token that the thread
+    /// has above its tasks.
     pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
         if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
             return token.attach(|| masked(f));
@@ -237,33 +242,34 @@ impl Context {
         }
     }
 
-    /// Returns the token that must be above a task from that place. `None` if no token was current there, or
-    /// the current one was masked.
+    /// Returns the token that must be above a task that was made in this context. `None` if no token was
+    /// current there, or if the current token was masked.
     pub(crate) fn into_token_above(self) -> Option<CancelToken> {
         self.token.filter(|_| !self.masked)
     }
 }
 
-/// A running task, as its frame and its waits see it. Its handle hears of the task's token through this.
+/// A running task, as seen by its frame and its waits. Through this trait the frame tells the handle about
+/// the token of the task.
 pub(crate) trait RunningTask: Send + Sync {
     fn id(&self) -> TaskId;
 
-    /// Returns the address of the collector that is given the task's handle when the task has ended, or 0 if
-    /// there is none.
+    /// Returns the address of the collector to which the task reports, or 0 if there is none. A collector
+    /// gets the handle of a task when the task has ended.
     fn collector(&self) -> usize;
 
-    /// Tells the handle that the task has made its token. Cancels the token if the task was already
-    /// cancelled.
+    /// Tells the handle that the task's token was made. Cancels the token if the task was already cancelled.
     fn token_made(&self, token: &CancelToken);
 
     /// Whether the task was cancelled while it was running.
     fn was_cancelled(&self) -> bool;
 
-    /// Whether a timer cancels the task when its time is up. Then a wait for the task is not endless.
+    /// Whether a timer cancels the task when its time is up. Then a wait for the task always ends.
     fn is_limited(&self) -> bool;
 }
 
-/// The role of a thread for an executor, apart from running a task. Pools are known by their addresses.
+/// Something that a thread does for an executor, other than to run a task. The number in a variant is the
+/// address of a pool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The thread runs the tasks of this pool.
@@ -281,29 +287,29 @@ struct ContextFrame {
     token: Option<CancelToken>,
     task: Option<Arc<dyn RunningTask>>,
     masked: u32,
-    /// No token is current here. The frame's token is only the parent of the tokens of tasks.
+    /// No token is current in this frame. The frame's token is only the parent of the tokens of tasks.
     outside: bool,
-    /// The frame's token must be linked to the one below as soon as code asks for the token of a task.
+    /// The frame's token must be linked to the token below as soon as code asks for the token of a task.
     beside: bool,
     /// The level on which the frame began.
     level: u32,
-    /// The number of the [`Attached`] that the frame belongs to, or zero.
+    /// The number of the [`Attached`] to which the frame belongs, or zero.
     guard: u32,
-    /// The frame's guard is gone, but there are frames above it. The current token is looked for further
-    /// down.
+    /// The guard of the frame was dropped while there were frames above this frame. The search for the
+    /// current token skips this frame.
     ended: bool,
     role: Option<Role>,
 }
 
 impl ContextFrame {
-    /// Whether the current token is looked for further down.
+    /// Whether the search for the current token skips this frame.
     fn is_looked_through(&self) -> bool {
         self.ended || self.role.is_some()
     }
 }
 
-/// The frames of a thread. Frames beyond the first `used` are empty and stay where they are. So a frame that
-/// begins and ends with each task is not moved through memory.
+/// The frames of a thread. Only the first `used` frames are in use. The other frames are empty and are kept,
+/// so that the frame of a task is filled in place and not moved through memory.
 #[derive(Default)]
 struct ContextFrames {
     all: Vec<ContextFrame>,
@@ -321,14 +327,16 @@ fn with_all<R>(f: impl FnOnce(&mut ContextFrames) -> R) -> Option<R> {
     FRAMES.try_with(|frames| f(&mut frames.borrow_mut())).ok()
 }
 
-/// Returns `None` only while the thread ends and its locals are gone. Then no token is current.
+/// Runs `f` on the frames in use. Returns `None` only while the thread ends and its thread-local values are
+/// gone. Then no token is current.
 #[inline]
 fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
     with_all(|ContextFrames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// Takes its frame off the stack when it is dropped. Guards of this kind end in the reverse order of their
-/// begin. So the frame is the top one, apart from frames that an [`Attached`] has left there.
+/// Takes its frame off the stack when it is dropped. Guards of this kind are dropped in the reverse order in
+/// which they were made. So the frame is the top frame, apart from frames that an [`Attached`] has left above
+/// it.
 #[must_use]
 pub(crate) struct FrameGuard {
     pushed: bool,
@@ -354,8 +362,8 @@ impl Drop for FrameGuard {
     }
 }
 
-/// Ends the frames that guards have left on the stack, and returns the index of the frame below them. The
-/// guards have clones of the tokens, so none of these clones is the last.
+/// Ends the frames that [`Attached`] guards have left on the stack, and returns the index of the frame below
+/// them. The guards have clones of the tokens, so the token of such a frame is never the last clone.
 #[cold]
 fn below_those_of_guards(all: &mut [ContextFrame], mut top: usize) -> usize {
     while all[top].guard != 0 {
@@ -384,7 +392,8 @@ fn fill(fill: impl FnOnce(&mut ContextFrame)) {
     with_frames(|frames| frames.last_mut().map(fill));
 }
 
-/// Enters a task. `task` is the state that its handle shares with it, if there is a handle.
+/// Begins the frame of a task. If the task has a handle, `task` is the state that the task shares with its
+/// handle.
 #[inline]
 pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
     let guard = push();
@@ -401,33 +410,32 @@ pub(crate) fn enter_role(role: Role) -> FrameGuard {
     guard
 }
 
-/// Returns how many wanted roles the calling thread has. It has more than one of a kind if a task of one pool
-/// runs the worker of another.
+/// Returns how many roles of the calling thread are wanted. A thread has several roles of one kind if a task
+/// of one pool runs a worker of another pool.
 pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
     let is_wanted = |frame: &&ContextFrame| frame.role.is_some_and(&wanted);
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)
 }
 
-/// Whether the calling thread is in the middle of a task that has a handle.
+/// Whether the calling thread is running a task that has a handle.
 pub(crate) fn runs_a_task() -> bool {
     with_frames(|frames| frames.iter().any(|frame| frame.task.is_some())).unwrap_or(false)
 }
 
-/// Returns the tasks that the calling thread is in the middle of and that have handles. The innermost is the
-/// last.
+/// Returns the running tasks of the calling thread that have handles. The innermost task is the last.
 pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
     with_frames(|frames| frames.iter().filter_map(|frame| frame.task.clone()).collect()).unwrap_or_default()
 }
 
-/// Returns the frame in which a token may be current, and the frames below it. `None` if there is no frame of
-/// this level.
+/// Returns the top frame, apart from frames that are skipped, and the frames below it. `None` if there is no
+/// such frame, or if it has another level.
 fn top_at(level: u32, frames: &mut [ContextFrame]) -> Option<(&mut ContextFrame, &mut [ContextFrame])> {
     let place = frames.iter().rposition(|frame| !frame.is_looked_through())?;
     let (top, below) = frames[..=place].split_last_mut()?;
     (top.level == level).then_some((top, below))
 }
 
-/// Returns the current token for a wait: `None` on a thread without one, and inside [`masked`].
+/// Returns the token that a wait must obey. `None` if no token is current, and inside [`masked`].
 pub(crate) fn current_for_wait() -> Option<CancelToken> {
     let current = |frames: &mut [ContextFrame]| {
         let level = level();
@@ -440,7 +448,7 @@ pub(crate) fn current_for_wait() -> Option<CancelToken> {
     with_frames(current).flatten()
 }
 
-/// Whether a [`masked`] step of this thread is shielded from this very token.
+/// Whether the calling thread is in a [`masked`] step that ignores this token.
 pub(crate) fn is_shielded_from(token: &CancelToken) -> bool {
     with_frames(|frames| shields(frames, token)).unwrap_or(false)
 }
@@ -449,8 +457,8 @@ fn shields(frames: &[ContextFrame], token: &CancelToken) -> bool {
     frames.iter().any(|frame| frame.masked > 0 && frame.token.as_ref().is_some_and(|own| own.is(token)))
 }
 
-/// Returns an error if a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`] it
-/// makes no token.
+/// Returns an error if a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`],
+/// this function makes no token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
     let in_a_task = |frames: &[ContextFrame]| {
         let top = frames.iter().rfind(|frame| !frame.is_looked_through());
@@ -460,12 +468,13 @@ pub(crate) fn check_current() -> Result<(), Cancelled> {
     found.flatten().map_or(Ok(()), Err)
 }
 
-/// Whether tasks that run at this place of the thread are asked to stop. Makes no token.
+/// Whether the tasks that the calling thread would run now are asked to stop. Makes no token.
 pub(crate) fn is_cancelled_here() -> bool {
     with_frames(|frames| cancelled(frames, level())).flatten().is_some()
 }
 
-/// Returns the error of the token that is current on this level, or would be if it were made.
+/// Returns the error of the current token of this level, if the token is cancelled. If the token was not made
+/// yet, returns the error that it would have.
 fn cancelled(frames: &mut [ContextFrame], level: u32) -> Option<Cancelled> {
     let (top, below) = top_at(level, frames)?;
     if top.masked > 0 {
@@ -489,8 +498,8 @@ pub(crate) fn interrupted() -> Cancelled {
     check_current().err().unwrap_or(Cancelled)
 }
 
-/// Returns the token of the top frame. If there is none, makes it as a child of the frame below. `None`
-/// without a frame, and outside any task.
+/// Returns the token of the top frame. If the frame has no token yet, makes it as a child of the token below.
+/// `None` if there is no frame, and outside any task.
 fn materialise(frames: &mut [ContextFrame], level: u32) -> Option<CancelToken> {
     let (top, below) = top_at(level, frames)?;
     if top.outside {
@@ -513,7 +522,8 @@ fn parent_of_the_next(frames: &mut [ContextFrame], level: u32) -> Option<CancelT
     match top {
         top if top.masked > 0 => None,
         top if top.outside => {
-            // The frame's own token is not the last clone: the caller that began the frame keeps one.
+            // The frame's own token is not the last clone: the caller that began the frame keeps another
+            // clone.
             if std::mem::take(&mut top.beside)
                 && let Some(parent) = parent_of_the_next(below, level)
             {

@@ -28,9 +28,10 @@ impl CancelToken {
     ///
     /// A deadline needs no thread of its own. One thread, which is started when the process first has such a
     /// token, watches all of them. A token that is dropped or cancelled before its time leaves nothing
-    /// behind. When the deadline comes, callbacks of [`on_cancel`](Self::on_cancel) run on a thread of that
-    /// kind. A callback that takes long delays only other callbacks of the same deadline. If the system gives
-    /// no thread, deadlines come late: when a thread has been started for a later one.
+    /// behind. When the deadline comes, callbacks of [`on_cancel`](Self::on_cancel) run on this thread, and
+    /// another thread watches the other deadlines meanwhile. So a callback that takes long delays only other
+    /// callbacks of the same deadline. If the system cannot start such a thread, tokens are cancelled late:
+    /// as soon as a thread has been started for a later deadline.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
     }
@@ -38,7 +39,8 @@ impl CancelToken {
     /// Makes a child that is cancelled at `deadline`, as [`with_timeout`](Self::with_timeout) does. If the
     /// deadline has passed, the child is born cancelled.
     ///
-    /// Suits several steps that share one limit: what the first step takes is not left for the second.
+    /// Suits several steps that share one limit: the second step has only the time that the first step has
+    /// left.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -63,7 +65,7 @@ impl CancelToken {
         child
     }
 
-    /// Whether this token or a token above it will be cancelled when its time is up.
+    /// Whether this token or a token above it has a deadline or a time limit.
     pub(crate) fn has_deadline(&self) -> bool {
         let (mut seen, mut to_see) = (BTreeSet::new(), vec![self]); // no recursion: chains can be long
         while let Some(token) = to_see.pop() {

@@ -1,7 +1,8 @@
 //! Co-operative cancellation: how a task is asked to stop, and how it notices the request.
 //!
-//! A Rust thread cannot be interrupted from outside. Instead, all parties agree on a signal: a task looks at
-//! it between two steps of work, and every blocking call listens for it. The signal is a [`CancelToken`].
+//! A Rust thread cannot be interrupted from outside. Instead, there is a signal, the [`CancelToken`]. A task
+//! looks at the token between two steps of work, and every blocking call of this crate ends when the token is
+//! cancelled.
 //!
 //! ```
 //! use executor::{CancelToken, Cancelled};
@@ -23,8 +24,8 @@
 //!
 //! # One tree
 //!
-//! Tokens form a tree. Cancelling one cancels everything below it and nothing above, so stopping one task and
-//! stopping a whole pool are the same operation at two heights.
+//! Tokens form a tree. A call that cancels a token also cancels all tokens below it, and no token above it.
+//! So it is the same operation to stop one task and to stop a whole pool, at different places in the tree.
 //!
 //! ```text
 //!   pool's root ──┬── task's token ──── token of a task it runs inline
@@ -34,20 +35,22 @@
 //!
 //! A token can hang below several others ([`CancelToken::linked`]): it is cancelled as soon as one of them
 //! is. A token can also have a deadline ([`CancelToken::with_timeout`]), at which the crate's timer cancels
-//! it, as any other caller would.
+//! the token.
 //!
-//! A token goes from *live* to *cancelled* once and never back. The first caller of
-//! [`cancel`](CancelToken::cancel) moves it, and leaves the [reason](crate::CancelReason), which the tokens
-//! below inherit. The request is never cleared. It cannot leak into the next task on the same thread either,
-//! because it belongs to the task and not to the thread.
+//! A token goes from *live* to *cancelled* once and never back. The first call of
+//! [`cancel`](CancelToken::cancel) makes this change, and stores the [reason](crate::CancelReason), which the
+//! tokens below inherit. The request is never cleared. The next task on the same thread does not see the
+//! request, because the token belongs to the task and not to the thread.
 //!
 //! # The current token
 //!
-//! Each thread has a stack of frames: one for each task that it is in the middle of (more than one only when
-//! a task runs another inline), and one for each [`attach`](CancelToken::attach). The top frame's token is
-//! the *current* one; every blocking call of this crate obeys it. Most tasks never ask for their token. So a
-//! frame starts without one, and makes it on demand as a child of the frame below. A callback or a hook runs
-//! on a level of its own, where no token is current: it is no part of the task whose thread it borrows.
+//! Each thread has a stack of frames. There is one frame for each task that the thread has begun and not
+//! ended (several only if a task runs another task inline), and one frame for each
+//! [`attach`](CancelToken::attach). The token of the top frame is the *current* token; every blocking call of
+//! this crate obeys it. Most tasks never ask for their token. So a frame starts without a token. When code
+//! first asks for the token, it is made as a child of the token of the frame below. A callback or a hook runs
+//! on a level of its own, where no token is current: it is no part of the task that the same thread is
+//! running.
 //!
 //! # The order of a cancel
 //!
@@ -56,26 +59,28 @@
 //! 2. Threads that wait in this crate under one of these tokens are woken.
 //! 3. Users' callbacks run, outside all locks.
 //!
-//! Callbacks come last, because a callback may take long, or wait for a thread that one of the tokens
-//! releases. Any number of threads can cancel tokens of one tree at the same time. Each of them marks the
-//! tokens that it finds unmarked. So when a `cancel` has returned, the whole tree below its token is marked,
-//! whether the call returned true or false. One of these threads runs the callbacks of a token: the thread
-//! that *claims* the token. A thread claims a token if it was the first to mark it, or if it has claimed the
-//! token above.
+//! Callbacks come last, because a callback perhaps takes long, or waits for a thread that step 2 wakes. Any
+//! number of threads can cancel tokens of one tree at the same time. Each of them marks the tokens that it
+//! finds unmarked. So when a `cancel` has returned, the whole tree below its token is marked, whether the
+//! call returned true or false. One of these threads runs the callbacks of a token: the thread that *claims*
+//! the token. A thread claims the token that it cancels if it is the first to mark that token. It claims a
+//! token below if it has claimed the token above, and no other thread has claimed the token below.
 //!
 //! # Invariants
 //!
 //! 1. `cancelled` is set under the lock of `state`. So a thread that adds a child, a waiter or a callback
 //!    under that lock either sees the flag set or is found by the canceller.
-//! 2. Only the thread that set `claimed` runs callbacks: in the order in which they were registered, one at a
-//!    time, outside the lock.
-//! 3. `settled` is set when the token and all tokens below it are marked. It spares a cancel that claims
-//!    nothing the way down.
-//! 4. No thread holds two of these locks at once, or one of them together with the timer's.
-//! 5. A token has a reason as soon as it is marked, and keeps it: that of the first cancel that marked it.
-//! 6. When [`Registration`]'s drop has returned, its callback is not running and never will be. (A callback
-//!    that was registered at a cancelled token is due at once and is not kept there; deep inside other
-//!    callbacks it may run later.)
+//! 2. Only the thread that has set `claimed` runs the callbacks of a token. It runs them one at a time, in
+//!    the order in which they were registered, outside the lock.
+//! 3. `settled` is set when the token and all tokens below it are marked. A cancel that does not claim this
+//!    token can then skip the tokens below.
+//! 4. No thread holds the locks of two tokens at once, or the lock of a token together with the lock of the
+//!    timer.
+//! 5. A token has a reason as soon as it is marked: the reason of the cancel that marked it first. The reason
+//!    never changes.
+//! 6. When [`Registration`]'s drop has returned, its callback is not running and never will be. (There is one
+//!    exception: a callback that is registered with a cancelled token is due at once, and the token does not
+//!    keep it. If such a callback is deferred, it perhaps runs after that drop.)
 
 pub(crate) mod reason;
 pub use reason::{CancelKind, CancelReason};

@@ -1,8 +1,9 @@
-//! Users' code outside any task: it belongs to no task, whichever thread it runs on.
+//! User code outside any task: code that belongs to no task, whichever thread it runs on.
 //!
-//! A callback, a hook, or the `Drop` of a value that no caller has taken borrows a thread, often in the
-//! middle of a task. The token of that task must not be current for it. So a thread has a *level*: it is one
-//! higher while such code runs, and the current token is looked for on that level only.
+//! A callback, a hook, or the `Drop` of a value that no caller has taken often runs on a thread that is in
+//! the middle of a task. The token of that task must not be current for such code. So each thread has a
+//! *level*, a number that is one higher while such code runs. The current token is looked for only in frames
+//! of the thread's level.
 
 use std::cell::Cell;
 
@@ -13,16 +14,15 @@ thread_local! {
     static LEVEL: Cell<u32> = Cell::new(0);
 }
 
-/// Returns the level of the calling thread: how many pieces of such code it is in the middle of, each inside
-/// the one before.
+/// Returns the level of the calling thread: how many pieces of such code run on it, nested in each other.
 #[inline]
 pub(super) fn level() -> u32 {
     LEVEL.try_with(Cell::get).unwrap_or(0) // the thread ends, and its locals are gone
 }
 
-/// Runs a user's code that belongs to no task: a callback, a hook, a handler, or the `Drop` of a value that
-/// no caller has taken. The token of the task that this thread happens to run is not current for it, and no
-/// token cuts its waits short.
+/// Runs user code that belongs to no task: a callback, a hook, a handler, or the `Drop` of a value that no
+/// caller has taken. If this thread is running a task, the token of that task is not current in `f`. No token
+/// cuts a wait in `f` short.
 pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
     struct Back(u32);
     impl Drop for Back {
@@ -41,8 +41,8 @@ fn set_level(to: u32) {
     let _ = LEVEL.try_with(|level| level.set(to));
 }
 
-/// Calls a user's code outside any task, and contains a panic in it. Deep inside other callbacks the call is
-/// deferred.
+/// Calls user code outside any task, and contains a panic in the code. The call is deferred if too many
+/// callbacks are nested already.
 pub(crate) fn call_outside(callback: impl FnOnce() + Send + 'static) {
     callbacks::call(|| outside_any_task(callback));
 }

@@ -1,8 +1,8 @@
 //! Reasons: why a task was asked to stop.
 //!
 //! The request to stop tells a task only *that* it should stop; a log line or an error message should say
-//! *why*. So the canceller of a token leaves a reason with it. The reason travels down the tree of tokens,
-//! and out of the task's body with [`Cancelled`](struct@crate::Cancelled).
+//! *why*. So the party that cancels a token stores a reason in it. The tokens below inherit the reason, and
+//! [`Cancelled`](struct@crate::Cancelled) carries it out of the task's body.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -10,7 +10,8 @@ use std::fmt;
 
 use crate::sync::Arc;
 
-/// Why a [`CancelToken`](crate::CancelToken) was cancelled, and whether at that token or at one above.
+/// Why a [`CancelToken`](crate::CancelToken) was cancelled, and whether the request was made at this token or
+/// at a token above it.
 ///
 /// [`CancelToken::reason`](crate::CancelToken::reason) and [`Cancelled::reason`](crate::Cancelled::reason)
 /// return it. The first request counts: a later request does not change the reason.
@@ -35,7 +36,7 @@ pub struct CancelReason {
     said: Option<Arc<Said>>,
 }
 
-/// What the canceller has said.
+/// The message and the value that the party has given with the request.
 struct Said {
     message: Option<Cow<'static, str>>,
     payload: Option<Box<dyn Any + Send + Sync>>,
@@ -54,14 +55,14 @@ pub enum CancelKind {
 }
 
 impl CancelReason {
-    /// Makes the reason of a request, with a message for people to read.
+    /// Makes the reason of a request, with a message for human readers.
     pub fn new(message: impl Into<Cow<'static, str>>) -> Self {
         let said = Said { message: Some(message.into()), payload: None };
         Self { said: Some(Arc::new(said)), ..Self::of(CancelKind::Requested) }
     }
 
-    /// Adds a value of any type, for programs to read. The value is dropped with the last token or error that
-    /// has this reason, on whichever thread that happens.
+    /// Adds a value of any type, for use by code. The value is dropped together with the last token or error
+    /// that has this reason, on any thread.
     pub fn with_payload(self, payload: impl Any + Send + Sync) -> Self {
         let message = self.said.and_then(|said| said.message.clone());
         let said = Said { message, payload: Some(Box::new(payload)) };
@@ -72,23 +73,23 @@ impl CancelReason {
         Self { kind, inherited: false, said: None }
     }
 
-    /// Returns this reason as the token has it at which it is given. It may have come from another token.
+    /// Returns the same reason, marked as not inherited: perhaps the caller has taken it from another token.
     pub(crate) fn given_here(self) -> Self {
         Self { inherited: false, ..self }
     }
 
-    /// Returns this reason as a token further down has it.
+    /// Returns the same reason, marked as inherited, for a token below.
     pub(crate) fn inherited(&self) -> Self {
         Self { inherited: true, ..self.clone() }
     }
 
-    /// Returns what kind of party asked.
+    /// Returns what kind of party asked the task to stop.
     pub fn kind(&self) -> CancelKind {
         self.kind
     }
 
-    /// Whether the request was made at a token further up, or at a token that this one is
-    /// [linked](crate::CancelToken::linked) to.
+    /// Whether the request was made at a token above this token, or at a token to which this token is
+    /// [linked](crate::CancelToken::linked).
     pub fn is_inherited(&self) -> bool {
         self.inherited
     }

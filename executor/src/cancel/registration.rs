@@ -1,6 +1,6 @@
 //! Registrations with a token: users' callbacks, and threads that must be woken.
 //!
-//! The [page of the folder](super) says when callbacks run, and in which order.
+//! The [module `cancel`](super) says when callbacks run, and in which order.
 
 use std::fmt;
 use std::task::Waker;
@@ -11,21 +11,24 @@ use super::tree::{CancelCallback, CancelToken, next_key};
 use crate::sync::thread;
 
 impl CancelToken {
-    /// Registers a callback for a cancellation, to reach a thread that is blocked where no token is looked
-    /// at: shut its socket down, close its channel, wake its event loop.
+    /// Registers a callback for a cancellation. The callback can release a thread that is blocked in a call
+    /// that looks at no token: it can shut down the thread's socket, close its channel, or wake its event
+    /// loop.
     ///
     /// The callback runs at most once, on the thread that cancels, outside any task. If the token is already
-    /// cancelled, it runs at once and on this thread. Callbacks run in order of registration, after all
-    /// threads that wait in this crate under the token were released (see [`cancel`](Self::cancel)). A panic
-    /// in one callback does not keep the others from running. Dropping the [`Registration`] takes the
-    /// callback back; [`Registration::keep`] leaves it. Suppose that a task is blocked in this crate, is
-    /// woken, and drops its registration: it may be quicker than the callback, which then does not run.
+    /// cancelled, the callback runs at once, on the calling thread. Callbacks run in order of registration,
+    /// after all threads that wait in this crate under the token were released (see
+    /// [`cancel`](Self::cancel)). If one callback panics, the other callbacks still run. Dropping the
+    /// [`Registration`] takes the callback back; [`Registration::keep`] leaves it. Suppose that a
+    /// cancellation wakes a task that is blocked in this crate, and that the task drops its registration
+    /// before the callback has begun. Then the callback does not run.
     ///
-    /// The canceller waits for the callback, so keep it short. Callbacks that bring about others (by a
-    /// `cancel`, or by completing a [`Promise`](crate::Promise)) nest to a depth of 32. A callback that is
-    /// due deeper down runs on the same thread when the callback around it has returned or blocks in this
-    /// crate. It runs on a thread of its own if 32 such callbacks block inside each other. At a token that
-    /// was cancelled before, such a callback runs whatever becomes of its registration.
+    /// `cancel` returns only when the callback has ended, so keep the callback short. A callback can cause
+    /// other callbacks, by a `cancel` or by completing a [`Promise`](crate::Promise). They nest to a depth of
+    /// 32. At a greater depth, a callback is deferred: it runs on the same thread when the callback around it
+    /// has returned or blocks in this crate. If 32 such callbacks block inside each other, the next runs on a
+    /// thread of its own. If the token was cancelled before the registration, the registration cannot take a
+    /// deferred callback back.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -57,13 +60,13 @@ impl CancelToken {
     }
 }
 
-/// Keeps a callback registered with a [`CancelToken`]; dropping it takes the callback back.
+/// Keeps a callback registered with a [`CancelToken`]; dropping the registration takes the callback back.
 ///
 /// # Blocking
 ///
-/// If the callback is running on another thread, the drop waits for it to end, so that afterwards nothing it
-/// refers to is in use any more. (On the thread that runs the callback, the drop does not wait.) Therefore
-/// never drop a registration while you hold a lock that its callback takes.
+/// If the callback is running on another thread, the drop waits until the callback has ended. So after the
+/// drop, the callback uses nothing that it refers to. (On the thread that runs the callback, the drop does
+/// not wait.) Therefore never drop a registration while you hold a lock that its callback takes.
 #[must_use = "dropping it takes the callback back at once"]
 pub struct Registration {
     place: Option<(CancelToken, u64)>,
@@ -72,11 +75,11 @@ pub struct Registration {
 impl Registration {
     /// Leaves the callback registered without this guard.
     ///
-    /// The callback can then no longer be taken back. It runs when the token is cancelled, or is dropped
-    /// unrun when the last copy of the token and the last of its children are gone. Until then the callback
-    /// and all that it has captured take memory. On a token that lives long, such as that of a program, each
-    /// call adds one. A callback that has captured the token itself takes memory until the token is
-    /// cancelled.
+    /// The callback can then no longer be taken back. If the token is cancelled, the callback runs. If the
+    /// last copy of the token and its last child are dropped before that, the callback is dropped and does
+    /// not run. Until then the callback and all that it has captured take memory. On a token that exists for
+    /// a long time, such as the token of a program, each call of `keep` adds to this memory. A callback that
+    /// has captured the token itself takes memory until the token is cancelled.
     pub fn keep(mut self) {
         self.place = None;
     }
@@ -88,7 +91,7 @@ impl Drop for Registration {
         let mut state = token.node.state.lock();
         if let Some(callback) = state.callbacks.remove(&key) {
             drop(state);
-            callbacks::drop_value(callback); // it may have captured the next registration
+            callbacks::drop_value(callback); // the callback may have captured the next registration
             return;
         }
         if state.running.is_some_and(|(running, _)| running == key) {
@@ -108,7 +111,8 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// Keeps the waker of a waiting thread with a token. The drop does not wait: a late wake-up does no harm.
+/// Keeps the waker of a waiting thread registered with a token. The drop does not wait, because a late
+/// wake-up does no harm.
 #[must_use]
 pub(crate) struct WaitRegistration {
     token: CancelToken,

@@ -1,6 +1,6 @@
 //! The tree of tokens: what a cancel marks, which threads it wakes, and which callbacks it calls.
 //!
-//! The [page of the folder](super) has the order of a cancel, and the invariants.
+//! The [module `cancel`](super) explains the order of a cancel, and lists the invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,10 +15,10 @@ use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Arc, Condvar, Mutex, Weak, ids};
 use crate::time;
 
-/// A request to stop that can be made once, seen by many and passed down to children.
+/// A request to stop: it can be made once, any number of threads can see it, and all children inherit it.
 ///
-/// Clones are the same token. Give a task its own [`child`](Self::child) when it should be possible to stop
-/// it alone.
+/// Clones are the same token. If it should be possible to stop one task alone, give that task its own
+/// [`child`](Self::child).
 #[derive(Clone)]
 pub struct CancelToken {
     pub(super) node: Arc<TokenNode>,
@@ -30,7 +30,7 @@ pub(super) struct TokenNode {
     pub(super) state: Mutex<TokenState>,
     pub(super) callback_done: Condvar,
     parent: Option<Link>,
-    /// Only a token that is linked to several has any.
+    /// Empty, unless the token is linked to several tokens.
     other_parents: Vec<Link>,
 }
 
@@ -59,31 +59,32 @@ pub(super) struct TokenState {
     reason: Option<CancelReason>,
     /// The timer's entry that cancels the token at its deadline.
     pub(super) deadline: Option<time::TimerEntry>,
-    /// The token belongs to a task with a time limit. The limit cancels the token, too.
+    /// Whether the token belongs to a task with a time limit. The limit cancels the token, too.
     pub(super) is_limited: bool,
 }
 
 pub(super) type CancelCallback = Box<dyn FnOnce() + Send>;
 
 impl CancelToken {
-    /// Makes a token at the top of a tree of its own.
+    /// Makes a token without a parent: the top of a new tree.
     pub fn new() -> Self {
         Self::below(None, Vec::new())
     }
 
-    /// Makes a token that is cancelled with this one and can be cancelled alone.
+    /// Makes a child: a token that is cancelled together with this token, and can also be cancelled alone.
     ///
-    /// A child of a cancelled token is born cancelled. A child costs its parent one map entry while it lives.
+    /// A child of a cancelled token is born cancelled. As long as a child exists, its parent has one map
+    /// entry for it.
     pub fn child(&self) -> Self {
         Self::below(Some(self.link()), Vec::new())
     }
 
-    /// Makes a token that is the child of several: it is cancelled as soon as one of them is, and can be
-    /// cancelled alone.
+    /// Makes a token that is the child of several tokens. It is cancelled as soon as one of its parents is
+    /// cancelled, and can also be cancelled alone.
     ///
-    /// Suits work that has more than one reason to stop: the request that it belongs to *and* the pool in
-    /// which it runs. If one of the tokens is already cancelled, the new token is born cancelled. Without any
-    /// tokens, it is like a token made by [`new`](Self::new).
+    /// Suits work that must stop in more than one case: when its request is cancelled, *and* when the pool in
+    /// which it runs is shut down. If one of the tokens is already cancelled, the new token is born
+    /// cancelled. Without any tokens, it is like a token made by [`new`](Self::new).
     ///
     /// ```
     /// use executor::CancelToken;
@@ -127,22 +128,23 @@ impl CancelToken {
 
     /// Asks all code that has this token, or a child of it, to stop.
     ///
-    /// First this token and all tokens below it are marked, so that every later look sees the request. Then
+    /// First this token and all tokens below it are marked, so that every later check sees the request. Then
     /// each thread that waits under one of them in a blocking call of this crate is woken. Last, the
     /// callbacks of [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: first this
-    /// token's, then those of its children, level by level. So in a callback all these tokens are already
-    /// cancelled, and it can wait for a thread that one of them has released.
+    /// token's, then those of its children, level by level. So when a callback runs, all these tokens are
+    /// already cancelled, and their waiting threads were woken. The callback can wait for such a thread.
     ///
     /// Returns true if this call made the request, and false if the request had been made before. In both
-    /// cases the token and all tokens below it are marked when the call returns. After false, callbacks may
-    /// still run, or be about to run, on the thread that was first. That is so, for example, if one of these
-    /// callbacks makes this very call. What happened before the call is visible to all code that sees the
-    /// request.
+    /// cases the token and all tokens below it are marked when the call returns. If this call returns false,
+    /// perhaps some callbacks still run, or have not begun yet: the thread that made the request first runs
+    /// them. This is the case, for example, if one of these callbacks makes the call. What happened before
+    /// the call is visible to all code that sees the request.
     pub fn cancel(&self) -> bool {
         self.cancel_as(None)
     }
 
-    /// Cancels the token and says why: with a text, or with a [`CancelReason`] that has a value of any type.
+    /// Cancels the token and gives a reason: a text, or a [`CancelReason`], which can have a value of any
+    /// type.
     ///
     /// ```
     /// # let token = executor::CancelToken::new();
@@ -158,13 +160,13 @@ impl CancelToken {
         self.begin_cancel(&reason).map(Callbacks::run).is_some()
     }
 
-    /// Returns why the token was cancelled. `None` while it is not.
+    /// Returns why the token was cancelled. `None` if the token is not cancelled.
     pub fn reason(&self) -> Option<CancelReason> {
         self.node.state.lock().reason.clone()
     }
 
-    /// Marks the tree and wakes its waiters. Returns the callbacks, which the caller must run, or `None` if
-    /// the request had been made before.
+    /// Marks this token and all tokens below it, and wakes their waiters. Returns the callbacks, which the
+    /// caller must run, or `None` if the request had been made before.
     pub(crate) fn begin_cancel(&self, reason: &CancelReason) -> Option<Callbacks> {
         let mut descent = Descent::from(&self.node, reason);
         while descent.mark_next() {}
@@ -179,14 +181,14 @@ impl CancelToken {
         first.then(|| Callbacks(to_call.collect()))
     }
 
-    /// Whether the request was made, at this token or at one above.
+    /// Whether the request was made, at this token or at a token above it.
     pub fn is_cancelled(&self) -> bool {
-        // Acquire: pairs with the Release in `cancel`.
+        // Acquire: pairs with the Release in `mark_next`.
         self.node.cancelled.load(Ordering::Acquire)
     }
 
-    /// Returns an error once the request was made: call it once per unit of work and pass the error on with
-    /// `?`.
+    /// Returns an error if the token is cancelled. Call this once per unit of work, and pass the error on
+    /// with `?`.
     ///
     /// # Errors
     /// [`struct@Cancelled`] if the token is cancelled. The error has the [`reason`](Self::reason).
@@ -208,20 +210,21 @@ impl CancelToken {
     /// Runs `f` on the state of the token, if it is not cancelled.
     pub(super) fn if_live<R>(&self, f: impl FnOnce(&mut TokenState) -> R) -> Option<R> {
         let mut state = self.node.state.lock();
-        // Relaxed: only ever set under this lock.
+        // Relaxed: the flag is set only under this lock.
         (!self.node.cancelled.load(Ordering::Relaxed)).then(|| f(&mut state))
     }
 }
 
-/// A cancel on its way down.
+/// A cancel that visits a token and all tokens below it.
 struct Descent<'a> {
     reason: &'a CancelReason,
-    /// A list and no recursion: a chain of children can be deeper than the stack allows.
+    /// The tokens that were found. A list and no recursion, because a long chain of children would overflow
+    /// the stack.
     tree: Vec<FoundToken>,
-    /// How many tokens of the list were looked at.
+    /// How many tokens of the list were visited.
     looked_at: usize,
-    /// Tokens that were seen, because links can lead to a token on two paths, on four to a token two links
-    /// below, and so on.
+    /// The linked tokens that were visited. Links can lead to a token on two paths, and to a token two links
+    /// below on four paths, and so on.
     seen: BTreeSet<(usize, bool)>,
     waiters: Vec<Waker>,
     deadlines: Vec<time::TimerEntry>,
@@ -229,7 +232,8 @@ struct Descent<'a> {
 
 struct FoundToken {
     node: Arc<TokenNode>,
-    /// Whether this cancel claims the token. Before the look at the token: whether it claims the token above.
+    /// Whether this cancel claims the token. Before the visit of this token: whether this cancel claims the
+    /// token above.
     ours: bool,
     calls_back: bool,
 }
@@ -240,7 +244,7 @@ impl<'a> Descent<'a> {
         Self { reason, tree, looked_at: 0, seen: BTreeSet::new(), waiters: Vec::new(), deadlines: Vec::new() }
     }
 
-    /// Marks the next token and finds those below it. Returns false if no token is left.
+    /// Marks the next token, and finds the tokens directly below it. Returns false if no token is left.
     fn mark_next(&mut self) -> bool {
         let is_top = self.looked_at == 0;
         let Some(found) = self.tree.get_mut(self.looked_at) else { return false };
@@ -250,8 +254,8 @@ impl<'a> Descent<'a> {
             return true;
         }
         let mut state = node.state.lock();
-        // Relaxed: only ever set under this lock. On the way down, another cancel may have marked a token
-        // that this one claims.
+        // Relaxed: the flag is set only under this lock. Another cancel may already have marked a token that
+        // this cancel claims.
         let marked = node.cancelled.load(Ordering::Relaxed);
         found.ours &= !(if is_top { marked } else { state.claimed });
         // Acquire: pairs with the Release in `begin_cancel`.
@@ -263,12 +267,12 @@ impl<'a> Descent<'a> {
         if !marked {
             state.reason = Some(if is_top { self.reason.clone() } else { self.reason.inherited() });
         }
-        // Release: pairs with the Acquire in `is_cancelled`. A thread that sees the flag also sees what led
-        // to it.
+        // Release: pairs with the Acquire in `is_cancelled`. A thread that sees the flag also sees all that
+        // happened before the cancel.
         node.cancelled.store(true, Ordering::Release);
         self.waiters.extend(std::mem::take(&mut state.waiters).into_values());
         self.deadlines.extend(state.deadline.take());
-        // The tokens below a token that another thread has claimed belong to that thread.
+        // If another thread has claimed this token, that thread claims the tokens below, too.
         let ours = found.ours;
         let below = state.children.values().filter_map(Weak::upgrade);
         self.tree.extend(below.map(|node| FoundToken { node, ours, calls_back: false }));
@@ -310,7 +314,8 @@ impl TokenNode {
     /// Runs the callbacks that are still registered.
     fn run_callbacks(&self) {
         let mut state = self.state.lock();
-        // One at a time, so that a registration dropped meanwhile still stops a callback that has not begun.
+        // The callbacks are taken out one at a time. So the drop of a registration can still take back a
+        // callback that has not begun.
         while let Some((key, callback)) = state.callbacks.pop_first() {
             state.running = Some((key, thread::current().id()));
             drop(state);
@@ -328,14 +333,14 @@ impl Drop for TokenNode {
         let state = self.state.get_mut();
         let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
         if !callbacks.is_empty() || reason.is_some() {
-            // They may have captured the last copy of another token, whose callbacks have captured the next
-            // one.
+            // A callback may have captured the last copy of another token, and a callback of that token the
+            // next copy, and so on.
             call_outside(move || {
                 callbacks.into_values().for_each(discard);
                 discard(reason);
             });
         }
-        // A list and no recursion here, too: the last child of a long chain may be the last owner of the
+        // No recursion here, either, because the last child of a long chain may be the last owner of the
         // whole chain.
         let mut links = std::mem::take(&mut self.other_parents);
         let mut next = self.parent.take();
