@@ -34,7 +34,7 @@
 //! | a thread that could go on falls asleep | that thread, before it sleeps |
 //! | a pool with tasks loses a thread, or an ordered thread | its waiting threads: it [wakes] them |
 //! | a task or a submission comes to a pool whose threads all wait | its waiting threads: it wakes them |
-//! | permits serve no waiter, or a handle goes to another taker | other waiters: the [source] wakes them |
+//! | permits serve no waiter, or another thread takes a handle | other waiters: the [source] wakes them |
 //!
 //! [wakes]: look_again
 //! [source]: crate::waiting::awaited::Source
