@@ -1,22 +1,24 @@
-//! A bound on the tasks that are in progress and those that wait, over any executor.
+//! A limit on the number of tasks that run or wait, for any executor.
 //!
-//! The bound of a queue limits the tasks that wait in one pool. This bound limits the tasks that one part of
-//! a program has under way, in any executor, which other parts may share. A submitter takes a permit before
-//! it submits a task, and the permit is given back when the task has ended. A submitter that finds no free
-//! permit waits, so its own tasks set its pace.
+//! The bound of a queue limits how many tasks wait in one pool. This bound limits how many tasks one part of
+//! a program has under way. The executor below can be any executor, and other parts of the program can use
+//! it, too. A submitter takes a permit before it submits a task, and the permit is given back when the task
+//! has ended. A submitter that finds no free permit waits. So clients cannot submit tasks faster than the
+//! tasks end.
 //!
-//! The classic listing wraps the task, and loses a permit whenever the executor below does not run the
-//! wrapper: because it refuses the task, discards it, or is shut down. Here the permit belongs to the task's
-//! [observer](crate::task::observer), which is dropped in each of these cases.
+//! The classic listing wraps the task in a closure that gives the permit back. It loses the permit if the
+//! executor below takes the closure and never runs it: because it discards the closure, or is shut down. Here
+//! the permit belongs to the task's [observer](crate::task::observer), which is dropped in each of these
+//! cases.
 //!
 //! # Invariants
 //!
-//! 1. Each task under way has a permit, and no other task has one. A task is under way from the moment in
-//!    which the executor below is given it until it ends. It stays under way while it waits, while it runs,
-//!    and while a user keeps it after another party's `shutdown_now` has handed it out.
+//! 1. Each task under way has a permit, and no other task has one. A task is under way from the moment at
+//!    which it is given to the executor below until it ends: while it waits, and while it runs. It is also
+//!    under way while a user keeps it, after a `shutdown_now` of the executor below has handed it out.
 //! 2. A submitter that waits has no stay in the executor's [life](super::lifecycle), so a shutdown does not
-//!    wait for it. The shutdown wakes all submitters, and each of them finds that it has nothing more to wait
-//!    for.
+//!    wait for that submitter. The shutdown wakes all waiting submitters, and each of them finds that this
+//!    executor was shut down.
 
 use std::fmt;
 
@@ -32,13 +34,13 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::semaphore::{Semaphore, TaskPermit};
 use crate::waiting::wait::Deadline;
 
-/// Limits the tasks that it has under way in the executor below, running or queued. A further submission
-/// waits.
+/// Limits how many tasks it has under way in the executor below: tasks that run and tasks that wait. At the
+/// limit, a further submission waits.
 ///
 /// ```
 /// use executor::{BoundedExecutor, ThreadPoolExecutor, prelude::*};
 ///
-/// let pool = ThreadPoolExecutor::fixed(2); // whose queue has no bound
+/// let pool = ThreadPoolExecutor::fixed(2); // its queue has no bound
 /// let uploads = BoundedExecutor::over(&pool, 3);
 /// // Never more than 3 are under way.
 /// let handles: Vec<_> = (0..100).map(|n| uploads.submit(move || n)).collect::<Result<_, _>>()?;
@@ -48,26 +50,27 @@ use crate::waiting::wait::Deadline;
 /// ```
 ///
 /// When the join of a task returns, the task's permit has been given back. A task that is cancelled while it
-/// waits keeps its permit until the executor below has come to the task, or clears it out.
+/// waits keeps its permit until the executor below takes the task out of its queue.
 ///
 /// # Blocking
 /// `execute` and `submit` wait for a permit, in the order in which they were called. They fail with
 /// [`RejectReason::Interrupted`] if the calling task is cancelled meanwhile. They fail with
-/// [`RejectReason::Starved`] if all permits belong to tasks that cannot go on: for instance tasks that submit
-/// to this executor themselves, on a pool without a free thread. A task that the executor below refuses comes
-/// back with that executor's reason, and its permit is given back. A submitter that must not wait, or not for
-/// long, submits [`without_waiting`](Self::without_waiting) or [`waiting_at_most`](Self::waiting_at_most).
+/// [`RejectReason::Starved`] if all permits belong to tasks that cannot go on. An example: the tasks submit
+/// to this executor themselves, on a pool without a free thread. If the executor below refuses a task, the
+/// task comes back with that executor's reason, and its permit is given back. A submitter that must not wait
+/// uses [`without_waiting`](Self::without_waiting). A submitter that must not wait for long uses
+/// [`waiting_at_most`](Self::waiting_at_most).
 ///
 /// # Its end
-/// Made with [`over`](Self::over) it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks,
-/// also those whose submitters wait. [`shutdown_now`](ExecutorService::shutdown_now) takes its own tasks out
-/// of the queues below, and cancels the tokens of its own tasks that run. It does not touch other tasks of
-/// the executor below. Made with [`owning`](Self::owning) it ends the service below, too, with all tasks in
-/// that service.
+/// Made with [`over`](Self::over), it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks,
+/// also the tasks whose submitters wait for a permit. [`shutdown_now`](ExecutorService::shutdown_now) takes
+/// its own tasks out of the queues below, and cancels the tokens of its own tasks that run. It does not touch
+/// other tasks of the executor below. Made with [`owning`](Self::owning), it also ends the service below,
+/// with all tasks in that service.
 ///
-/// Dropping it shuts nothing down by itself. The drop drops the executor below: a pool that it has by value
-/// ends then, as a pool does that is dropped. A pool that it borrows or shares goes on, and runs the tasks
-/// that were accepted.
+/// The drop of a bounded executor does not shut it down, but drops the executor below. A pool that it owns by
+/// value ends then, as every dropped pool does. A pool that it borrows or shares goes on, and runs the
+/// accepted tasks.
 pub struct BoundedExecutor<E> {
     inner: Underlying<E>,
     permits: Semaphore,
@@ -84,14 +87,14 @@ impl<E: Executor> BoundedExecutor<E> {
         Self::new(Underlying::over(executor), bound)
     }
 
-    /// Makes a bounded executor that owns `service`, and ends it when it ends itself.
+    /// Makes a bounded executor that owns `service`. When the bounded executor ends, it also ends `service`.
     ///
     /// ```
     /// use executor::{BoundedExecutor, ThreadPoolExecutor, prelude::*};
     ///
     /// let uploads = BoundedExecutor::owning(ThreadPoolExecutor::fixed(2), 3);
     /// uploads.execute(|| println!("one of three at most"))?;
-    /// uploads.close(); // and the pool
+    /// uploads.close(); // closes the pool, too
     /// assert!(uploads.executor().is_terminated());
     /// # Ok::<(), executor::RejectedExecution>(())
     /// ```
@@ -132,8 +135,8 @@ impl<E: Executor> BoundedExecutor<E> {
         Impatient { bounded: self, timeout: None }
     }
 
-    /// Returns an executor whose submissions wait for a permit, each of them for `timeout` at most. After
-    /// that they fail with [`RejectReason::TimedOut`].
+    /// Returns an executor whose submissions wait for a permit for `timeout` at most. A submission that gets
+    /// no permit in that time fails with [`RejectReason::TimedOut`].
     pub fn waiting_at_most(&self, timeout: Duration) -> Impatient<'_, E> {
         Impatient { bounded: self, timeout: Some(timeout) }
     }
@@ -148,8 +151,8 @@ impl<E: Executor> BoundedExecutor<E> {
         *self.bound.lock()
     }
 
-    /// Changes the bound. A higher bound lets waiting submitters go on. A lower bound takes no permit back:
-    /// more tasks than the new bound stay under way until enough of them have ended.
+    /// Changes the bound. A higher bound lets waiting submitters go on. A lower bound takes no permit from a
+    /// task: more tasks than the new bound can be under way until enough of them have ended.
     ///
     /// # Panics
     /// If `bound` is zero.
@@ -175,7 +178,7 @@ impl<E: Executor> BoundedExecutor<E> {
         self.inner.executor()
     }
 
-    /// Refuses new submissions, and those of the submitters that wait already.
+    /// Refuses new submissions, and the submissions that already wait.
     fn let_nobody_in(&self) {
         self.inner.life().shutdown();
         self.permits.look_again();
@@ -236,7 +239,7 @@ impl<E: Executor> ExecutorService for BoundedExecutor<E> {
     rest_of_service!(self.inner);
 }
 
-/// A view of a [`BoundedExecutor`] whose submitters do not wait, or not for long: see
+/// A view of a [`BoundedExecutor`]. Its submitters do not wait, or wait for a limited time: see
 /// [`without_waiting`](BoundedExecutor::without_waiting) and
 /// [`waiting_at_most`](BoundedExecutor::waiting_at_most).
 pub struct Impatient<'a, E> {
@@ -293,9 +296,11 @@ impl TaskObserver for UnderWay {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BoundedStats {
-    /// Tasks that run, wait in the executor below, or were handed out by it and are kept.
+    /// Tasks that run, tasks that wait in the executor below, and tasks that it has handed out and a user
+    /// keeps.
     pub under_way: usize,
-    /// The bound: how many tasks can be under way. After it was lowered, more can be under way for a while.
+    /// The bound: how many tasks can be under way. After the bound was lowered, more tasks can be under way
+    /// for a while.
     pub bound: usize,
     /// Submitters that wait for a permit.
     pub waiting: usize,

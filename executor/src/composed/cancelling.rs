@@ -1,10 +1,10 @@
-//! Tasks that bring their own way to be cancelled.
+//! Tasks with their own code for their cancellation.
 //!
 //! A task that computes looks at its token now and then. A task that waits in this crate is woken by its
-//! cancellation. But a task that is blocked in a read from a socket does neither: the library does not know
-//! of the socket. Only the task does, and it knows that shutting the socket down makes the read return. With
-//! [`CancellableTask`] it tells the library. A cancel of its handle, or a stop of its pool, then shuts the
-//! socket down. The caller need not know what kind of task it cancels.
+//! cancellation. But the library cannot wake a task that is blocked in a read from a socket, because the
+//! library does not know the socket. Only the task knows that the read returns when the socket is shut down.
+//! With [`CancellableTask`] the task tells the library how to do that. A cancel of the task's handle, or a
+//! stop of its pool, then shuts the socket down. The caller need not know what kind of task it cancels.
 //!
 //! # Who calls what
 //!
@@ -14,26 +14,26 @@
 //!                              cancel(), shutdown_now() ──▶ canceller runs ──┘  (on the thread that cancels)
 //! ```
 //!
-//! A task that is cancelled before it has begun is dropped, with all that it owns, and its canceller is never
-//! made. `cancel_keep_running` leaves a running body alone, so it does not call the canceller either. When
-//! `run` has returned, the canceller is not running, and will not run later.
+//! A task that is cancelled before it has begun is dropped, with all that it owns. Its canceller is never
+//! made. `cancel_keep_running` does not disturb a running body, so it does not call the canceller. When the
+//! task has ended, its canceller is not running, and will not run later.
 //!
 //! # Only a wrapper
 //!
-//! All this is one registration with the task's token, which lasts while the body runs.
-//! [`CancellableTask::into_future_task`] adds it to a task, so *any* executor can run such a task. A
-//! [`CancellingExecutor`] adds it to every such task that it is given. In Java the executor must be a
-//! subclass of the pool that overrides `newTaskFor`, because `submit` makes the future itself.
+//! All this is one callback, which is registered with the task's token while the body runs.
+//! [`CancellableTask::into_future_task`] adds the callback to a task, so *any* executor can run the task. A
+//! [`CancellingExecutor`] adds the callback to every such task that it is given. In Java, a subclass of the
+//! pool must override `newTaskFor`, because the `submit` of the pool makes the future.
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;
 use crate::executor::{Executor, ExecutorExt, RejectedSubmission, forward_service};
 use crate::handle::{FutureTask, TaskHandle};
 
-/// A task that brings its own way to be unblocked, for instance from a read from a socket.
+/// A task with its own code that ends a blocking call, for instance a read from a socket.
 ///
-/// It is submitted with [`CancellingExecutor::submit_task`] or, made into a [`FutureTask`], to any executor.
-/// A task that reads from a socket:
+/// Submit it with [`CancellingExecutor::submit_task`]. Or turn it into a [`FutureTask`], which any executor
+/// accepts. A task that reads from a socket:
 ///
 /// ```
 /// use std::io::Read;
@@ -48,7 +48,7 @@ use crate::handle::{FutureTask, TaskHandle};
 ///     fn run(mut self, token: &CancelToken) -> Result<Self::Output, Cancelled> {
 ///         let mut bytes = Vec::new();
 ///         let read = self.0.read_to_end(&mut bytes);
-///         token.check()?; // was this the end of the stream, or of our patience?
+///         token.check()?; // was this the end of the stream, or a cancel?
 ///         Ok(read.map(|_| bytes))
 ///     }
 ///
@@ -56,7 +56,7 @@ use crate::handle::{FutureTask, TaskHandle};
 ///         let stream = self.0.try_clone();
 ///         move || {
 ///             if let Ok(stream) = stream {
-///                 let _ = stream.shutdown(Shutdown::Both); // fails only if it is over anyway
+///                 let _ = stream.shutdown(Shutdown::Both); // fails only if the stream has ended already
 ///             }
 ///         }
 ///     }
@@ -75,13 +75,13 @@ pub trait CancellableTask: Send + Sized + 'static {
 
     /// Returns a closure that makes [`run`](Self::run) return soon. The library asks for the closure before
     /// `run` begins. It calls the closure once at most, on the thread that cancels, while `run` is running.
-    /// If the task was asked to stop before, it calls the closure just before `run` begins.
+    /// If the task was asked to stop earlier, the library calls the closure just before `run` begins.
     ///
-    /// The closure should not block: the thread that cancels waits for it. A panic in the closure is
-    /// contained.
+    /// The closure should not block: the thread that cancels waits for it. The library catches a panic in the
+    /// closure.
     fn canceller(&self) -> impl FnOnce() + Send + 'static;
 
-    /// Returns the task and its handle, for any executor's [`submit`](ExecutorExt::submit).
+    /// Turns this into a task and its handle, which any executor's [`submit`](ExecutorExt::submit) accepts.
     fn into_future_task(self) -> FutureTask<Self::Output> {
         FutureTask::cancellable(move |token| {
             let _registration = token.on_cancel(self.canceller());
@@ -90,9 +90,10 @@ pub trait CancellableTask: Send + Sized + 'static {
     }
 }
 
-/// An executor for tasks that bring their own way to be cancelled, in front of any other executor.
+/// An executor for tasks with their own code for their cancellation, in front of any other executor.
 ///
-/// It runs nothing itself. Plain closures pass through it, so it can take the place of the other executor.
+/// It has no threads, and passes each task on to the other executor. It passes plain closures on unchanged,
+/// so it can take the place of the other executor.
 ///
 /// ```
 /// use executor::{CancelToken, CancellableTask, Cancelled, CancellingExecutor, JoinError, ThreadPoolExecutor};
@@ -132,10 +133,10 @@ impl<E: Executor> CancellingExecutor<E> {
         Self { executor }
     }
 
-    /// Submits the task. Its canceller is called if the task is cancelled while it runs.
+    /// Submits the task. If the task is cancelled while it runs, its canceller is called.
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses the task.
     #[doc(alias = "newTaskFor")]
     pub fn submit_task<C: CancellableTask>(
         &self,

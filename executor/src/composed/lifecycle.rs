@@ -1,32 +1,34 @@
-//! The life of an executor over another one: its tasks that are under way, and how it ends.
+//! The life of an executor that is built on another one: which tasks are under way, and how the life ends.
 //!
-//! An executor that gives its tasks to another one has no threads for which it could wait. Its life is over
-//! when it was shut down and none of its own tasks is under way. Made with `over`, it ends alone: other
-//! clients can use the executor below, too. Made with `owning`, it ends the service below with itself.
+//! An executor that gives its tasks to another one has no threads for which it could wait. Its *life* is over
+//! when it was shut down and no task of its own is under way. An executor that was made with `over` ends
+//! alone: other clients can use the executor below, too. An executor that was made with `owning` also ends
+//! the service below.
 //!
 //! ```text
 //!   running ──shutdown──▶ shut down ──the last stay ends──▶ over ──owning: the service is terminated──▶ terminated
 //! ```
 //!
 //! Each accepted task has an [`InFlight`], its *stay*. The stay ends when the outcome of the task can be
-//! seen, when the task is dropped, or when the task is handed out. A user can keep a task that was handed out
-//! without end. If the user runs the task, the stay begins anew, unless the life is over.
+//! seen, when the task is dropped, or when the task is handed out. The life does not wait for a task that was
+//! handed out, because a user can keep such a task for any time. If the user runs the task, the stay begins
+//! anew, unless the life is over.
 //!
 //! The *root* is a token above the tasks of this life, in addition to the token of the thread on which a task
-//! runs. `shutdown_now` cancels the root. The root belongs to this life alone, so it tells the tasks of this
-//! life from others. In a queue below, the [`InFlightTask`] that observes such a task has the root, and so
-//! has the drain task of a strand. On the stack of a thread, the root shows that the thread must not wait for
-//! itself.
+//! runs. `shutdown_now` cancels the root. Each life has its own root, so the root distinguishes the tasks of
+//! this life from other tasks. In a queue below, such a task has an [`InFlightTask`] as its observer, which
+//! knows the root. The drain task of a strand knows the root, too. If a thread runs a task below the root,
+//! the thread must not wait for the end of this life: it would wait for itself.
 //!
 //! # Invariants
 //!
-//! 1. `gone` is counted down by the thread that makes this true: the life was shut down, and no stay is left.
-//!    After that no stay begins.
-//! 2. The lock of the life is the last: no other lock is taken while it is held, and it is taken under the
-//!    locks of queues.
+//! 1. The life is over when it was shut down and no stay is left. The thread that makes this true counts
+//!    `gone` down. After that no stay begins.
+//! 2. The lock of the life is the last in the order of locks. A thread can take it while it holds the lock of
+//!    a queue. A thread that holds it takes no other lock.
 //! 3. A queue is listed in `queues` for as long as a task of this life waits in it. So
-//!    [`take_back`](Lifecycle::take_back) finds a task that waits, or the task begins under a root that is
-//!    cancelled.
+//!    [`take_back`](Lifecycle::take_back) finds every task that waits. A task that has left its queue before
+//!    runs below the root, which `shutdown_now` cancels after that.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};
@@ -39,10 +41,10 @@ use crate::task::observer::TaskObserver;
 use crate::waiting::error::RejectReason;
 use crate::waiting::latch::Latch;
 
-/// The life of an executor over another one.
+/// The life of an executor that is built on another one.
 pub(crate) struct Lifecycle {
     state: Mutex<LifecycleState>,
-    /// A copy of the flag in `state`, written under the lock, for threads that only read it and take no lock.
+    /// A copy of the flag in `state`. It is written under the lock, and can be read without the lock.
     is_shutdown: AtomicBool,
     gone: Latch,
     root: CancelToken,
@@ -52,7 +54,7 @@ pub(crate) struct Lifecycle {
 struct LifecycleState {
     is_shutdown: bool,
     staying: usize,
-    /// The queues below in which tasks of this life wait, and how many do.
+    /// The queues below in which tasks of this life wait, with the number of these tasks in each queue.
     queues: Vec<(QueueId, usize)>,
 }
 
@@ -109,19 +111,20 @@ impl Lifecycle {
         }
     }
 
-    /// Cancels the tokens of the tasks that run, and of the tasks that begin after this.
+    /// Cancels the tokens of the tasks that run, and of the tasks that begin later.
     pub(crate) fn cancel_running(&self) {
         self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
     }
 
-    /// Takes the tasks of this life out of the queues below, without the observers of this life. Must be
-    /// called after [`shutdown`](Self::shutdown): then no new task comes while this looks through the queues.
+    /// Takes the tasks of this life out of the queues below, and removes the observers of this life from
+    /// them. Must be called after [`shutdown`](Self::shutdown): then no new task comes into a queue
+    /// meanwhile.
     pub(crate) fn take_back(&self) -> Vec<Task> {
         self.take_back_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// Does [`take_back`](Self::take_back), and returns each task with the value that `note` makes of it
-    /// while the task still has its observer.
+    /// Does [`take_back`](Self::take_back), and calls `note` with each task before it removes the task's
+    /// observer. Returns each task with the value that `note` has returned for it.
     fn take_back_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let owners = queues.into_iter().filter_map(QueueId::owner);
@@ -129,7 +132,8 @@ impl Lifecycle {
         tasks.filter_map(|task| self.to_its_user(task, &note)).collect()
     }
 
-    /// Removes the observers of this life from a task. A task of a scope is dropped: `None`.
+    /// Removes the observers of this life from a task, and returns the task. Drops a task of a scope, and
+    /// returns `None`.
     fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> Option<(Task, R)> {
         if task.is_of_scope() {
             return None;
@@ -153,7 +157,7 @@ impl Lifecycle {
     }
 
     /// Waits until the life is over. Returns at once if the life waits for the calling thread. If the calling
-    /// task is cancelled meanwhile, calls `shutdown_now` and waits on.
+    /// task is cancelled meanwhile, calls `shutdown_now` and goes on waiting.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if !self.waits_for_this_thread() && self.gone.wait().is_err() {
             drop(shutdown_now());
@@ -177,23 +181,22 @@ impl Lifecycle {
     }
 }
 
-/// A stay: a task, or something else, that is under way. While a stay counts, its life is not over. It counts
-/// until it is dropped or interrupted.
+/// A stay in a life: of a task, of a strand or of a table of strands. While a stay counts, the life is not
+/// over. A stay counts until it is dropped or interrupted.
 pub(crate) struct InFlight {
     life: Arc<Lifecycle>,
     counts: AtomicBool,
 }
 
 impl InFlight {
-    /// Begins another stay, also after a shutdown. This stay must count, so that the life is not over.
+    /// Begins another stay, even after a shutdown. `self` must count, so that the life is not over.
     pub(crate) fn another(&self) -> Self {
         self.life.one_more(&mut self.life.state.lock())
     }
 
     /// Interrupts the stay: the life does not wait for it until it is resumed.
     pub(crate) fn interrupt(&self) {
-        // Relaxed, here and below: these calls are ordered by the way in which the task moves from thread to
-        // thread.
+        // Relaxed, here and below: the hand-over of a task from thread to thread orders these calls.
         if self.counts.swap(false, Ordering::Relaxed) {
             self.life.end_stay();
         }
@@ -218,7 +221,7 @@ impl Drop for InFlight {
     }
 }
 
-/// Observes a task that is given to the executor below as it is, and keeps the stay of the task.
+/// The observer of a task that is given to the executor below unchanged. It holds the stay of the task.
 pub(crate) struct InFlightTask {
     stay: InFlight,
     /// The queue in which the task waits.
@@ -280,10 +283,10 @@ impl Drop for InFlightTask {
 /// Converts a reference to an executor into a reference to a service.
 type AsService<E> = for<'a> fn(&'a E) -> &'a (dyn ExecutorService + 'a);
 
-/// The parts that every executor over another one has: the executor below, and a life of its own.
+/// The common part of the executors that are built on another one: the executor below, and a life of its own.
 pub(crate) struct Underlying<E> {
     executor: E,
-    /// The conversion to a service, if the executor below ends with this one.
+    /// The conversion to a service, if this executor owns the executor below.
     as_service: Option<AsService<E>>,
     life: Arc<Lifecycle>,
 }
@@ -308,7 +311,7 @@ impl<E> Underlying<E> {
         &self.life
     }
 
-    /// Returns the executor below, if it ends with this one.
+    /// Returns the executor below as a service, if this executor owns it.
     pub(crate) fn service(&self) -> Option<&dyn ExecutorService> {
         self.as_service.map(|as_service| as_service(&self.executor))
     }
@@ -331,7 +334,7 @@ impl<E> Underlying<E> {
         refused.map_err(|refused| RejectedExecution { reason: refused.reason, task: alone(refused.task) })
     }
 
-    /// Shuts down the life, and the executor below if it ends with this one.
+    /// Shuts the life down. If this executor owns the service below, shuts the service down, too.
     pub(crate) fn shutdown(&self) {
         self.life.shutdown();
         if let Some(service) = self.service() {
@@ -339,8 +342,8 @@ impl<E> Underlying<E> {
         }
     }
 
-    /// Does the `shutdown_now` of an executor that gives its tasks to the executor below as they are. An
-    /// owned service hands out all of its tasks, also those that clients gave it directly.
+    /// Does the `shutdown_now` of an executor that gives its tasks to the executor below unchanged. An owned
+    /// service hands out all of its tasks, also the tasks that clients gave to the service directly.
     pub(crate) fn shutdown_now(&self) -> Vec<Task> {
         self.life.shutdown();
         let mut tasks = self.life.take_back();
@@ -349,14 +352,14 @@ impl<E> Underlying<E> {
         tasks
     }
 
-    /// Shuts down an owned service, and returns the tasks that it hands out, without the observers of this
-    /// life.
+    /// Shuts down an owned service. Returns the tasks that the service hands out, and removes the observers
+    /// of this life from them.
     pub(crate) fn stop_service(&self) -> Vec<Task> {
         self.stop_service_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// Does [`shutdown_now`](Self::shutdown_now), and returns each task with the value that `note` makes of
-    /// it while the task still has its observer.
+    /// Does [`shutdown_now`](Self::shutdown_now), and calls `note` with each task before it removes the
+    /// task's observer. Returns each task with the value that `note` has returned for it.
     pub(crate) fn shutdown_now_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         self.life.shutdown();
         let mut tasks = self.life.take_back_each(&note);
@@ -380,7 +383,8 @@ impl<E> Underlying<E> {
         self.life.await_end(timeout) && self.service().is_none_or(|service| service.await_termination(rest()))
     }
 
-    /// Waits for the end, after a shutdown. `shutdown_now` must be that of the executor whose life this is.
+    /// Waits for the end, after a shutdown. `shutdown_now` must call the method of that name of the executor
+    /// that contains `self`.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if let Some(service) = self.service() {
             service.close();

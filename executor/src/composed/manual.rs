@@ -1,9 +1,9 @@
 //! An executor that runs a task when a test tells it to.
 //!
-//! A test of code that uses an executor must see what happens *between* two tasks, in another order, or when
-//! a task is refused or dropped. On a pool that takes luck or latches. Here no task runs by itself: tasks
-//! wait in a list until the test names the task that runs now, on the test's own thread. So each schedule is
-//! a few lines of a test, and is the same every time.
+//! A test of code that uses an executor must look at the state *between* two tasks. It must also try other
+//! orders of the tasks, and tasks that are refused or dropped. With a pool, a test needs latches for that, or
+//! luck. Here no task runs by itself. Tasks wait in a list until the test runs one of them, on the test's own
+//! thread. So a test defines a schedule in a few lines, and the schedule is the same every time.
 //!
 //! ```text
 //!   execute ──refuse_next──▶ refused
@@ -16,8 +16,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A task runs while the lock is free, so it can submit to its own executor, or run other tasks there.
-//! 2. A cancelled task does not stay in the list: the thread that cancels it takes it out.
+//! 1. No task runs under the lock. So a task can submit to its own executor, or run other tasks there.
+//! 2. A cancelled task does not stay in the list: the thread that cancels the task takes it out.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -32,9 +32,10 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::starvation::TaskRef;
 
-/// Runs a task when it is told to, on the thread that tells it: for tests of code that uses an executor.
+/// Runs a task when a test asks for it, on the thread that asks. It is for tests of code that uses an
+/// executor.
 ///
-/// A test decides which task runs when, and checks what has happened in between:
+/// A test decides when each task runs, and checks what has happened in between:
 ///
 /// ```
 /// use executor::{Executor, ManualExecutor, prelude::*};
@@ -57,7 +58,7 @@ use crate::waiting::starvation::TaskRef;
 ///
 /// let (prices, executor) = (Prices::default(), ManualExecutor::new());
 /// prices.load(&executor);
-/// assert_eq!(prices.shown(), "loading"); // every time: the task runs only when we say so
+/// assert_eq!(prices.shown(), "loading"); // every time: no task runs by itself
 /// executor.run_next();
 /// assert_eq!(prices.shown(), "42");
 ///
@@ -67,15 +68,15 @@ use crate::waiting::starvation::TaskRef;
 /// assert_eq!((prices.shown().as_str(), executor.pending().len()), ("loading", 0));
 /// ```
 ///
-/// Tasks can be [run](Self::run) in any order, [taken](Self::take) out and [discarded](Self::discard_next),
-/// and [submissions refused](Self::refuse_next). The executors that are made over others can add a bound,
-/// strands or tracking to it. The drain task of such a strand is pending under its own id, and under the name
-/// of the task that it would run first.
+/// A test can [run](Self::run) tasks in any order, [take](Self::take) them out, [discard](Self::discard_next)
+/// them, and [refuse](Self::refuse_next) submissions. Other executors can be built on a manual executor, and
+/// add a bound, strands or tracking. The drain task of such a strand is listed with its own id, and with the
+/// name of the task that it would run first.
 ///
 /// A panic in a task goes to the holder of its handle, or to the [panic handler of the
 /// process](crate::panics) if the handle was dropped. As on any executor, the panic never reaches the thread
-/// that runs the task. The drop of the executor drops the pending tasks, which completes their handles as
-/// cancelled.
+/// that runs the task. When the executor is dropped, its pending tasks are dropped, and their handles are
+/// completed as cancelled.
 ///
 /// # Blocking
 /// Submitting never blocks. A task that waits for a pending task waits until *another* thread runs that task.
@@ -83,9 +84,9 @@ use crate::waiting::starvation::TaskRef;
 /// task.
 ///
 /// # Its end
-/// After [`shutdown`](ExecutorService::shutdown) it is terminated when no task is pending or runs.
-/// [`close`](ExecutorService::close) runs the pending tasks on the calling thread, and waits for the tasks
-/// that other threads run.
+/// After [`shutdown`](ExecutorService::shutdown), the executor is terminated when no task is pending and no
+/// task runs. [`close`](ExecutorService::close) runs the pending tasks on the calling thread, and waits for
+/// the tasks that other threads run.
 pub struct ManualExecutor {
     shared: Arc<ManualShared>,
 }
@@ -114,58 +115,60 @@ impl ManualExecutor {
         Self { shared: Arc::new_cyclic(new) }
     }
 
-    /// Returns the tasks that were submitted and not run, in the order of their submission.
+    /// Returns the pending tasks, in the order of their submission.
     pub fn pending(&self) -> Vec<TaskRef> {
         let state = self.shared.state.lock();
         let shown = |task: &Task| TaskRef::new(task.id(), task.stands_for().name());
         state.pending.iter().map(|(task, _)| shown(task)).collect()
     }
 
-    /// Runs the task that was submitted first, and returns how it ended. `None` if no task is pending.
+    /// Runs the pending task that was submitted first, and returns how it ended. `None` if no task is
+    /// pending.
     ///
     /// # Blocking
-    /// Returns when the task has ended. So do the other calls that run tasks.
+    /// Returns when the task has ended. The other calls that run tasks do so, too.
     pub fn run_next(&self) -> Option<Outcome> {
         let next = self.shared.take_if(|_| true)?;
         Some(self.shared.run(next))
     }
 
-    /// Runs the task with this id, out of its turn. `None` if the task is not pending.
+    /// Runs the pending task with this id, whatever tasks were submitted before it. `None` if the task is not
+    /// pending.
     pub fn run(&self, id: TaskId) -> Option<Outcome> {
         let task = self.shared.take_if(|task| task.id() == id)?;
         Some(self.shared.run(task))
     }
 
     /// Runs the tasks that are pending now, in order. Tasks that these tasks submit stay pending. Returns how
-    /// many tasks this call has run: a task that another one has cancelled or run does not count.
+    /// many tasks this call has run: a task that another task has cancelled or run does not count.
     pub fn run_pending(&self) -> usize {
         let now: Vec<_> = self.pending().into_iter().map(|task| task.id).collect();
         now.into_iter().filter_map(|id| self.run(id)).count()
     }
 
     /// Runs the pending tasks, and the tasks that they submit, until no task is pending. Returns how many
-    /// have run. If a task submits itself anew each time, this never returns.
+    /// tasks it has run. If a task submits itself anew each time, this never returns.
     pub fn run_all(&self) -> usize {
         std::iter::from_fn(|| self.run_next()).count()
     }
 
-    /// Takes out the task that was submitted first. The caller can run it, keep it, or drop it.
+    /// Takes out the pending task that was submitted first. The caller can run it, keep it, or drop it.
     pub fn take_next(&self) -> Option<Task> {
         self.shared.take_if(|_| true).map(|(task, _)| task.handed_out())
     }
 
-    /// Takes out the task with this id. `None` if the task is not pending.
+    /// Takes out the pending task with this id. `None` if the task is not pending.
     pub fn take(&self, id: TaskId) -> Option<Task> {
         self.shared.take_if(|task| task.id() == id).map(|(task, _)| task.handed_out())
     }
 
-    /// Drops the task that was submitted first, as an executor does that discards accepted tasks. Returns the
-    /// id of the task.
+    /// Drops the pending task that was submitted first, and returns its id. So a test can imitate an executor
+    /// that discards accepted tasks.
     pub fn discard_next(&self) -> Option<TaskId> {
         self.take_next().map(|task| task.id())
     }
 
-    /// Refuses the next submission with this reason. Called again, it refuses one more.
+    /// Refuses the next submission with this reason. Each further call refuses one submission more.
     pub fn refuse_next(&self, reason: RejectReason) {
         self.shared.state.lock().refusals.push_back(reason);
     }
@@ -192,7 +195,7 @@ impl ManualShared {
         } else {
             task.leave_queue();
             drop(state);
-            drop((task, stay)); // the task was cancelled before it came
+            drop((task, stay)); // the task was cancelled before it came into the list
         }
         Ok(())
     }
@@ -203,7 +206,7 @@ impl ManualShared {
             let mut state = self.state.lock();
             let place = state.pending.iter().position(|(task, _)| wanted(task))?;
             let taken = state.pending.remove(place)?;
-            let was_cancelled = taken.0.leave_queue(); // just now, so the canceller has not taken it out yet
+            let was_cancelled = taken.0.leave_queue(); // if so, the canceller has not taken it out yet
             drop(state);
             if !was_cancelled {
                 return Some(taken);

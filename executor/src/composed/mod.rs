@@ -1,15 +1,15 @@
-//! Executors that are made over other executors: each adds one promise, and passes its tasks on to the
-//! executor below.
+//! Executors that are built on other executors. Each of them adds one guarantee, and passes its tasks on to
+//! the executor below.
 //!
-//! | promise | executor |
+//! | guarantee | executor |
 //! |---|---|
 //! | at most a fixed number of tasks is under way | [`BoundedExecutor`] |
 //! | the tasks that ran at an abrupt shutdown are known | [`TrackingExecutor`] |
-//! | a task's own way to be cancelled is used | [`CancellingExecutor`] |
+//! | a task's own code for its cancellation is called | [`CancellingExecutor`] |
 //! | one task at a time, in order | [`SerialExecutor`]; for each key: [`StripedExecutor`] |
 //! | a test decides what runs when | [`ManualExecutor`], which runs its tasks itself |
 //!
-//! They share two parts: their [life](lifecycle) over the executor below, and the [strand](strand).
+//! They share two parts: the [life](lifecycle) of such an executor, and the [strand](strand).
 
 mod lifecycle;
 

@@ -1,10 +1,10 @@
 //! Runs one task at a time, in the order of submission, on the threads of any executor.
 //!
-//! For tasks that must not overlap: the tasks of one account, one file, one client. A pool of one thread does
-//! that, too, but it keeps its thread while it has no task. A strand needs a thread only while it has tasks,
-//! and any number of strands can share a pool.
+//! Use it for tasks that must not run at the same time: the tasks of one account, one file, one client. A
+//! pool of one thread keeps the order, too, but it keeps its thread even while it has no task. A strand needs
+//! a thread only while it has tasks, and any number of strands can share a pool.
 //!
-//! The page of [`strand`](super::strand) says how a strand moves, and what always holds. This file adds a
+//! The module [`strand`](super::strand) describes the states and the invariants of a strand. This file adds a
 //! lock, a queue owner and an executor.
 
 use std::fmt;
@@ -42,25 +42,25 @@ use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Each task sees what the tasks before it did, on whatever threads they ran. A task that panics does not
-/// stop the strand; its panic goes to the [panic handler of the process](crate::panics) if no caller reads
-/// it. The strand keeps its thread until the strand is empty. A strand that is never empty never gives the
-/// thread back, unless it is told to [take turns](Self::turns_of).
+/// Each task sees what the tasks before it did, even if they ran on other threads. A task that panics does
+/// not stop the strand; its panic goes to the [panic handler of the process](crate::panics) if no caller
+/// reads the panic. The strand keeps its thread until no task is left in the strand. So a strand that is
+/// never empty never gives its thread back, unless it [takes turns](Self::turns_of).
 ///
-/// The executor below is given one task for the whole strand, the strand's *drain task*. If it refuses the
-/// drain task, the submission of the first task fails. If it drops the accepted drain task, as
-/// [`Discard`](crate::Discard) does, the tasks that are in the strand then are dropped and their handles
-/// completed as cancelled. If it hands that out, as its
-/// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, the user gets one task, which runs the
-/// strand. Tasks of a [`scope`](crate::ExecutorExt::scope) are dropped then, since the scope waits for them.
+/// The executor below gets one task for the whole strand, the strand's *drain task*. If that executor refuses
+/// the drain task, the submission of the first task fails. If it drops the accepted drain task, as
+/// [`Discard`](crate::Discard) does, all tasks in the strand are dropped, and their handles are completed as
+/// cancelled. If it hands that out, as its [`shutdown_now`](crate::ExecutorService::shutdown_now) does, the
+/// user gets one task, which runs the strand. In this case, the tasks of a
+/// [`scope`](crate::ExecutorExt::scope) are dropped, since the scope waits for them.
 ///
 /// # What the executor below sees
-/// It sees the drain task. While the drain task waits, it has the highest [priority](Task::priority) of the
-/// tasks that have come into the strand since it was given to the executor: a
-/// [`PriorityQueue`](crate::PriorityQueue) raises it when a more urgent task comes. The order in the strand
-/// stays the same, so the urgent task carries along the tasks before it. The priority of the drain task does
-/// not fall when the urgent task is cancelled or taken out. Before each turn the drain task takes the highest
-/// priority of the tasks that are still in the strand.
+/// It sees only the drain task. While the drain task waits, its [priority](Task::priority) is the highest
+/// priority of the tasks that have come into the strand since the drain task was submitted. When a more
+/// urgent task comes, a [`PriorityQueue`](crate::PriorityQueue) raises the drain task. The order in the
+/// strand stays the same, so the tasks before the urgent task run earlier, too. The priority of the drain
+/// task does not fall when the urgent task is cancelled or taken out. Before each further turn, the drain
+/// task gets the highest priority of the tasks that are still in the strand.
 ///
 /// ```
 /// use executor::{Latch, PriorityQueue, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};
@@ -69,7 +69,7 @@ use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 /// let pool = ThreadPoolExecutor::builder().threads(1).queue(PriorityQueue::new()).build()?;
 /// let gate = Arc::new(Latch::new(1));
 /// let until = Arc::clone(&gate);
-/// pool.execute(move || until.wait().unwrap())?; // so that all of it waits in the queue
+/// pool.execute(move || until.wait().unwrap())?; // so that all later tasks wait in the queue
 ///
 /// let order = Arc::new(Mutex::new(Vec::new()));
 /// let note = |what: &'static str, priority| {
@@ -87,56 +87,57 @@ use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows the drain task as the task of the strand that it
-/// runs, or would run first. [Hooks](crate::Hooks), and a comparator or a queue of your own, see its id,
-/// which is its own, and no name: it stands for many tasks, and its outcome is that of none of them. The pool
-/// counts it as one task.
+/// In place of the drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the strand:
+/// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
+/// queues see the drain task itself. They see its id, which is its own, and no name. The drain task stands
+/// for many tasks, and its outcome is that of none of them. The pool counts it as one task.
 ///
-/// An executor that runs a task on the submitting thread runs the strand there. Tasks that come meanwhile do
-/// not hang below that submitter's token.
+/// If the executor below runs a task on the submitting thread, it runs the strand there. Tasks that come
+/// meanwhile are not below that submitter's token.
 ///
 /// # Its end
-/// Made with [`over`](Self::over) it ends alone. After [`shutdown`](ExecutorService::shutdown) it refuses new
-/// tasks and runs those that it has. [`shutdown_now`](ExecutorService::shutdown_now) hands back the tasks
-/// that wait, and cancels the token of the task that runs. It is terminated when its last task has ended. (It
-/// is not terminated while a user keeps the drain task that the executor below has handed out.) Made with
-/// [`owning`](Self::owning) it ends the service below, too. The drop of a serial executor that was made with
-/// `over` neither waits nor cancels: the accepted tasks are run. A serial executor that owns a service drops
-/// the service.
+/// Made with [`over`](Self::over), it ends alone. After [`shutdown`](ExecutorService::shutdown) it refuses
+/// new tasks, and runs the tasks that it has. [`shutdown_now`](ExecutorService::shutdown_now) hands back the
+/// tasks that wait, and cancels the token of the task that runs. The serial executor is terminated when its
+/// last task has ended. (It is not terminated while a user keeps the drain task that the executor below has
+/// handed out.) Made with [`owning`](Self::owning), it also ends the service below. The drop of a serial
+/// executor that was made with `over` neither waits nor cancels: the accepted tasks are run. A serial
+/// executor that owns a service drops the service.
 ///
 /// # Blocking
-/// `execute` and `submit` wait while another thread brings the strand's first task to the executor below,
-/// until that executor has accepted or refused it. A task that waits for a later task of its own strand could
-/// wait without end: the wait fails and [says so](crate::Starvation).
+/// `execute` and `submit` wait while another thread gives the drain task to the executor below, until that
+/// executor has accepted or refused the drain task. A task that waits for a later task of its own strand
+/// could wait without end. So such a wait fails, and the error [describes it](crate::Starvation).
 pub struct SerialExecutor<E> {
     inner: Underlying<Lender<E>>,
     strand: Arc<Strand<Serial>>,
 }
 
-/// The owner of the one strand.
+/// The owner of the strand of a serial executor.
 struct Serial {
     registration: QueueRegistration,
     tombstones: Tombstones,
     turns: OnceLock<Turns>,
     life: Arc<Lifecycle>,
-    /// The stay, while the strand is not idle. This lock is taken around the lock of the strand.
+    /// The stay of the strand; `None` while the strand is idle. This lock is taken before the lock of the
+    /// strand.
     stay: Mutex<Option<InFlight>>,
 }
 
 impl<E: Executor> SerialExecutor<E> {
-    /// Makes an empty strand over an executor.
+    /// Makes a serial executor over `executor`.
     pub fn over(executor: E) -> Self {
         Self::new(Underlying::over(Lender::new(executor)))
     }
 
-    /// Makes an empty strand over `service`, and ends `service` when it ends itself.
+    /// Makes a serial executor that owns `service`. When the serial executor ends, it also ends `service`.
     ///
     /// ```
     /// use executor::{SerialExecutor, ThreadPoolExecutor, prelude::*};
     ///
     /// let account = SerialExecutor::owning(ThreadPoolExecutor::single());
     /// account.execute(|| println!("the last one"))?;
-    /// account.close(); // and the pool
+    /// account.close(); // closes the pool, too
     /// assert!(account.executor().is_terminated());
     /// # Ok::<(), executor::RejectedExecution>(())
     /// ```
@@ -160,11 +161,12 @@ impl<E: Executor> SerialExecutor<E> {
         Self { inner, strand }
     }
 
-    /// Has the strand let others go first after each turn of `tasks` tasks. If the strand has more tasks
-    /// then, it goes to the end of the queue of the executor below. It goes on when a thread takes it from
-    /// there.
+    /// Makes the strand let other tasks run after each turn of `tasks` tasks. If the strand has more tasks,
+    /// its drain task then goes to the end of the queue of the executor below. The strand goes on when a
+    /// thread takes the drain task from there.
     ///
-    /// The executor must be one that a task can own: a pool, or an [`Arc`] of a pool.
+    /// A task must be able to own the executor below. So the executor below is, for instance, a pool or an
+    /// [`Arc`] of a pool.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -173,7 +175,7 @@ impl<E: Executor> SerialExecutor<E> {
     /// let pool = Arc::new(ThreadPoolExecutor::single());
     /// let gate = Arc::new(Latch::new(1));
     /// let until = Arc::clone(&gate);
-    /// pool.execute(move || until.wait().unwrap())?; // so that all of it waits in the queue
+    /// pool.execute(move || until.wait().unwrap())?; // so that all later tasks wait in the queue
     ///
     /// let order = Arc::new(Mutex::new(Vec::new()));
     /// let note = |what| {
@@ -192,10 +194,10 @@ impl<E: Executor> SerialExecutor<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// If the executor below refuses the strand at the end of a turn, as a pool does that was shut down, the
-    /// strand goes on where it is. An executor that makes submitters wait for room makes the strand wait,
-    /// too, and the strand keeps its thread meanwhile. When this executor is dropped, a strand that waits
-    /// goes on where it is.
+    /// If the executor below refuses the drain task at the end of a turn, the strand goes on at once, on the
+    /// same thread. A pool that was shut down does so. If the executor below makes submitters wait for room,
+    /// the strand waits, too, and keeps its thread meanwhile. If the serial executor is dropped during this
+    /// wait, the strand goes on at once, on the same thread.
     ///
     /// # Panics
     /// If `tasks` is zero.

@@ -1,8 +1,8 @@
 //! Finds out which tasks ran when an executor was shut down abruptly.
 //!
 //! `shutdown_now` hands back the tasks that were not begun. The tasks that were running are asked to stop,
-//! and most of them must be done again some day: a page that was fetched half is not indexed. Only the
-//! executor knows which tasks were running.
+//! and most of them must be repeated later. For instance, a page that was only half fetched is not indexed.
+//! Only the executor knows which tasks were running.
 //!
 //! # What is known and what is presumed
 //!
@@ -12,19 +12,19 @@
 //! | its body returned | [`CutOffHow::Returned`]: presumed |
 //! | its body panicked | [`CutOffHow::Panicked`]: presumed |
 //!
-//! The second row is the *false positive* that cannot be avoided. Perhaps the body took its last step just
-//! before the request came, and a closure that returns nothing cannot say so. In the classic listing, which
-//! looks at the thread's interrupt flag, every report is of this kind. A client that repeats a task which is
-//! only presumed to be cut off must be able to do that task twice.
+//! The second row can be a *false positive*, which cannot be avoided. Perhaps the body had done all of its
+//! work just before the request came, and a closure that returns nothing cannot say so. The classic listing
+//! looks at the thread's interrupt flag, so all of its reports are only presumed. A client can repeat a task
+//! that is only presumed to be cut off if it does no harm to do the task twice.
 //!
 //! # Invariants
 //!
-//! 1. `shutdown_now` hands out each accepted task that has neither completed before the request nor been
-//!    dropped, or the task is reported. For the task is in a queue when `shutdown_now` looks for it, or it
-//!    begins under a root that is cancelled.
+//! 1. Each accepted task that was neither completed before the request nor dropped is handed out by
+//!    `shutdown_now`, or is reported. The reason: if the task is in a queue, `shutdown_now` finds it there.
+//!    If it has left the queue, it runs under a root that `shutdown_now` cancels.
 //! 2. A task is reported before its [stay](super::lifecycle) ends, so the report is complete when the
 //!    executor is terminated.
-//! 3. Tags are users' values: they are cloned and dropped while the record is not locked.
+//! 3. Tags are users' values. They are cloned and dropped only while the record is not locked.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,10 +40,11 @@ use crate::task::outcome::Outcome;
 use crate::task::{Task, TaskLabel};
 use crate::waiting::starvation::TaskRef;
 
-/// Records which of its tasks ran when it was shut down abruptly, over any executor.
+/// Records which of its tasks were running when it was shut down abruptly. It can be built on any executor.
 ///
-/// It reports a task by id and name, and by a *tag* that the user gives it: for instance an address or a
-/// job's number, by which the user can submit the task again. In a crawler:
+/// A report has the id and the name of the task, and the *tag* that the user gave to the task. The tag is,
+/// for instance, an address or a job's number. With the tag, the user can submit the task again. An example
+/// from a crawler:
 ///
 /// ```
 /// use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor, prelude::*};
@@ -73,21 +74,21 @@ use crate::waiting::starvation::TaskRef;
 /// before the request, are not reported.
 ///
 /// # Its end
-/// It ends like a [`BoundedExecutor`](crate::BoundedExecutor): made with [`over`](Self::over) it ends alone,
-/// made with [`owning`](Self::owning) together with the service below.
+/// It ends as a [`BoundedExecutor`](crate::BoundedExecutor) does. Made with [`over`](Self::over), it ends
+/// alone. Made with [`owning`](Self::owning), it also ends the service below.
 pub struct TrackingExecutor<E, T = ()> {
     inner: Underlying<E>,
     book: Arc<Mutex<TrackingRecord<T>>>,
 }
 
 struct TrackingRecord<T> {
-    /// The tags of the tasks under way, for each task that has a tag.
+    /// The tags of the tasks that are under way and have a tag.
     tags: BTreeMap<TaskId, Arc<Tag<T>>>,
     running: usize,
     cut_off: Vec<Arc<CutOff<T>>>,
 }
 
-/// A tag, until it is given to a caller.
+/// A tag; `None` after it was given to a caller.
 type Tag<T> = Mutex<Option<T>>;
 
 impl<E: Executor> TrackingExecutor<E> {
@@ -97,7 +98,8 @@ impl<E: Executor> TrackingExecutor<E> {
         Self { inner: Underlying::over(executor), book: TrackingRecord::empty() }
     }
 
-    /// Makes a tracking executor that owns `service`, and ends it when it ends itself.
+    /// Makes a tracking executor that owns `service`. When the tracking executor ends, it also ends
+    /// `service`.
     pub fn owning(service: E) -> Self
     where
         E: ExecutorService,
@@ -142,8 +144,8 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
     /// Returns the tasks that were asked to stop while they ran, in the order in which they ended.
     ///
     /// # Errors
-    /// [`NotTerminated`] before the executor is terminated: it is not known yet whether a task that still
-    /// runs will be one of them.
+    /// [`NotTerminated`] before the executor is terminated: a task that still runs can be added to the result
+    /// later.
     pub fn cut_off(&self) -> Result<Vec<CutOff<T>>, NotTerminated>
     where
         T: Clone,
@@ -199,7 +201,8 @@ impl<E: Executor, T: Send + Sync + 'static> ExecutorService for TrackingExecutor
     rest_of_service!(self.inner);
 }
 
-/// A view of a [`TrackingExecutor`] that gives every task one tag: see [`tagged`](TrackingExecutor::tagged).
+/// A view of a [`TrackingExecutor`]. It gives every task the same tag: see
+/// [`tagged`](TrackingExecutor::tagged).
 pub struct Tagged<'a, E, T> {
     tracking: &'a TrackingExecutor<E, T>,
     tag: T,
@@ -239,8 +242,8 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
             Outcome::Panicked(_) => CutOffHow::Panicked,
             Outcome::Cancelled => CutOffHow::GaveUp,
         };
-        // A task that was handed out, and that its new owner runs after the end of this life, is not
-        // reported: its new owner decides what becomes of it.
+        // Perhaps the task was handed out, and its new owner runs it after the end of this life. Then the
+        // task is not reported: the new owner decides what to do about it.
         let is_cut_off = self.member.stays() && is_cancelled_here();
         let report = is_cut_off.then(|| {
             let task = TaskRef::new(self.label.id(), self.label.name());
@@ -298,14 +301,15 @@ pub enum CutOffHow {
 }
 
 impl<T> CutOff<T> {
-    /// Returns whether the task itself says that it has not done all of its work. If it does not say so, that
-    /// is presumed.
+    /// Returns whether the task itself says that it has not done all of its work. If it does not say so, the
+    /// library presumes that the task was cut off.
     pub fn is_certain(&self) -> bool {
         self.how == CutOffHow::GaveUp
     }
 }
 
-/// The error that the executor is not terminated yet, so it is not known which tasks will have been cut off.
+/// The error of [`TrackingExecutor::cut_off`]: the executor is not terminated yet, so its tasks can still be
+/// cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotTerminated;
 

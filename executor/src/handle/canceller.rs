@@ -1,4 +1,4 @@
-//! A handle that can only call its task off.
+//! A handle that can only cancel its task.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::ids::TaskId;
 use crate::sync::Arc;
 use crate::task::{HandleCell, TaskState};
 
-/// Calls a task off without being able to see its result.
+/// Cancels a task, and cannot see the task's result.
 ///
 /// ```
 /// use executor::{TaskState, ThreadPoolExecutor, prelude::*};
@@ -29,13 +29,13 @@ pub struct Canceller {
 }
 
 impl Canceller {
-    /// Calls the task off, as [`TaskHandle::cancel`](crate::TaskHandle::cancel) does.
+    /// Cancels the task, as [`TaskHandle::cancel`](crate::TaskHandle::cancel) does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         Arc::clone(&self.cell).cancel(true)
     }
 
-    /// Calls the task off but lets a running body go on, as
+    /// Cancels the task, but lets a running body go on, as
     /// [`TaskHandle::cancel_keep_running`](crate::TaskHandle::cancel_keep_running) does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_keep_running(&self) -> bool {

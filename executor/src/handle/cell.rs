@@ -1,8 +1,8 @@
 //! The state that a task and its handle share, and every way in which it changes.
 //!
-//! A submitted task is one allocation, a [`TaskCell`]: the state behind its lock, and in the state the body,
-//! until it begins. Each party sees the cell through a trait that shows only the methods and the types that
-//! the party needs:
+//! A submitted task is one allocation, a [`TaskCell`]. The cell holds the state, behind a lock. The state
+//! holds the body until the body begins. Each party sees the cell through a trait that shows only the methods
+//! and the types that the party needs:
 //!
 //! | party | sees | does not know |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | executor, queue, [`Canceller`](super::Canceller) | [`HandleCell`] | result, body |
 //! | [`TaskHandle`](super::TaskHandle), [`Promise`](super::Promise), [`CompletionQueue`](super::CompletionQueue) | [`ResultCell`] | body |
 //!
-//! The states and the invariants are on the [page of the folder](super).
+//! The states and the invariants are described in [`handle`](super).
 
 use std::task::Waker;
 
@@ -48,12 +48,12 @@ struct CellState<T, F> {
 }
 
 enum CellPhase<T, F> {
-    /// The body has not begun. The thread that moves the state on takes the body out.
+    /// The body has not begun. The thread that ends this state takes the body out.
     Pending(F),
-    /// The token, once the body or a wait in it has asked for it.
+    /// The body runs. The token is there once the body, or a wait in the body, has asked for it.
     Running(Option<CancelToken>),
     Finished(TaskResult<T>),
-    /// The result was moved out. What is left says how the task ended.
+    /// The result was moved out. The state that is left says how the task ended.
     Taken(TaskState),
 }
 
@@ -121,8 +121,8 @@ impl<T, F> CellPhase<T, F> {
 }
 
 impl<T, F> CellState<T, F> {
-    /// Panics if the result was taken. A result is given once, and only a handle that is used again after a
-    /// poll has returned the result fails here.
+    /// Panics if the result was taken before. Only one misuse leads here: a poll has returned the result, and
+    /// then the handle is used again.
     fn assert_not_taken(&self) {
         assert!(
             !matches!(self.phase, CellPhase::Taken(_)),
@@ -130,7 +130,7 @@ impl<T, F> CellState<T, F> {
         );
     }
 
-    /// Sets the listener, and returns the previous one, which the caller must drop when the lock is free.
+    /// Sets the listener, and returns the previous listener. The caller must drop that when the lock is free.
     fn listen(&mut self, listener: Listener<T>) -> Listener<T> {
         std::mem::replace(&mut self.listener, listener)
     }
@@ -162,13 +162,13 @@ impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
         let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
-        // Under the lock: a thread that finds the task finished finds this noted, too.
+        // This is done under the lock, so that a thread that finds the task finished also finds this noted.
         let queue = self.membership.cancel();
         Some(Decided { body, token, queue, announcement: state.decide(Err(TaskError::Cancelled)) })
     }
 }
 
-/// A cancel that was first, and what it must still do without the lock.
+/// The rest of a cancel that has decided the outcome: the caller must do it without the lock.
 struct Decided<T, F> {
     body: Option<F>,
     token: Option<CancelToken>,
@@ -179,7 +179,7 @@ struct Decided<T, F> {
 impl<T: Send + 'static, F: Send + 'static> Drop for TaskCell<T, F> {
     fn drop(&mut self) {
         // A result that was not taken and a callback that was not called are users' values. Their `Drop` can
-        // panic, and each can be the last owner of another cell, and so on.
+        // panic. Each of them can be the last owner of another cell, which is then dropped, too.
         let state = self.state.get_mut();
         let phase = std::mem::replace(&mut state.phase, CellPhase::Taken(TaskState::Cancelled));
         if matches!(phase, CellPhase::Pending(_) | CellPhase::Finished(_)) {
@@ -307,7 +307,8 @@ where
 
     fn take_out_of_queue(&self) -> Option<Task> {
         let queue = self.membership.queue()?;
-        // Without the lock of the cell: elsewhere the lock of the queue is taken before it.
+        // The lock of the cell is not held here: other threads take the lock of the queue before the lock of
+        // the cell.
         let task = queue.owner()?.take_out(queue, self.id);
         task.map(Task::handed_out)
     }

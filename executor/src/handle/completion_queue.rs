@@ -1,10 +1,11 @@
 //! Handles in the order in which their tasks end.
 //!
-//! A caller that has many tasks under way, and wants the first result or each result as it comes, could join
-//! the handles in turn. It would then wait for the slowest task while other results are ready. Here the tasks
-//! report instead: each handle that is [expected](CompletionQueue::expect) comes out of
-//! [`next`](CompletionQueue::next) when its task has ended: when it has run, has panicked, was cancelled, or
-//! was dropped unrun. All of these complete the handle, so each handle arrives.
+//! A caller wants the results of many tasks, each result as soon as it is ready. If the caller joined the
+//! handles one after the other, it would wait for a slow task while other results are ready. Here the tasks
+//! report instead. Each handle that is [expected](CompletionQueue::expect) comes out of
+//! [`next`](CompletionQueue::next) when its task has ended. A task ends when it has run, has panicked, was
+//! cancelled, or was dropped without having been run. In each case the handle is completed, so every handle
+//! arrives.
 //!
 //! ```text
 //!   expect ──▶ expected ──task ends──▶ arrived ──all at once──▶ fetched ──next──▶ the caller
@@ -15,29 +16,29 @@
 //!
 //! # How a task reports
 //!
-//! An expected handle is only counted. The handle gives its place as the task's listener to a [`Collector`].
-//! The thread that ends the task hands over the cell that task and handle shared, and the handle is made anew
-//! from the cell. So there is no table of handles in which each task is looked up, and nothing is allocated
-//! for a task.
+//! An expected handle is only counted. A [`Collector`] takes the handle's place as the listener of the task.
+//! The thread that ends the task gives the collector the cell that task and handle shared. The collector
+//! makes the handle anew from that cell. So no table of handles is needed, and nothing is allocated for a
+//! task.
 //!
 //! Threads that end tasks put the handles into one list, and takers take them out of a second list. A taker
-//! that finds the second list empty exchanges the two lists. So a taker contends for the lock of the first
-//! list once for many handles.
+//! that finds the second list empty exchanges the two lists. So takers need the lock of the first list only
+//! once for many handles.
 //!
 //! # Invariants
 //!
-//! 1. An expected handle is counted from before its task can end until it is in one of the lists. A handle in
-//!    a list is finished.
+//! 1. An expected handle is counted before its task can end, and until the handle is in one of the lists.
+//!    Each handle in a list is finished.
 //! 2. For each handle in a list there is a waiter that was woken and has not looked since, unless no thread
 //!    waits. So a waiter that is woken and gives up must wake another waiter.
-//! 3. When no handle is expected any more, every waiter is woken. It either finds a handle or learns that no
-//!    more handles come.
-//! 4. The wakers of waiters are parkers, and a finished handle is moved, not dropped: no user code runs under
-//!    a lock.
+//! 3. When no handle is expected any more, every waiter is woken. Each waiter then either takes a handle or
+//!    learns that no more handles come.
+//! 4. All wakers in the wait list belong to parkers, and a finished handle is moved, not dropped. So no user
+//!    code runs under a lock.
 //! 5. The lock of `fetched` is taken before the lock of `arrived`. A waiter joins the wait list while it
 //!    holds both, so that it has seen both lists empty.
-//! 6. Tasks keep the lists alive until they end. The drop of the queue closes the lists, and after that each
-//!    cell that arrives is given back.
+//! 6. The tasks keep the lists alive until the tasks have ended. The drop of the queue closes the lists, and
+//!    after that each cell that arrives is given back.
 
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
@@ -50,8 +51,8 @@ use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::error::WaitError;
 use crate::waiting::wait::{Deadline, Look, Ticket, WaitList, wait_for};
 
-/// The queue from which the handles come out. Its drop drops the handles that it has, and those that arrive
-/// later.
+/// A queue that gives out handles in the order in which their tasks end. The drop of the queue drops the
+/// handles in it. Handles that arrive later are dropped, too.
 pub(crate) struct CompletionQueue<T>(Arc<CompletionLists<T>>);
 
 struct CompletionLists<T> {
@@ -70,8 +71,8 @@ struct CompletedHandles<T> {
     closed: bool,
 }
 
-/// A task whose handle is expected. Until the handle arrives, it can be withdrawn, and the task can be
-/// cancelled.
+/// A task whose handle is expected. Until the handle arrives, the caller can withdraw the handle or cancel
+/// the task.
 pub(crate) struct PendingCompletion<T> {
     cell: Arc<dyn ResultCell<T>>,
     name: Option<Name>,
@@ -111,8 +112,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
         }))
     }
 
-    /// Takes a handle in. Must be called before its task is given to an executor: otherwise the order is not
-    /// that in which the tasks end.
+    /// Takes a handle in. Must be called before the task is given to an executor: otherwise the handles do
+    /// not come out in the order in which the tasks end.
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> PendingCompletion<T> {
         // Relaxed: a thread that has the task has also seen this count, and a thread that reads the count
         // holds the lock under which the count shrinks.
@@ -191,9 +192,9 @@ impl<T: Send + 'static> Look for NextCompleted<'_, T> {
     }
 }
 
-/// The next handle, as the detector sees a wait for it. After the detector has asked, the next arrival wakes
-/// all waiters: one waiter takes the handle, and the others must look again, since perhaps the tasks that are
-/// left cannot end. If a handle is there already, all waiters are woken now, and take it or look again.
+/// Tells the detector where the next handle can come from. After the detector has asked, the next arrival
+/// wakes all waiters. One waiter takes the handle. The others must look again: perhaps the tasks that are
+/// left cannot end. If a handle is there already, all waiters are woken at once.
 impl<T: Send + 'static> Source for CompletionLists<T> {
     fn collector(&self) -> Option<usize> {
         Some(std::ptr::from_ref(self).addr())
@@ -235,8 +236,8 @@ impl<T> CompletionLists<T> {
             return Poll::Ready(Some(handle));
         }
         let mut arrived = self.arrived.lock();
-        // Also if this thread will not wait again: if it stayed in the wait list, it would be woken in the
-        // place of a thread that waits.
+        // This is done even if the thread will not wait again. If it stayed in the wait list, a later arrival
+        // would wake it in the place of a thread that waits.
         if let Some(me) = me.take() {
             arrived.waiters.leave(me);
         }
@@ -255,15 +256,15 @@ impl<T> CompletionLists<T> {
         let mut arrived = self.arrived.lock();
         arrived.waiters.leave(me);
         let something_is_there = !fetched.is_empty() || !arrived.handles.is_empty();
-        // Perhaps it was woken for a handle.
+        // Perhaps this thread was woken for a handle, which another waiter must take then.
         let next = if something_is_there { arrived.waiters.take_first() } else { None };
         drop(arrived);
         drop(fetched);
         next.into_iter().for_each(Waker::wake);
     }
 
-    /// Notes that an expected handle has arrived, or never will. Wakes the waiters that must look: the first
-    /// one if a handle is there, and all of them if no more handles are expected.
+    /// Notes that an expected handle has arrived, or will never arrive. Wakes the waiters that must look: the
+    /// first one if a handle is there, and all of them if no more handles are expected.
     fn is_one_fewer(&self, mut arrived: MutexGuard<'_, CompletedHandles<T>>) {
         let was_the_last = self.expected.fetch_sub(1, Ordering::Relaxed) == 1;
         let all = was_the_last | std::mem::take(&mut arrived.wakes_all);

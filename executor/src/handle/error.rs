@@ -1,4 +1,4 @@
-//! The ways in which a task can end without a result, and a wait for it through a shared handle, too.
+//! The ways in which a task, or a wait through a shared handle, can end without a result.
 //!
 //! The errors of a [`TaskHandle`](super::TaskHandle)'s own waits give the handle back, so they are in the
 //! handle's file.
@@ -10,9 +10,10 @@ use crate::cancel::cancelled::Cancelled;
 use crate::panics::Panic;
 use crate::waiting::starvation::Starvation;
 
-/// Why a task has no result.
+/// The reason why a task has no result.
 ///
-/// The task's own failures are not here: a task that can fail returns a `Result`, which is then its result.
+/// An expected failure is no such reason: a task that can fail returns a `Result`, and that is the task's
+/// result.
 ///
 /// Two `Panicked` errors are equal if they share one [`Panic`].
 #[doc(alias = "ExecutionException")]
@@ -37,7 +38,7 @@ impl fmt::Display for TaskError {
 
 impl Error for TaskError {}
 
-/// Why [`SharedHandle::join`](super::SharedHandle::join) gave no result.
+/// The reason why [`SharedHandle::join`](super::SharedHandle::join) gave no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SharedJoinError {

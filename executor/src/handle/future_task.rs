@@ -17,9 +17,9 @@ use crate::task::Task;
 /// In spite of its name it is not a [`Future`]: it cannot be awaited. Its [`handle`](Self::handle) is a
 /// `Future`.
 ///
-/// An executor's `submit` makes one and splits it. Use it directly to give a task a [name](Self::named) or a
-/// [priority](Self::prioritized), or to run the task on a thread of your own. Or pass it to code that chooses
-/// the executor.
+/// An executor's `submit` makes a `FutureTask`, keeps the task and returns the handle. Make a `FutureTask`
+/// yourself to give a task a [name](Self::named) or a [priority](Self::prioritized), or to run the task on a
+/// thread of your own. You can also pass a `FutureTask` to code that chooses the executor.
 ///
 /// ```
 /// use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
@@ -35,9 +35,9 @@ use crate::task::Task;
 /// ```
 #[must_use = "the task does nothing until it is run, and dropping it cancels it"]
 pub struct FutureTask<T> {
-    /// The task, which can be run once. Its drop before that completes the handle as cancelled.
+    /// The task, which can be run once. If it is dropped before that, its handle is completed as cancelled.
     pub task: Task,
-    /// The handle, which waits for the result or calls the task off.
+    /// The handle, which waits for the result or cancels the task.
     pub handle: TaskHandle<T>,
 }
 
@@ -47,8 +47,8 @@ impl<T: Send + 'static> FutureTask<T> {
         Self::from_body(|| Ok(f()))
     }
 
-    /// Makes a task that gives up when it is cancelled: `f` gets the task's token, and its `Err(Cancelled)`
-    /// is not a result but the outcome *cancelled*.
+    /// Makes a task that can end early when it is cancelled. `f` gets the task's token. If `f` returns
+    /// `Err(Cancelled)`, that is not a result but the outcome *cancelled*.
     ///
     /// ```
     /// use executor::{FutureTask, TaskState};

@@ -1,10 +1,10 @@
-//! The listeners of an outcome, the order in which they are told of it, and what they can do with the cell
+//! The listeners of an outcome, the order in which they are told of the outcome, and the methods of the cell
 //! that a task and its handle share.
 //!
 //! A handle has room for one [`Listener`]. The step that decides the outcome makes a [`Notification`] of the
-//! listener. The notification is carried out when the lock of the state is free, in two steps: the waiters
-//! are woken ([`Notification::release_waiters`]), and then the user's code runs ([`CallbackDue::run`]), which
-//! can take long.
+//! listener. The notification is carried out when the lock of the state is free, in two steps. First the
+//! waiters are woken ([`Notification::release_waiters`]). Then the user's code runs ([`CallbackDue::run`]),
+//! which can take long.
 
 use std::task::Waker;
 
@@ -43,26 +43,25 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// the result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
-    /// Notes that the handle was dropped. Without this, a canceller would keep the result alive for as long
-    /// as the canceller lives. The caller drops what this returns.
+    /// Notes that the handle was dropped. Without this, a canceller would keep the result alive until the
+    /// canceller is dropped. The caller drops the returned values.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
 
-    /// Does [`nobody_listens`](Self::nobody_listens), and drops what that returns.
+    /// Does [`nobody_listens`](Self::nobody_listens), and drops the returned values.
     fn lose_handle(&self);
 
-    /// Has `callback` called when the outcome is decided: at once if it is decided already.
+    /// Calls `callback` when the outcome is decided. If it is decided already, calls `callback` at once.
     fn call_when_done(&self, callback: ResultCallback<T>);
 
-    /// Has `relay` told when the outcome is decided. If it is decided already, `relay` gets the result at
-    /// once.
+    /// Gives the result to `relay` when the outcome is decided. If it is decided already, does so at once.
     fn relay_when_done(&self, relay: Arc<dyn Broadcast<T>>);
 
-    /// Has the cell given to a collector when the outcome is decided. False if it is decided already: then
-    /// the caller must give the cell to the collector.
+    /// Gives the cell to a collector when the outcome is decided. Returns false if it is decided already:
+    /// then the caller must give the cell to the collector.
     fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Name>) -> bool;
 
-    /// Undoes [`collect_when_done`](Self::collect_when_done). False if the cell was given to the collector,
-    /// or is about to be given.
+    /// Undoes [`collect_when_done`](Self::collect_when_done). Returns false if the cell was given to the
+    /// collector, or is about to be given to it.
     fn collect_no_more(&self) -> bool;
 
     /// Takes the task out of the queue in which it waits.
@@ -74,13 +73,13 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Decides the outcome to be `result`. If an outcome was decided before, `result` comes back.
     fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>>;
 
-    /// Decides the outcome to be *cancelled*, and wakes the waiters in this crate: those that wait for the
-    /// outcome, and the body, if it waits under the task's token. Runs no user's callback. `None` if an
-    /// outcome was decided before.
+    /// Decides the outcome to be *cancelled*, and wakes the waiters in this crate. These are the waiters for
+    /// the outcome, and the body, if the body waits under the task's token. Runs no user's callback. `None`
+    /// if an outcome was decided before.
     fn begin_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T>>;
 }
 
-/// A cancel that has woken the waiters, and the users' code that it must still run.
+/// The second half of a cancel: the waiters have been woken, and this users' code must still run.
 #[must_use]
 pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
     pub(super) of_the_token: Callbacks,
@@ -115,7 +114,7 @@ impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR_END: end_cancel
 }
 
-/// The party that must be told of the outcome: one at most.
+/// The party that must be told of the outcome. A cell has one listener at most.
 pub(super) enum Listener<T> {
     None,
     /// The handle was dropped: the result will never be taken.
@@ -132,7 +131,7 @@ pub(super) type ResultCallback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
 /// A listener that tells many others of the outcome, in two steps: first it wakes the waiters, then it calls
 /// the callbacks.
 pub(super) trait Broadcast<T>: Send + Sync {
-    /// Puts the result where all the others find it, and wakes the waiters.
+    /// Stores the result where all the other parties find it, and wakes the waiters.
     fn publish(&self, result: TaskResult<T>);
 
     /// Calls the callbacks.
@@ -167,8 +166,9 @@ pub(super) enum CallbackDue<T> {
 }
 
 impl<T> Notification<T> {
-    /// Wakes the waiters, threads and asynchronous tasks. `cell` is the cell whose outcome was decided. It is
-    /// dropped before the wake-up: if the handle is the only owner then, it takes the result without a lock.
+    /// Wakes the waiters, threads and asynchronous tasks. `cell` is the cell whose outcome was decided. This
+    /// drops `cell` before the wake-up. If the handle is the only owner then, the handle takes the result
+    /// without a lock.
     pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> CallbackDue<T> {
         match self {
             Self::Nobody => CallbackDue::None,
@@ -191,8 +191,9 @@ impl<T> Notification<T> {
     }
 }
 
-/// Wakes a listener. A thread that waits in this crate is woken at once. A user's waker is a callback: it can
-/// do anything, for instance complete the next promise, and its panic must not reach the task and its thread.
+/// Calls a waker. A thread that waits in this crate is woken at once. A user's waker is a callback: it can
+/// run any code, for instance complete the next promise. A panic in it must not reach the task and the thread
+/// of the task.
 pub(super) fn wake(waker: Waker) {
     if wakes_a_thread(&waker) {
         waker.wake();
@@ -202,8 +203,8 @@ pub(super) fn wake(waker: Waker) {
 }
 
 impl<T> CallbackDue<T> {
-    /// Runs the user's code on this thread. A panic in it was reported by the panic hook, and does not reach
-    /// the task and its thread.
+    /// Runs the user's code on this thread. A panic in that code was reported by the panic hook, and does not
+    /// reach the task and the thread of the task.
     pub(super) fn run_here(self) {
         discard(contain(|| match self {
             Self::None => {}

@@ -1,11 +1,11 @@
-//! The handle of a task: it waits for the task's result, looks whether the result is there, and calls the
-//! task off.
+//! The handle of a task: it waits for the task's result, looks whether the result is there, and cancels the
+//! task.
 //!
 //! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, in one allocation. An executor's
 //! `submit` does that and keeps the task. The handle is unique, so the result can be moved out of it.
 //! [`TaskHandle::shared`] makes a handle for several readers. [`TaskHandle::canceller`] makes a handle for a
-//! client that can call the task off but must not see its result. A handle whose outcome does not come from a
-//! task belongs to a [`Promise`].
+//! client that can cancel the task but must not see its result. A [`Promise`] has a handle, too, whose
+//! outcome does not come from a task.
 //!
 //! ```
 //! use executor::{FutureTask, Outcome};
@@ -22,7 +22,7 @@
 //! |---|---|
 //! | `error` | how a task can end without a result |
 //! | `listener` | which party is told of an outcome, and in which order |
-//! | `queue_membership` | the queue that a task is in, and what to tell it |
+//! | `queue_membership` | the queue that a task is in, and when its owner must be told |
 //! | `cell` | the state that a task and its handle share, and every way in which it changes |
 //! | `canceller`, `task_handle`, `future_task` | a handle that only cancels; the handle; task and handle |
 //! | `shared`, `promise` | a handle for many readers; a handle without a task |
@@ -43,34 +43,34 @@
 //!
 //! # Invariants
 //!
-//! 1. The outcome is decided once, by the thread that first moves the state to `Finished`. A `cancel` that is
-//!    first while the body runs decides at once; the value that the body returns later is dropped.
-//! 2. The body is a part of the state `Pending`. The thread that moves the state on takes the body out. `run`
-//!    does so to run it. `cancel` does so to drop it, after it has woken the waiters, so the data that a
+//! 1. The outcome is decided once, by the thread that first moves the state to `Finished`. A `cancel` while
+//!    the body runs decides the outcome at once. The value that the body returns later is dropped.
+//! 2. The body is a part of the state `Pending`. The thread that ends this state takes the body out. `run`
+//!    then runs the body. `cancel` drops the body, after it has woken the waiters. So the data that a
 //!    cancelled task has captured does not stay in a queue.
-//! 3. Every handle reaches `Finished`: a task dropped unrun is cancelled by its drop.
+//! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
 //! 4. There is one listener at most: a waker (of a thread or an asynchronous task), a callback, a relay or a
 //!    collector. The relay of a shared handle tells many others. A collector is given the whole cell.
 //! 5. No user code runs while the state is locked: no body, no callback, no waker, and no `Drop` of any of
 //!    them.
 //! 6. The library's own work comes first, the users' code after it. First the outcome is decided, and the
 //!    waiters for the outcome are woken. Then the task's token and all tokens below it are marked, and the
-//!    threads that wait under them are woken. Only then do callbacks run and captured values drop: a callback
-//!    can take long, or can wait for one of the threads that had to be woken.
+//!    threads that wait under them are woken. Last, callbacks run and captured values are dropped: a callback
+//!    can take long, or can wait for one of the threads that were woken.
 //!
 //! # A lock, not an atomic state word
 //!
-//! State, body, result and listener change together, so they are behind one lock. It is held for a few
-//! instructions and is hardly ever contended: only the two ends of one task meet there. A compare-exchange on
-//! a state word would save a part of that time and cost a proof.
+//! State, body, result and listener change together, so they are behind one lock. The lock is held for a few
+//! instructions and is hardly ever contended: only the worker and the client of one task take it. A
+//! compare-exchange on a state word would save a part of that time, but it would need a proof.
 //!
 //! The queue that the task is in has nothing to do with the outcome, and is not behind the lock
 //! (`queue_membership`). The last owner of a cell needs no lock at all. A task that has ended drops its
-//! reference to the cell before it wakes the joiner. So the joiner finds that its handle is the only owner,
-//! and so does the drop of the handle.
+//! reference to the cell before it wakes the joiner. So the joiner, or the drop of the handle, finds that the
+//! handle is the only owner.
 //!
-//! The locks of a submitted task in its life, in a busy pool with a [`FifoQueue`](crate::FifoQueue); a test
-//! counts them:
+//! The locks that are taken for one submitted task, in a busy pool with a [`FifoQueue`](crate::FifoQueue); a
+//! test counts them:
 //!
 //! | lock of | taken by | to |
 //! |---|---|---|
@@ -79,9 +79,9 @@
 //! | the cell | the worker | decide the outcome, and take the listener |
 //! | the cell | a joiner that comes before the end | leave its waker |
 //!
-//! A joiner that stops spinning and sleeps takes one lock more, that of its parker, and so does the thread
-//! that wakes it. If a [`Canceller`] is kept, the joiner is not the only owner of the cell, and takes the
-//! lock of the cell once more.
+//! A joiner that stops spinning and sleeps also takes the lock of its parker, and so does the thread that
+//! wakes it. If a [`Canceller`] is kept, the joiner is not the only owner of the cell, and takes the lock of
+//! the cell once more.
 //!
 //! # What is visible to whom
 //!
@@ -149,9 +149,9 @@ mod tests {
 
     const TASKS: usize = 1_000;
 
-    /// A task holds the worker while a round of tasks comes in. The last task of a round holds the worker for
-    /// the next round. So the worker takes few locks to find a round, and the other locks are those of the
-    /// tasks.
+    /// A task keeps the worker busy while a round of tasks is submitted. The last task of a round keeps the
+    /// worker busy for the next round. So the worker takes few locks to find a whole round, and nearly all
+    /// locks are taken for the tasks.
     #[test]
     fn a_submitted_task_takes_three_locks_in_its_life() {
         let pool = ThreadPoolExecutor::single();
@@ -172,7 +172,7 @@ mod tests {
             let run_them = || {
                 hold();
                 barrier.wait(); // the worker goes on
-                barrier.wait(); // and has done all of them
+                barrier.wait(); // the worker has done all tasks of the round
             };
             let taken = locks_taken::by(|| round(&run_them));
             assert!(

@@ -1,13 +1,14 @@
 //! A handle whose outcome does not come from a task.
 //!
-//! Some results are not the return value of a closure: the answer that an event loop reads from a socket, the
-//! first of several replies, the argument of a callback of a foreign library. The party that will know the
-//! result keeps a [`Promise`]. The client that wants the result has an ordinary [`TaskHandle`], which is
-//! joined, awaited, shared and cancelled as usual.
+//! Some results are not the return value of a closure. Examples are the answer that an event loop reads from
+//! a socket, the first of several replies, and the argument with which a foreign library calls a callback.
+//! The party that will know the result keeps a [`Promise`]. The client that wants the result has an ordinary
+//! [`TaskHandle`]. The client can join, await, share and cancel this handle as usual.
 //!
-//! The promise and the handle share the state of a task that has begun and has no body. The task is *running*
-//! until the promise is [completed](Promise::complete) with a value or [with a panic](Promise::panic_with),
-//! is cancelled at either end, or is dropped.
+//! The promise and the handle share the state of a task that has begun and has no body. The state is
+//! *running* until the promise is [completed](Promise::complete) with a value or [with a
+//! panic](Promise::panic_with), until the promise or the handle is cancelled, or until the promise is
+//! dropped.
 
 use std::any::Any;
 use std::fmt;
@@ -22,7 +23,7 @@ use crate::panics::Panic;
 use crate::sync::Arc;
 use crate::task::TaskState;
 
-/// The duty to complete a handle by hand, from the thread that comes to know the result.
+/// Completes a handle by hand, from the thread that gets to know the result.
 ///
 /// ```
 /// use executor::Promise;
@@ -34,9 +35,9 @@ use crate::task::TaskState;
 /// ```
 ///
 /// The outcome is decided once, by the first call. Each later call gets an error that gives its value back.
-/// So several threads that could come to know the answer can share a promise (in an [`Arc`](std::sync::Arc)).
-/// The drop of an undecided promise completes the handle as cancelled: no caller waits for a result that will
-/// not come.
+/// So several threads can share a promise (in an [`Arc`](std::sync::Arc)) if each of them can find the
+/// result. The drop of an undecided promise completes the handle as cancelled: no caller waits for a result
+/// that will not come.
 ///
 /// What a thread did before it completed the promise is visible to the thread that gets the result.
 ///
@@ -44,9 +45,9 @@ use crate::task::TaskState;
 /// Any thread that has the promise can complete it, and the library does not know which threads have it. So a
 /// wait for the handle of a promise is never reported as [starvation](crate::Starvation). A thread in such a
 /// wait counts as a thread that can go on, also for the threads that wait for *that thread*. Suppose that all
-/// threads of a pool wait for a promise, and a task in the queue of this pool must complete it. Then they
-/// wait until that task is cancelled or dropped, and the promise with it. A task's own handle has no such
-/// gap: have the task return the value of the promise.
+/// threads of a pool wait for a promise, and a task in the queue of this pool must complete it. Then these
+/// threads wait until that task is cancelled or dropped, which also drops the promise. A task's own handle
+/// has no such gap: if possible, let the task return the value, in place of a promise.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
@@ -74,12 +75,12 @@ impl<T: Send + 'static> Promise<T> {
             .map_err(|too_late| too_late.unwrap_or_else(|_| unreachable!()))
     }
 
-    /// Completes the handle as panicked, with a payload as [`catch_unwind`](std::panic::catch_unwind) or the
-    /// `join` of a thread returns it. The handle's owner gets the payload. If the handle was dropped, the
-    /// panic is still reported: see [`panics`](crate::panics).
+    /// Completes the handle as panicked, with a panic's payload, for instance from
+    /// [`catch_unwind`](std::panic::catch_unwind) or the `join` of a thread. The handle's owner gets the
+    /// payload. If the handle was dropped, the panic is still reported: see [`panics`](crate::panics).
     ///
-    /// The panic has a [backtrace](crate::Panic::backtrace) only if it was caught on this thread, just
-    /// before.
+    /// The panic has a [backtrace](crate::Panic::backtrace) only if this thread has caught it just before the
+    /// call.
     ///
     /// An expected failure is a value: promise a `Result` and [complete](Self::complete) it with an `Err`.
     ///
@@ -110,8 +111,8 @@ impl<T: Send + 'static> Promise<T> {
         })
     }
 
-    /// Completes the handle as cancelled, as [`TaskHandle::cancel`] does at the other end. Returns false if
-    /// the outcome was decided before.
+    /// Completes the handle as cancelled, as [`TaskHandle::cancel`] does. Returns false if the outcome was
+    /// decided before.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         Arc::clone(&self.cell).cancel(true)
@@ -148,7 +149,7 @@ impl<T: Send + 'static> Promise<T> {
         self.cell.state()
     }
 
-    /// Returns the id, which is also that of the handle.
+    /// Returns the id, which is also the id of the handle.
     pub fn id(&self) -> TaskId {
         self.cell.id()
     }

@@ -1,17 +1,17 @@
 //! Notes in which queue a task is, so that the owner of the queue can count the cancelled tasks in it.
 //!
-//! The owner of a queue counts the tasks that were cancelled while they waited there, and counts them off
-//! when they leave. So at most one thread must count a cancelled task. The thread that cancels the task
-//! counts it if the task is in the queue then. The thread that puts the task there counts it if the task was
-//! cancelled before. No thread counts it if the task had left the queue. Each of these threads changes the
-//! one word here in one atomic step, and the later thread sees what the earlier one has done. No lock is
-//! needed.
+//! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task when the task leaves
+//! the queue. No cancelled task must be counted twice. If the task is in the queue when it is cancelled, the
+//! thread that cancels the task counts it. If the task was cancelled before it came, the thread that puts it
+//! into the queue counts it. If the task had left the queue before, no thread counts it. Each of these
+//! threads changes one atomic word in one step, and the later thread sees what the earlier thread has done.
+//! So no lock is needed.
 //!
 //! | step | by | finds | does |
 //! |---|---|---|---|
 //! | [`enter`](QueueMembership::enter) | the thread that puts it in | cancelled | the owner counts it |
 //! | [`cancel`](QueueMembership::cancel) | the canceller | in a queue | the owner is told, and counts it |
-//! | [`leave`](QueueMembership::leave) | the thread that takes it out | in a queue, cancelled | the owner counts it off |
+//! | [`leave`](QueueMembership::leave) | the thread that takes it out | in a queue, cancelled | the owner subtracts it |
 //!
 //! The word holds the number of a [`QueueId`], not a reference to the queue's owner. The count of such
 //! references would go up and down once for each task, and submitters and workers would contend for it.
@@ -31,12 +31,12 @@ impl QueueMembership {
         Self(AtomicU64::new(0))
     }
 
-    /// Notes that the task comes into a queue. False if the task was cancelled before.
+    /// Notes that the task comes into a queue. Returns false if the task was cancelled before.
     pub(super) fn enter(&self, queue: QueueId) -> bool {
         self.0.fetch_or(queue.number() << 1, Ordering::AcqRel) & CANCELLED == 0
     }
 
-    /// Notes that the task is out of its queue. Returns the queue if the task was cancelled in it, or before
+    /// Notes that the task has left its queue. Returns the queue if the task was cancelled in it, or before
     /// it came there.
     pub(super) fn leave(&self) -> Option<QueueId> {
         let before = self.0.fetch_and(CANCELLED, Ordering::AcqRel);

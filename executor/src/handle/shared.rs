@@ -1,16 +1,17 @@
 //! A handle for more than one reader.
 //!
 //! A [`TaskHandle`] has room for one listener, and its result can be taken once. Here the handle's listener
-//! is a relay: it puts the result, in an [`Arc`], where every [`SharedHandle`] finds it, and tells the
-//! waiters and the callbacks.
+//! is a relay. The relay stores the result in an [`Arc`], where every [`SharedHandle`] finds it, wakes the
+//! waiters and calls the callbacks.
 //!
 //! # Invariants
 //!
 //! 1. Either the result is there, or every handle that waits is among the waiters: both are behind one lock.
 //! 2. First the waiters, threads and asynchronous tasks, are woken in the order in which they came. Then the
 //!    callbacks are called in the order in which they came. So no waiter waits for the end of a callback.
-//! 3. No waiter leaves more than one waker behind. A wait has one place, and so has a handle that is polled.
-//!    Each of them uses its place again for its next waker, and gives the place up at its end.
+//! 3. Each waiter has at most one waker here. A wait has one place for its waker, and so has a handle that is
+//!    polled. The next waker of the waiter replaces the previous waker at that place. The place is given up
+//!    when the wait ends or the handle is dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,7 +36,7 @@ type SharedResult<T> = Result<Arc<T>, TaskError>;
 
 impl<T: Send + Sync + 'static> TaskHandle<T> {
     /// Turns the handle into a shared handle, which can be cloned and joined any number of times. Each join
-    /// returns an [`Arc`] of one value.
+    /// returns an [`Arc`] of the same value.
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
@@ -58,8 +59,8 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 
 /// A handle for any number of waiters, made by [`TaskHandle::shared`].
 ///
-/// Threads join it and asynchronous tasks await it, in any mixture. One asynchronous task at a time can await
-/// a clone. A clone can be joined or awaited again after it has returned the result.
+/// Threads can join it, and asynchronous tasks can await it. Only one asynchronous task at a time can await
+/// the same clone. A clone can be joined or awaited again after it has returned the result.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -81,8 +82,8 @@ pub struct SharedHandle<T> {
 
 struct SharedCell<T> {
     state: Mutex<SharedState<T>>,
-    /// The function that drops the result, which can be the last owner of another cell. It is a field because
-    /// `Drop` has no bound by which another thread could drop a `T`.
+    /// The function that drops the result. The result can be the last owner of another cell. The function is
+    /// a field, because the `Drop` of this type has no bound that lets another thread drop a `T`.
     drop_result: fn(SharedResult<T>),
 }
 
@@ -94,7 +95,8 @@ struct SharedState<T> {
     places: u64,
 }
 
-/// A place among the waiters. Places grow, so a map ordered by them is ordered by time of arrival.
+/// A place among the waiters. A later place has a higher number, so a map ordered by place is ordered by time
+/// of arrival.
 type WaiterId = u64;
 
 type SharedCallback<T> = Box<dyn FnOnce(SharedResult<T>) + Send>;
@@ -133,7 +135,8 @@ impl<T> SharedCell<T> {
         result.inspect(mark_read)
     }
 
-    /// Looks for the result. If there is none yet, leaves the waker in `place`; the first look sets `place`.
+    /// Returns the result. If there is no result yet, leaves the waker at `place`. The first look sets
+    /// `place`.
     fn look(&self, place: &mut Option<WaiterId>, waker: &Waker) -> Option<SharedResult<T>> {
         if let Some(result) = self.result() {
             return Some(result);
@@ -186,7 +189,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// Waits for the task and returns its result, which all handles share.
     ///
     /// # Errors
-    /// As [`TaskHandle::join`]. The errors [`SharedJoinError::Interrupted`] and
+    /// The same errors as for [`TaskHandle::join`]. [`SharedJoinError::Interrupted`] and
     /// [`Starved`](SharedJoinError::Starved) give no handle back, since the caller keeps its handle.
     ///
     /// # Blocking
@@ -232,12 +235,12 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.cell.result()
     }
 
-    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task. If the task
-    /// is finished already, this thread calls it at once.
+    /// Registers a callback for the result. The thread that finishes (or cancels) the task calls it. If the
+    /// task is finished already, the calling thread calls it at once.
     ///
     /// A handle and its clones can have any number of callbacks. They are called after the waiters have been
     /// woken, one after the other, in the order in which they were registered. A callback that panics does
-    /// not keep the others from being called. Otherwise as [`TaskHandle::on_done`].
+    /// not keep the others from being called. In all else, the rules of [`TaskHandle::on_done`] apply.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -259,19 +262,19 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.cell.call_when_done(Box::new(callback));
     }
 
-    /// Calls the task off for all of its handles, as [`TaskHandle::cancel`] does.
+    /// Cancels the task for all of its handles, as [`TaskHandle::cancel`] does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.canceller.cancel()
     }
 
-    /// Calls the task off but lets a running body go on, as [`TaskHandle::cancel_keep_running`] does.
+    /// Cancels the task, but lets a running body go on, as [`TaskHandle::cancel_keep_running`] does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
         self.canceller.cancel_keep_running()
     }
 
-    /// Returns whether the outcome is there. Then [`join`](Self::join) does not block.
+    /// Returns whether the outcome is there. If it is, [`join`](Self::join) does not block.
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.state.lock().result.is_some()
@@ -293,7 +296,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.canceller.name()
     }
 
-    /// Returns a handle that can only call the task off, as [`TaskHandle::canceller`] does.
+    /// Returns a handle that can only cancel the task, as [`TaskHandle::canceller`] does.
     pub fn canceller(&self) -> Canceller {
         self.canceller.clone()
     }

@@ -1,4 +1,4 @@
-//! The one handle from which a task's result can be moved out, and its errors.
+//! The handle from which a task's result can be moved out, and the errors of its waits.
 
 use std::error::Error;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::waiting::error::WaitError;
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::{Deadline, Look, wait_for};
 
-/// The handle of a submitted task: waits for the task, takes its result, or calls the task off.
+/// The handle of a submitted task: waits for the task, takes its result, or cancels it.
 ///
 /// ```
 /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -36,17 +36,17 @@ use crate::waiting::wait::{Deadline, Look, wait_for};
 /// ```
 ///
 /// A thread can wait for a handle ([`join`](Self::join)), and an asynchronous task can await it: a handle is
-/// a [`Future`]. The drop of the handle does not stop the task: its result is dropped when it has ended, and
-/// a panic in it goes to the [panic handler](crate::panics).
+/// a [`Future`]. The drop of the handle does not stop the task. When the task has ended, its result is
+/// dropped, or its panic goes to the [panic handler](crate::panics).
 ///
 /// A result is moved several times on its way from the task's stack into the handle and out again. Return a
-/// large result in a [`Box`] (or a `Vec`): an array of hundreds of kilobytes by value overflows a worker's
-/// stack, which ends the process.
+/// large result in a [`Box`] (or a `Vec`). An array of hundreds of kilobytes that is returned by value
+/// overflows a worker's stack, which ends the process.
 #[doc(alias = "Future")]
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
-    /// The task's name. It is here and not in the cell, because few tasks have one.
+    /// The task's name. It is here and not in the cell, because few tasks have a name.
     pub(super) name: Option<Name>,
     /// The cell need not be told when this handle is dropped: the result was taken, or another listener has
     /// taken the handle's place.
@@ -90,15 +90,15 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Errors
     /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without a result.
-    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited; a result that
-    /// is there already is returned even then. [`JoinError::Starved`] means that the task could never begin
-    /// or end, because every thread that could run it waits, too: see [`Starvation`].
+    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited. If the result
+    /// is there already, it is returned even then. [`JoinError::Starved`] means that the task could never
+    /// begin or end, because every thread that could run it waits, too: see [`Starvation`].
     ///
     /// # Blocking
     /// Blocks until the task ends. If a task waits for another task of its own pool, and the pool has no
-    /// thread left for that task, the wait fails with [`JoinError::Starved`]. If the pool was
-    /// [told](crate::ThreadPoolBuilder::on_starvation) so, the waiting thread runs the other task instead, or
-    /// the pool starts another thread for it.
+    /// thread left for that task, the wait fails with [`JoinError::Starved`]. A pool can be
+    /// [built](crate::ThreadPoolBuilder::on_starvation) to help in this case: then the waiting thread runs
+    /// the other task, or the pool starts another thread for that task.
     ///
     /// # Panics
     /// If the handle was polled as a [`Future`] before and has given its result.
@@ -146,11 +146,11 @@ impl<T: Send + 'static> TaskHandle<T> {
         }
     }
 
-    /// Waits for the task for `timeout` at most, and calls the task off if the wait ends without its outcome:
-    /// because the time is up, or because the caller's own task was cancelled. For work whose result is of no
-    /// use later.
+    /// Waits for the task for `timeout` at most, and cancels the task if the wait ends without the outcome.
+    /// That is so if the time is up, or if the caller's own task was cancelled. Use this for work whose
+    /// result is of no use later.
     ///
-    /// If the task ends in the moment in which the time is up, its result is not lost: either the task was
+    /// No result is lost if the task ends at the moment at which the time is up. Either the task was
     /// cancelled before it ended, or the result is returned.
     ///
     /// ```
@@ -170,12 +170,13 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`join_timeout`](Self::join_timeout); the handle in a [`TimedOut`](JoinError::TimedOut) or
-    /// [`Interrupted`](JoinError::Interrupted) is the handle of a task that this call has cancelled.
+    /// The same errors as for [`join_timeout`](Self::join_timeout). If the error is
+    /// [`TimedOut`](JoinError::TimedOut) or [`Interrupted`](JoinError::Interrupted), this call has cancelled
+    /// the task.
     ///
     /// # Blocking
-    /// As [`join_timeout`](Self::join_timeout). If this calls the task off, it also blocks until the users'
-    /// code has run that [`cancel`](Self::cancel) runs.
+    /// As [`join_timeout`](Self::join_timeout). If this cancels the task, it also blocks until the users'
+    /// code that [`cancel`](Self::cancel) calls has ended.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -195,8 +196,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// Takes the result if the task is finished. Never blocks.
     ///
     /// # Errors
-    /// [`TryJoinError::NotFinished`] gives the handle back; the others tell how the task ended without a
-    /// result.
+    /// [`TryJoinError::NotFinished`] gives the handle back. The other errors tell how the task ended without
+    /// a result.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -209,33 +210,33 @@ impl<T: Send + 'static> TaskHandle<T> {
         }
     }
 
-    /// Calls the task off. Returns true if that decided its outcome.
+    /// Cancels the task. Returns true if this call has decided the outcome.
     ///
     /// A task that has not begun will never run. For a task that runs, the outcome is *cancelled* from now
     /// on, and the task's [`CancelToken`](crate::CancelToken) is cancelled. The body goes on until it looks
     /// at the token, and the value that it returns is dropped. If the task is finished or cancelled already,
     /// this does nothing and returns false.
     ///
-    /// First the waiters for the outcome are woken, and the body, if it waits in this crate. Then users' code
-    /// runs on the calling thread, before the call returns: the callbacks
-    /// [registered](crate::CancelToken::on_cancel) with the token, the `Drop` of what a task that has not
-    /// begun had captured, and last a callback given to [`on_done`](Self::on_done). So a woken thread can be
-    /// quicker than any of these.
+    /// First this wakes the waiters for the outcome, and the body, if the body waits in this crate. Then it
+    /// runs users' code on the calling thread, before it returns. First come the callbacks
+    /// [registered](crate::CancelToken::on_cancel) with the token. If the task has not begun, the values that
+    /// it has captured are dropped next. Last comes a callback given to [`on_done`](Self::on_done). So a
+    /// woken thread can go on before this code has run.
     #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
         Arc::clone(&self.cell).cancel(true)
     }
 
-    /// Calls the task off like [`cancel`](Self::cancel), but lets a running body go on undisturbed: its token
-    /// is not cancelled.
+    /// Cancels the task as [`cancel`](Self::cancel) does, but lets a running body go on undisturbed: the
+    /// token of the body is not cancelled.
     #[doc(alias = "cancel(false)")]
     #[expect(clippy::must_use_candidate, reason = "as for `cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
         Arc::clone(&self.cell).cancel(false)
     }
 
-    /// Returns whether the outcome is decided. Then [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. If it is, [`join`](Self::join) does not block.
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.is_finished()
@@ -261,8 +262,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// begun, has ended, was cancelled, or waits elsewhere.
     ///
     /// Unlike [`cancel`](Self::cancel), this does not decide the outcome. The handle stays pending until the
-    /// task is run, by the caller or by another executor, or is dropped. This searches the queue, so it takes
-    /// longer the more tasks are in the queue.
+    /// task is run, by the caller or by another executor, or is dropped. The call searches the queue, so it
+    /// takes longer if more tasks are in the queue.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -275,7 +276,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// let answer = pool.submit(|| 42)?;
     /// let task = answer.remove().expect("the only thread is busy");
-    /// task.run(); // we had the time ourselves
+    /// task.run(); // on this thread
     /// assert_eq!(answer.join()?, 42);
     /// # busy.count_down();
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -285,21 +286,21 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.cell.take_out_of_queue()
     }
 
-    /// Has `callback` called with the result, by the thread that finishes (or cancels) the task. If the task
-    /// is finished already, this thread calls it at once. A panic in the callback goes to the [panic
-    /// handler](crate::panics) and no further.
+    /// Registers a callback for the result. The thread that finishes (or cancels) the task calls it. If the
+    /// task is finished already, the calling thread calls it at once. A panic in the callback goes to the
+    /// [panic handler](crate::panics) and no further.
     ///
     /// The worker that runs the callback does nothing else meanwhile, so keep the callback short. For more
     /// than one callback, or to keep a handle, make the handle [shared](Self::shared) first.
     ///
     /// The callback belongs to no task, whatever thread it runs on: see
     /// [`CancelToken::current`](crate::CancelToken::current). It can complete a [`Promise`](crate::Promise)
-    /// or cancel a task. Callbacks that bring about others nest to a depth of 32. A callback that is due
-    /// deeper runs on the same thread when the callback around it has returned or blocks in this crate. So a
-    /// chain of callbacks can have any length. If 32 callbacks that ran in this way block inside each other,
-    /// the next ones run on a thread that is started for them. So a callback can wait for what a later
-    /// callback of the chain brings about. The `Drop` of what tasks have captured and returned counts as a
-    /// callback here.
+    /// or cancel a task. A callback can cause a further callback, and so on. Such callbacks run inside each
+    /// other, to a depth of 32. A callback that would be deeper is put off: it runs on the same thread when
+    /// the callback around it has returned, or blocks in this crate. So a chain of callbacks can have any
+    /// length. If 32 callbacks that were put off block inside each other, the next callbacks run on a thread
+    /// that is started for them. So a callback can wait for the effect of a later callback of the chain. The
+    /// `Drop` of captured values and of results counts as a callback here.
     ///
     /// ```
     /// use executor::FutureTask;
@@ -340,14 +341,15 @@ impl<T: Send + 'static> TaskHandle<T> {
         Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone())
     }
 
-    /// Returns another handle on the task, which can only call the task off. It can be cloned. Its type does
-    /// not depend on the type of the result, so the cancellers of different tasks can be kept together.
+    /// Returns another handle of the task, which can only cancel the task. This handle can be cloned. Its
+    /// type does not depend on the type of the result, so the cancellers of different tasks can be kept
+    /// together.
     pub fn canceller(&self) -> Canceller {
         Canceller { cell: Arc::clone(&self.cell) as Arc<dyn HandleCell>, name: self.name.clone() }
     }
 }
 
-/// A look that takes the result.
+/// Looks for the result, and takes it.
 struct TakeResult<'a, T>(&'a mut TaskHandle<T>);
 
 impl<T: Send + 'static> Look for TakeResult<'_, T> {
@@ -362,7 +364,7 @@ impl<T: Send + 'static> Look for TakeResult<'_, T> {
     }
 }
 
-/// A look that leaves the result.
+/// Looks whether the outcome is decided, and leaves the result in the cell.
 struct AwaitEnd<'a, T>(&'a TaskHandle<T>);
 
 impl<T: Send + 'static> Look for AwaitEnd<'_, T> {
@@ -377,7 +379,7 @@ impl<T: Send + 'static> Look for AwaitEnd<'_, T> {
     }
 }
 
-/// Awaits the handle, instead of blocking a thread on it. Any runtime will do.
+/// Awaits the result without blocking a thread. It works with any asynchronous runtime.
 ///
 /// The thread that ends the task wakes the asynchronous task that awaits the handle. There is room for one
 /// waker, so only the waker of the last poll counts, as for every future.
@@ -408,7 +410,7 @@ impl<T> fmt::Debug for TaskHandle<T> {
 }
 
 // ANCHOR: join_error
-/// Why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
+/// The reason why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
 ///
 /// Like all errors that give a handle back, it is not `PartialEq`: a handle equals no other. Match on it
 /// instead, as in `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
@@ -429,12 +431,12 @@ pub enum JoinError<T> {
     /// a time limit return this.
     TimedOut(TaskHandle<T>),
     /// Every thread that could run the task waits, too. Here is its handle, and which thread waits for what.
-    /// Only waits without a time limit return this, or with one beyond the clock's range.
+    /// Only a wait without a time limit, or with a limit beyond the clock's range, returns this.
     Starved(TaskHandle<T>, Starvation),
 }
 // ANCHOR_END: join_error
 
-/// Why [`TaskHandle::try_join`] gave no result. Like [`JoinError`], it is not `PartialEq`.
+/// The reason why [`TaskHandle::try_join`] gave no result. Like [`JoinError`], it is not `PartialEq`.
 #[non_exhaustive]
 pub enum TryJoinError<T> {
     /// The task panicked.
@@ -445,7 +447,7 @@ pub enum TryJoinError<T> {
     NotFinished(TaskHandle<T>),
 }
 
-/// Implements what the join errors have in common. By hand, because a derive would ask for `T: Debug`.
+/// Implements the traits that both join errors have. A derive would ask for `T: Debug`.
 macro_rules! join_error {
     ($name:ident<T> $(, $variant:ident => $text:literal)* $(; $starved:ident)?) => {
         impl<T> fmt::Debug for $name<T> {

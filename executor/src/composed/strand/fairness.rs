@@ -1,15 +1,16 @@
-//! Lends the executor below to a drain task that lets others go first.
+//! Lends the executor below to a drain task, which submits its successor there.
 //!
-//! A drain task calls the executor below from one of that executor's own threads. The executor belongs to the
-//! wrapper, which can be dropped while a drain task runs. The drop of a pool waits for its tasks, unless one
-//! of its own threads drops it. So a drain task must never be the last owner of the executor. It *borrows*
-//! the executor for a call, and the drop of the wrapper first waits until all loans have come back. From then
-//! on drain tasks run until their strands are empty.
+//! A drain task calls the executor below from one of that executor's own threads. The owner of that executor
+//! is a serial or striped executor, which can be dropped while a drain task runs. The drop of a pool waits
+//! for the pool's tasks, unless one of the pool's own threads drops the pool. So a drain task must never be
+//! the last owner of the executor below. It *borrows* that executor for one call. The drop of the serial or
+//! striped executor first waits until all loans have ended. From then on, drain tasks run until their strands
+//! are empty.
 //!
-//! A loan can take long: an executor that makes submitters wait for room makes the drain task wait, too,
-//! perhaps for the very thread that drops the wrapper. So the call is made under a token, and the drop
-//! cancels the token. A drain task that waits in the call then goes on at once, as if its successor had been
-//! refused. So the drop waits only until the calls have returned.
+//! A loan can last long: an executor that makes submitters wait for room makes the drain task wait, too.
+//! Perhaps the drain task waits for the thread that drops the serial or striped executor. So the call is made
+//! under a token, and the drop cancels the token. A drain task that waits in the call then goes on at once,
+//! as if its successor had been refused. So the drop waits only until the calls have returned.
 
 use std::ops::Deref;
 use std::task::Waker;
@@ -36,7 +37,7 @@ struct LoanRecords {
     is_closed: bool,
     /// The threads that have a loan, each with the token of its call.
     borrowers: Vec<(ThreadKey, CancelToken)>,
-    /// The owner of the executor, if it waits for the loans.
+    /// The thread that drops the lender, if it waits for the loans.
     owner: wait::WaitList,
 }
 
@@ -83,7 +84,7 @@ impl<E> Drop for Lender<E> {
     }
 }
 
-/// A look whether all loans have come back.
+/// Looks whether all loans have ended.
 struct ComeBack<'a>(&'a Arc<Loans>);
 
 impl Look for ComeBack<'_> {
@@ -119,8 +120,7 @@ impl Source for Loans {
     }
 }
 
-/// The length of a turn, in tasks, after which a drain task lets others go first, and the executor that it
-/// borrows then.
+/// The length of a turn, in tasks, and the executor that a drain task borrows at the end of its turn.
 pub(crate) struct Turns {
     length: AtomicUsize,
     loans: Arc<Loans>,
@@ -136,7 +136,7 @@ impl Turns {
         self.length.store(length, Ordering::Relaxed);
     }
 
-    /// Borrows the executor below, if its owner was not dropped.
+    /// Borrows the executor below, if the lender was not dropped.
     pub(super) fn borrow(&self) -> Option<Loan> {
         let token = CancelToken::new();
         let mut book = self.loans.0.lock();
@@ -145,7 +145,7 @@ impl Turns {
         }
         book.borrowers.push((this_thread(), token.clone()));
         drop(book);
-        // The owner waits from here on.
+        // From here on, the drop of the lender waits for this loan.
         let executor = self.executor.upgrade().expect("its owner is there");
         Some(Loan { executor: Some(executor), token, loans: Arc::clone(&self.loans) })
     }
@@ -158,7 +158,7 @@ pub(super) struct Loan {
 }
 
 impl Loan {
-    /// Gives the executor a task. Stops waiting for that when the owner wants the loan back.
+    /// Gives a task to the executor. If this call waits, the drop of the lender ends the wait.
     pub(super) fn execute(&self, task: Task) -> Result<(), RejectedExecution> {
         let executor = self.executor.as_ref().expect("only the drop gives it back");
         self.token.attach(|| executor.execute_task(task))
@@ -170,7 +170,7 @@ impl Drop for Loan {
         drop(self.executor.take()); // not the last owner: the lender waits for this loan
         let mut book = self.loans.0.lock();
         let place = book.borrowers.iter().position(|(_, token)| token.is(&self.token));
-        place.map(|place| book.borrowers.swap_remove(place)); // not the last of its token
+        place.map(|place| book.borrowers.swap_remove(place)); // not the last copy of its token
         let owner = if book.is_closed { book.owner.take_all().collect() } else { Vec::new() };
         drop(book);
         owner.into_iter().for_each(Waker::wake);

@@ -17,42 +17,47 @@
 //! The strand gives the executor below one task, its *drain task*, which runs the tasks of the strand one
 //! after the other until none is left. So the executor can refuse only when the strand is empty, and the
 //! submitter of the first task gets the refusal. In the classic listing each task submits the next one: if
-//! that is refused in the middle, the rest of the strand is never run.
+//! one of these submissions is refused, the rest of the strand is never run.
 //!
-//! At the end of its turn a drain task gives the executor a successor, behind the tasks that others have
-//! submitted, and returns. If the successor is refused, the drain task goes on itself, since the tasks in the
-//! strand were accepted. An executor can run the successor before the call returns, as
-//! [`CallerRuns`](crate::CallerRuns) does. Then the successor returns at once and the drain task goes on, so
-//! the stack does not grow with the strand.
+//! At the end of its turn, a drain task submits a successor to the executor below, and returns. The successor
+//! waits behind the tasks that others have submitted. If the successor is refused, the drain task goes on
+//! itself, since the tasks in the strand were accepted. An executor can run the successor before the call
+//! returns, as [`CallerRuns`](crate::CallerRuns) does. Then the successor returns at once and the drain task
+//! goes on. So the stack does not grow with the number of tasks.
 //!
-//! The drain task is not a closure that has captured the strand. It shares its state with the strand, as a
-//! task does with its handle. So the strand knows in which queue the drain task is, and no memory is
-//! allocated for a drain task.
+//! The drain task is not a closure that has captured the strand. The drain task shares its state with the
+//! strand, as a task does with its handle. So the strand knows in which queue the drain task is, and no
+//! memory is allocated for a drain task.
 //!
 //! # How a drain task rises
 //!
-//! While a drain task waits, its priority is the highest of the tasks that have come into the strand
-//! meanwhile. A later task can be more urgent, and by then the queue below has ordered the drain task. To
-//! take the drain task out and submit it again would be wrong: it could be refused, or `shutdown_now` could
-//! miss it. So the submitter asks the queue to [raise](crate::waiting::queue_owner::QueueOwner::raise) the
-//! drain task, and the queue does so under its own lock, in one step.
+//! While a drain task waits, its priority is the highest priority of the tasks that have come into the strand
+//! meanwhile. When a more urgent task comes, the drain task already has its place in the queue below. It
+//! would be wrong to take the drain task out and submit it again: the executor could refuse it, or
+//! `shutdown_now` could miss it. So the submitter asks the queue to
+//! [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue does so under its
+//! own lock, in one step.
 //!
 //! The submitter does not pass the priority: the queue asks the strand for it, under the lock of the queue.
-//! So if two submitters have the drain task raised at the same time, the second request finds the priority of
-//! the first one, or a higher one. If the drain task has a successor by now, the queue finds the priority of
-//! the successor. A drain task on its way into a queue is in no queue yet. The queue first notes in the drain
-//! task that it is in the queue, and asks for its priority after that. Submitter and queue each take the lock
-//! of the strand for that, and the second of them sees what the first has done.
+//! Two submitters can raise the drain task at the same time. Then the second request finds the priority that
+//! the first submitter has set, or a higher priority. If the drain task has a successor by now, the queue
+//! finds the priority of the successor.
 //!
-//! The order in the strand stays as it is: an urgent task carries along the tasks before it. The priority of
-//! a drain task never falls. The drain task keeps its place in the queue even if the urgent task is
-//! cancelled. The successor begins anew, with the highest priority of the tasks that are in the strand then.
+//! A drain task on its way into a queue is in no queue yet. The queue first notes in the drain task that the
+//! drain task is in this queue. After that, the queue asks for the priority, under the lock of the strand.
+//! The submitter sets the priority and looks for the queue under the same lock. So either the queue finds the
+//! new priority, or the submitter finds the queue.
+//!
+//! The order in the strand stays as it is, so the tasks before an urgent task run earlier, too. The priority
+//! of a drain task never falls. The drain task keeps its place in the queue even if the urgent task is
+//! cancelled. The successor starts with the highest priority of the tasks that are in the strand then.
 //!
 //! # Invariants
 //!
-//! 1. At most one drain task has not begun, and at most one runs tasks. While there is a drain task, it or a
-//!    successor will run every task in the strand, or every task is dropped with it.
-//! 2. While the first drain task is being offered, other submitters wait: no submitter counts on a drain task
+//! 1. At most one drain task has not begun, and at most one drain task runs tasks. The drain task or a
+//!    successor will run every task in the strand. If the drain task is dropped instead, every task in the
+//!    strand is dropped, too.
+//! 2. While the first drain task is being offered, other submitters wait: no submitter relies on a drain task
 //!    that can still be refused.
 //! 3. No user code runs under the lock.
 //! 4. The lock of the strand can be taken under the lock of the queue in which the drain task waits. So the
@@ -82,27 +87,28 @@ use crate::waiting::wait::Ticket;
 use crate::waiting::worker_context::runs_part;
 use state::{DrainState, ForTheDrain, NextInStrand, Remains};
 
-/// The owner of a strand: what a strand needs to know of its executor.
+/// The owner of a strand. It tells the strand what the strand must know of its executor.
 pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
     /// Returns the id of the queue that the strand's tasks are in.
     fn queue_id(&self) -> QueueId;
 
     fn tombstones(&self) -> &Tombstones;
 
-    /// Returns the turns of the drain tasks. `None` if a drain task runs until the strand is empty.
+    /// Returns the length of a turn, and the executor for the successors. `None` if a drain task runs until
+    /// the strand is empty.
     fn turns(&self) -> Option<&Turns>;
 
     /// Returns the token above the strand's tasks, in addition to the token of the thread.
     fn root(&self) -> &CancelToken;
 
-    /// Changes a strand in a way that can leave it idle. Takes the owner's lock around the lock of the
-    /// strand. The owner's lock is also held while a task comes in.
+    /// Changes a strand, which can be idle after the change. Takes the owner's lock before the lock of the
+    /// strand. The owner's lock is also held while a task comes into the strand.
     fn change<R>(strand: &Arc<Strand<Self>>, change: impl FnOnce(&mut StrandState) -> R) -> R;
 }
 
 pub(crate) struct Strand<K> {
     state: Mutex<StrandState>,
-    /// The id of each of its drain tasks; only one of them is in a queue at a time.
+    /// The id that all drain tasks of the strand have. Only one of them is in a queue at a time.
     drain: TaskId,
     /// The number of the queue in which the drain task is; 0 if it is in none.
     queue: AtomicU64,
@@ -122,7 +128,7 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    /// Looks at the strand, or changes it in a way that does not leave it idle.
+    /// Calls `f` with the state, under the lock. `f` must not make the strand idle.
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut StrandState) -> R) -> R {
         f(&mut self.state.lock())
     }
@@ -148,13 +154,14 @@ impl<K: StrandOwner> Strand<K> {
     }
 
     /// Returns the queue that must raise the drain task, if the drain task is in a queue. Must be called
-    /// under the lock: a drain task that comes into a queue later finds its priority in the strand.
+    /// under the lock: if the drain task comes into a queue later, that queue finds the priority in the
+    /// strand.
     fn raise_in(&self, what: ForTheDrain) -> Option<QueueId> {
         if what == ForTheDrain::Raise { self.queue() } else { None }
     }
 
-    /// Does what the drain task needs because the task `id` has joined: gives the drain task to the executor
-    /// below, or has it raised there. Must be called without locks.
+    /// Does what is needed for the drain task after the task `id` has joined: gives the drain task to the
+    /// executor below, or raises it there. Must be called without locks.
     pub(crate) fn see_to_drain(
         self: &Arc<Self>,
         joined: &Joined,
@@ -174,13 +181,14 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    /// Notes that a task in the strand, the drain task of another strand, has a higher priority now.
+    /// Notes that the task `id` has a higher priority now. The task is in this strand, and is the drain task
+    /// of another strand.
     pub(crate) fn raise_task(&self, id: TaskId, priority: &dyn Fn() -> i32) {
         let raise_in = self.with(|state| self.raise_in(state.raise(id, priority())));
         self.raise_drain(raise_in);
     }
 
-    /// Takes a submitter that waits no more out of the wait list.
+    /// Removes a submitter from the wait list, because it no longer waits.
     pub(crate) fn leave(&self, ticket: Ticket) {
         self.state.lock().submitters.leave(ticket);
     }
@@ -192,7 +200,7 @@ impl<K: StrandOwner> Strand<K> {
         first: TaskId,
         priority: i32,
     ) -> Result<(), RejectedExecution> {
-        /// Settles the offer, also if the executor panics.
+        /// Settles the offer, even if the executor panics.
         struct Offering<'a, K: StrandOwner>(&'a Strand<K>);
         impl<K: StrandOwner> Drop for Offering<'_, K> {
             fn drop(&mut self) {
@@ -205,7 +213,7 @@ impl<K: StrandOwner> Strand<K> {
         let refused = executor.execute_task(self.new_drain(priority));
         refused.or_else(|RejectedExecution { reason, task: drain }| {
             let own = self.remove(first);
-            drop(drain); // empties the strand, and the submitters that wait try themselves
+            drop(drain); // empties the strand, and wakes the submitters that wait
             match own {
                 Some((task, false)) => Err(RejectedExecution { reason, task }),
                 _ => Ok(()), // the task was cancelled meanwhile, or taken out
@@ -240,8 +248,8 @@ impl<K: StrandOwner> Strand<K> {
             }
         });
         if is_inline {
-            // The first task was the submitter's, and so hangs below its token, too. Perhaps other submitters
-            // brought the tasks behind it.
+            // The first task came from the submitter on this thread, so it was also below that submitter's
+            // token. Other submitters can have brought the later tasks.
             root.above_tasks(|| self.run_tasks(None));
         }
     }
@@ -276,8 +284,8 @@ impl<K: StrandOwner> Strand<K> {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), None);
             }
-            // Only drain tasks write here, one after the other. A thread that has joined the task finds the
-            // task counted.
+            // Only drain tasks write this counter, one after the other. A thread that has joined the task
+            // finds the task counted.
             self.completed.store(self.completed() + 1, Ordering::Relaxed);
         });
     }
@@ -290,8 +298,8 @@ impl<K: StrandOwner> Strand<K> {
         next.or_else(|| self.next_or_end())
     }
 
-    /// Takes the next task, or ends the drain task, under the lock that an end needs. Called if there was no
-    /// other task.
+    /// Takes the next task, or ends the drain task, under the owner's lock, which the end needs. Called if
+    /// there was no other task.
     fn next_or_end(self: &Arc<Self>) -> Option<NextInStrand> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -304,13 +312,14 @@ impl<K: StrandOwner> Strand<K> {
         })
     }
 
-    /// Lets others go first. False if the drain task must go on.
+    /// Submits a successor, so that tasks of others can run first. Returns false if the drain task must go
+    /// on.
     fn hand_over(self: &Arc<Self>) -> bool {
         let Some(loan) = self.owner.turns().and_then(Turns::borrow) else { return false };
         let me = this_thread();
         let Some(priority) = self.with(|state| state.begin_to_hand_over(me)) else { return false };
         // A refused successor is dropped here, as if the executor had dropped it. A panic of the executor is
-        // contained and dropped, too.
+        // caught and dropped, too.
         let answer = contain(|| drop(loan.execute(self.new_drain(priority))));
         drop(loan);
         drop(answer);
@@ -340,18 +349,20 @@ impl<K: StrandOwner> Strand<K> {
 
     // ----- out of the strand -----
 
-    /// Takes a task out, if it is in the strand, and returns it with whether it was cancelled there.
+    /// Takes a task out, if it is in the strand. Returns the task, and whether it was cancelled in the
+    /// strand.
     pub(crate) fn remove(&self, id: TaskId) -> Option<(Task, bool)> {
         self.with(|state| state.take_out(id, self.owner.queue_id(), self.owner.tombstones()))
     }
 
-    /// Takes out the wanted tasks. The cancelled tasks come apart, here and below: the caller must drop them
-    /// without locks.
+    /// Takes out the wanted tasks. Returns two lists: the tasks that can still be run, and the cancelled
+    /// tasks. The caller must drop the cancelled tasks without locks.
     pub(crate) fn remove_all(&self, wanted: impl Fn(&Task) -> bool) -> (Vec<Task>, Vec<Task>) {
         self.with(|state| state.take_all(self.owner.queue_id(), self.owner.tombstones(), wanted))
     }
 
-    /// Takes out all tasks, so that no more begin.
+    /// Takes out all tasks, so that no further task begins. Returns the two lists of
+    /// [`remove_all`](Self::remove_all).
     pub(crate) fn stop(&self) -> (Vec<Task>, Vec<Task>) {
         self.remove_all(|_| true)
     }
@@ -361,7 +372,7 @@ impl<K: StrandOwner> Strand<K> {
         self.queue()
     }
 
-    /// Takes out the cancelled tasks.
+    /// Takes out the cancelled tasks. Returns the two lists of [`remove_all`](Self::remove_all).
     pub(crate) fn clear_out(&self) -> (Vec<Task>, Vec<Task>) {
         self.remove_all(Task::is_cancelled)
     }
@@ -378,15 +389,15 @@ impl<K: StrandOwner> Strand<K> {
     }
 }
 
-/// Takes the drain tasks of strands under this root out of the queues in which they wait: they would find no
-/// task.
+/// Takes the drain tasks of strands under `root` out of the queues in which they wait, and drops them: their
+/// strands have no tasks any more.
 pub(crate) fn reclaim_drains(queues: BTreeSet<QueueId>, root: &CancelToken) {
     for queue in queues.into_iter().filter_map(QueueId::owner) {
         drop(queue.take_out_all(&|task| task.drains_strand_under(root)));
     }
 }
 
-/// The receipt for a task that has joined a strand.
+/// Tells a submitter what it must do after its task has joined a strand.
 #[must_use = "it must be announced"]
 pub(crate) struct Joined {
     /// The priority of the drain task that the submitter must offer, if there was no drain task.
@@ -397,13 +408,13 @@ pub(crate) struct Joined {
 
 impl Joined {
     /// Returns whether the caller must [see to the drain task](Strand::see_to_drain). If not, there is a
-    /// drain task, which will come to the task.
+    /// drain task already, and it will run the task.
     pub(crate) fn concerns_the_drain(&self) -> bool {
         self.offer.is_some() || self.raise_in.is_some()
     }
 
-    /// Has the detector look again. Must be called without locks. Perhaps a thread already waited for the
-    /// task before the task came, and the detector has looked who could run it.
+    /// Makes the detector look again. Must be called without locks. Perhaps a thread waited for the task
+    /// before the task came, and the detector has looked too early for a thread that can run the task.
     pub(crate) fn announce(&self) {
         look_again_at(self.drain);
     }
@@ -487,7 +498,7 @@ impl<K: StrandOwner> StrandDrain for Strand<K> {
     }
 }
 
-/// The drain task as a running task. No token is ever made for it: its body is no user's code.
+/// The drain task as a running task. No token is ever made for the drain task: its body is not users' code.
 impl<K: StrandOwner> RunningTask for Strand<K> {
     fn id(&self) -> TaskId {
         self.drain
@@ -508,7 +519,7 @@ impl<K: StrandOwner> RunningTask for Strand<K> {
     }
 }
 
-/// The drain task, as a submitter waits for it to be accepted or refused.
+/// Tells the detector which thread a submitter waits for: the thread that offers the drain task.
 impl<K: StrandOwner> Source for Strand<K> {
     fn comes_from(&self) -> ComesFrom {
         match self.state.lock().drain {

@@ -1,5 +1,5 @@
-//! The state of a strand, and the steps that change it. The strand takes each step under its lock. What a
-//! step returns must be dropped, woken or run when the lock is free.
+//! The state of a strand, and the steps that change it. The strand takes each step under its lock. The caller
+//! must drop, wake or run what a step returns, when the lock is free.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,10 +11,11 @@ use crate::task::{StrandDrain, Task, TaskLabel};
 use crate::wait_graph::{enter_strand, leave_strand};
 use crate::waiting::wait::{self, Ticket};
 
-/// Where the drain task of a strand is. The page of the folder shows which step moves it.
+/// The place of the drain task of a strand. The drawing in this folder's `mod.rs` shows which step leads from
+/// one state to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DrainState {
-    /// There is no drain task, and no task.
+    /// There is no drain task, and no task in the strand.
     Gone,
     /// A submitter is giving it to the executor below, which can still refuse it.
     Offered(ThreadKey),
@@ -30,10 +31,10 @@ pub(crate) struct StrandState {
     tasks: VecDeque<Queued>,
     priorities: Priorities,
     pub(super) drain: DrainState,
-    /// The priority of the drain task that has not begun. It rises with the tasks that come, and does not
-    /// fall with the tasks that go.
+    /// The priority of the drain task that has not begun. It rises when a more urgent task comes, and does
+    /// not fall when that task leaves.
     pub(super) priority: i32,
-    /// A user has the drain task, and can keep it without end.
+    /// The drain task was handed out to a user, who has neither run nor dropped it.
     handed_out: bool,
     /// Submitters that wait until the drain task is accepted or refused.
     pub(super) submitters: wait::WaitList,
@@ -49,7 +50,7 @@ struct Queued {
 /// What the submitter must do for the drain task after a task has joined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ForTheDrain {
-    /// The drain task will come to the task.
+    /// The drain task will run the task.
     Nothing,
     /// There is no drain task: the submitter of the task offers one to the executor below.
     Offer,
@@ -57,8 +58,8 @@ pub(super) enum ForTheDrain {
     Raise,
 }
 
-/// Counts the tasks of a strand by priority. It does not count the priority zero, which nearly all tasks
-/// have.
+/// Counts the tasks of a strand by priority. It does not count tasks of priority zero, since nearly all tasks
+/// have that priority.
 #[derive(Default)]
 struct Priorities {
     counts: BTreeMap<i32, usize>,
@@ -96,11 +97,11 @@ const KEPT: usize = 32;
 /// The task that the drain task runs next.
 pub(super) struct NextInStrand {
     pub(super) task: Task,
-    /// There is no other task in the strand, for the time being.
+    /// There is no other task in the strand at the moment.
     pub(super) is_last: bool,
 }
 
-/// What a step leaves to be done when the lock is free.
+/// The rest of a step, to be done when the lock is free: wakers to call and tasks to drop.
 #[derive(Default)]
 #[must_use = "it must be woken and dropped when the lock is free"]
 pub(super) struct Remains {
@@ -136,8 +137,8 @@ impl StrandState {
 
     // ----- the way in -----
 
-    /// Returns whether a submitter must wait: no submitter must count on a drain task that can still be
-    /// refused. A thread that submits while it offers the drain task does not wait for itself.
+    /// Returns whether the submitter `me` must wait, because the drain task can still be refused. A thread
+    /// that submits while it offers the drain task does not wait for itself.
     pub(super) fn is_undecided_for(&self, me: ThreadKey) -> bool {
         matches!(self.drain, DrainState::Offered(by) if by != me)
     }
@@ -146,7 +147,7 @@ impl StrandState {
         self.submitters.join(waker.clone())
     }
 
-    /// Puts a task at the end. Returns what the submitter must do for the drain task.
+    /// Puts a task at the end of the strand. Returns what the submitter must do for the drain task.
     pub(super) fn join(
         &mut self,
         task: Task,
@@ -179,7 +180,8 @@ impl StrandState {
         ForTheDrain::Raise
     }
 
-    /// Notes that a task in the strand, the drain task of another strand, has a higher priority now.
+    /// Notes that the task `id` has a higher priority now. The task is in this strand, and is the drain task
+    /// of another strand.
     pub(super) fn raise(&mut self, id: TaskId, priority: i32) -> ForTheDrain {
         let Some(queued) = self.tasks.iter_mut().find(|queued| queued.task.id() == id) else {
             return ForTheDrain::Nothing;
@@ -207,21 +209,21 @@ impl StrandState {
 
     fn decided(&mut self) -> Remains {
         if self.submitters.is_empty() {
-            return Remains::default(); // nearly always, and twice for each burst
+            return Remains::default(); // the usual case
         }
         Remains { waiting: self.submitters.take_all().collect(), ..Remains::default() }
     }
 
     // ----- the drain task -----
 
-    /// Returns whether this thread is offering the drain task. If it runs the drain task now, it does so in
-    /// the middle of the first task's submission.
+    /// Returns whether this thread is offering the drain task. If such a thread runs the drain task, it does
+    /// so within the submission of the first task.
     pub(super) fn is_offered_by(&self, me: ThreadKey) -> bool {
         self.drain == DrainState::Offered(me)
     }
 
-    /// Begins the drain task on this thread. `None` if it has nothing to do, because the drain task that is
-    /// giving it to the executor below goes on itself.
+    /// Begins the drain task on this thread. `None` if the drain task must do nothing: it runs within the
+    /// call in which its predecessor submits it, and the predecessor goes on.
     pub(super) fn begin(&mut self, me: ThreadKey) -> Option<Remains> {
         self.handed_out = false;
         match self.drain {
@@ -259,16 +261,16 @@ impl StrandState {
         self.tasks.shrink_to(KEPT);
     }
 
-    /// Begins the hand-over, and returns the priority of the next drain task. `None` if there is no other
-    /// task, and so no reason to let others go first.
+    /// Begins the hand-over, and returns the priority of the successor. `None` if there is no other task in
+    /// the strand, so no successor is needed.
     pub(super) fn begin_to_hand_over(&mut self, me: ThreadKey) -> Option<i32> {
         let priority = self.priorities.highest(self.tasks.len())?;
         (self.drain, self.priority) = (DrainState::HandsOver(me), priority);
         Some(priority)
     }
 
-    /// Ends the hand-over, after the executor below has answered. True if this drain task must go on: its
-    /// successor was refused, dropped, or run inside of the call.
+    /// Ends the hand-over, after the executor below has answered. Returns true if this drain task must go on:
+    /// its successor was refused, was dropped, or ran within the call.
     pub(super) fn goes_on(&mut self, me: ThreadKey) -> bool {
         if self.drain == DrainState::HandsOver(me) {
             self.drain = DrainState::Accepted;
@@ -276,8 +278,9 @@ impl StrandState {
         self.drain == DrainState::Runs(me)
     }
 
-    /// Notes that the drain task was dropped without having been run, and takes out the tasks that counted on
-    /// it. If another drain task was handing over to it, no task is taken out: that drain task goes on.
+    /// Notes that the drain task was dropped without having been run, and takes all tasks out of the strand.
+    /// If it was the successor of a drain task that still hands over, no task is taken out: its predecessor
+    /// goes on.
     pub(super) fn abandon(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Remains {
         self.handed_out = false;
         match self.drain {
@@ -292,8 +295,8 @@ impl StrandState {
         Remains::default()
     }
 
-    /// Notes that the drain task was handed out to a user, and takes out the tasks for which scopes wait. The
-    /// drain task of another strand that is in this one is handed out with it.
+    /// Notes that the drain task was handed out to a user, and takes out the tasks for which scopes wait. If
+    /// the drain task of another strand is in this strand, that drain task is handed out, too.
     pub(super) fn is_handed_out(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Vec<Task> {
         self.handed_out = true;
         let (mut taken, cancelled) = self.take_all(queue_id, tombstones, Task::is_of_scope);
@@ -310,7 +313,7 @@ impl StrandState {
 
     // ----- out of the strand -----
 
-    /// Takes a task out, and returns it with whether it was cancelled in the strand.
+    /// Takes a task out. Returns the task, and whether it was cancelled in the strand.
     pub(super) fn take_out(
         &mut self,
         id: TaskId,
@@ -321,8 +324,8 @@ impl StrandState {
         Some(self.tasks.remove(place)?.leave(&mut self.priorities, queue_id, tombstones))
     }
 
-    /// Takes out the wanted tasks. Returns those that can still be run, in their order, and apart from them
-    /// the cancelled ones.
+    /// Takes out the wanted tasks. Returns two lists: the tasks that can still be run, in their order, and
+    /// the cancelled tasks.
     pub(super) fn take_all(
         &mut self,
         queue_id: QueueId,
@@ -340,7 +343,7 @@ impl StrandState {
 }
 
 impl Queued {
-    /// Notes that a task is out of the strand, and returns it with whether it was cancelled there.
+    /// Notes that a task has left the strand. Returns the task, and whether it was cancelled in the strand.
     fn leave(self, priorities: &mut Priorities, queue_id: QueueId, tombstones: &Tombstones) -> (Task, bool) {
         priorities.leave(self.task.priority());
         leave_strand(self.collector, queue_id);

@@ -1,9 +1,9 @@
 //! Runs tasks with equal keys one at a time and in order, and tasks with different keys at the same time, on
 //! the threads of one executor.
 //!
-//! The tasks that must keep their order are seldom *all* tasks: they are the tasks of one connection, one
-//! account, one document. A pool of one thread keeps more order than is needed, and one such pool for each
-//! key keeps a thread for each key. Here a key has a *stripe* while it has tasks: a strand as in a
+//! Often not *all* tasks must keep their order. It is enough if the tasks of one connection, one account or
+//! one document keep theirs. A pool of one thread keeps more order than is needed. One such pool for each key
+//! needs one thread for each key. Here a key has a *stripe* while it has tasks. A stripe is a strand as in a
 //! [`SerialExecutor`](crate::SerialExecutor). A key without tasks costs nothing.
 //!
 //! ```text
@@ -13,7 +13,7 @@
 //!   execute ───────────────────────────────────┘   (no stripe: straight through)
 //! ```
 //!
-//! The page of [`strand`](super::strand) says how a strand moves. This folder adds:
+//! The module [`strand`](super::strand) describes the states of a strand. This folder adds:
 //!
 //! | file | |
 //! |---|---|
@@ -24,21 +24,22 @@
 //!
 //! # What was considered
 //!
-//! * A fixed number of lanes, with the lane chosen by the key's hash: no map, and no set-up and tear-down of
-//!   stripes. But keys that share a lane delay each other: a task waits behind the long task of another key.
-//!   If the first of two tasks in a lane waits for the second, both wait without end.
-//! * A queue, under an ordinary pool, that never gives out two tasks of one stripe at the same time. The
-//!   pool's workers would have to search the queue for a task that can run, and a worker that finds none
-//!   would sleep although there are tasks.
+//! * A fixed number of lanes, and the key's hash selects the lane. This needs no map, and no stripes are made
+//!   and dropped. But keys that share a lane delay each other: a task waits behind a long task of another
+//!   key. If the first of two tasks in a lane waits for the second, neither of them ever ends.
+//! * An ordinary pool, with a queue that never gives out two tasks of one stripe at the same time. The pool's
+//!   workers would have to search the queue for a task that can run. A worker that finds no such task would
+//!   sleep although the queue has tasks.
 //!
 //! # Invariants
 //!
-//! 1. A key has at most one strand, so its tasks are in one order. A strand is found, made and entered under
-//!    one lock; it leaves the table when it is idle, under the same lock.
+//! 1. A key has at most one strand, so its tasks are in one order. A submitter finds or makes the strand, and
+//!    puts the task into it, under the lock of the table. A strand that becomes idle leaves the table under
+//!    the same lock.
 //! 2. Locks are taken in this order: table, strand, life. None of them is held while the executor below is
 //!    called.
-//! 3. A key is hashed before the lock is taken, and dropped after it is released. Of the key's code, only
-//!    `Eq` is called under a lock.
+//! 3. A key is hashed before the lock is taken, and dropped after the lock is released. The only code of the
+//!    key that runs under a lock is its `Eq`.
 
 mod table;
 
@@ -67,8 +68,8 @@ use shared::{Home, StripedShared};
 /// Runs tasks with equal keys one at a time and in the order of their submission, and tasks with different
 /// keys at the same time.
 ///
-/// For many groups of tasks, when the tasks of each group must keep their order: the messages of each
-/// connection, the bookings of each account.
+/// Use it for many groups of tasks, if the tasks of each group must keep their order. Examples are the
+/// messages of each connection, and the bookings of each account.
 ///
 /// ```
 /// use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -91,61 +92,63 @@ use shared::{Home, StripedShared};
 /// # Ok::<(), executor::RejectedExecution>(())
 /// ```
 ///
-/// A key can be of any type that can be a key of a hash map. A key that is known by its place and not by its
-/// value is wrapped in an [`Identity`]. A stripe exists while it has tasks: millions of keys, one after the
-/// other, leave no memory behind. Keys must behave as in a map: equal keys stay equal and have the same hash.
-/// `Eq` is called while other submitters wait, so it must not use the executor. If `Eq` or `Hash` panics, the
-/// submission panics, and its task is dropped.
+/// A key can be of any type that can be a key of a hash map. An [`Identity`] makes the address of a value the
+/// key, in place of the value itself. A stripe exists only while it has tasks. So millions of keys, one after
+/// the other, leave no memory behind. Keys must behave as in a map: equal keys stay equal and have the same
+/// hash. `Eq` is called while other submitters wait, so it must not use the executor. If `Eq` or `Hash`
+/// panics, the submission panics, and the task is dropped.
 ///
 /// A task that is submitted without a key, by [`execute`](crate::ExecutorExt::execute) or
 /// [`submit`](crate::ExecutorExt::submit), has no stripe and goes straight to the executor below.
 ///
 /// # Order
-/// Each task of a stripe sees what the tasks before it did, on whatever threads they ran. A task that panics,
-/// or is cancelled, does not stop its stripe; a panic goes to the [panic handler of the
-/// process](crate::panics) if no caller reads it. A stripe with many tasks lets others go first after every
-/// 64 tasks, or after [another number](Self::turns_of).
+/// Each task of a stripe sees what the tasks before it did, even if they ran on other threads. A task that
+/// panics, or is cancelled, does not stop its stripe; a panic goes to the [panic handler of the
+/// process](crate::panics) if no caller reads the panic. After every 64 tasks, a stripe lets tasks of others
+/// run first. [`turns_of`](Self::turns_of) sets another number.
 ///
 /// # What the executor below does
-/// The executor below must be one that a task can own: a pool, or an [`Arc`] of a pool. It sees one task for
-/// a stripe that has tasks, the stripe's *drain task*, whose place in the queue is that of the stripe's first
-/// task. If it refuses the drain task, the submission of that first task fails. If it drops the accepted
-/// drain task, as [`Discard`](crate::Discard) does, the tasks of that stripe are dropped and their handles
-/// completed as cancelled. If it hands that out, as its own `shutdown_now` does, the user who runs the drain
-/// task runs the stripe. Tasks of a [`scope`](crate::ExecutorExt::scope) are dropped then, since the scope
+/// A task must be able to own the executor below. So the executor below is, for instance, a pool or an
+/// [`Arc`] of a pool. For each stripe that has tasks, that executor sees one task, the stripe's *drain task*.
+/// The drain task has the place in the queue that the stripe's first task would have. If the executor below
+/// refuses the drain task, the submission of that first task fails. If it drops the accepted drain task, as
+/// [`Discard`](crate::Discard) does, the tasks of the stripe are dropped, and their handles are completed as
+/// cancelled. If it hands that out, as its own `shutdown_now` does, the user who runs the drain task runs the
+/// stripe. In this case, the tasks of a [`scope`](crate::ExecutorExt::scope) are dropped, since the scope
 /// waits for them.
 ///
 /// # Priorities and names
-/// A drain task that waits has the highest [priority](Task::priority) of the tasks that have come into the
-/// stripe since the drain task was given to the executor below: a [`PriorityQueue`](crate::PriorityQueue)
-/// raises it when a more urgent task comes. So the stripe with the most urgent task goes first. Each stripe
-/// keeps its order: the urgent task carries along the tasks before it. The priority of the drain task does
-/// not fall when the urgent task is cancelled or taken out. Before each turn the drain task takes the highest
-/// priority of the tasks that are still in the stripe.
+/// While a drain task waits, its [priority](Task::priority) is the highest priority of the tasks that have
+/// come into the stripe since the drain task was submitted. When a more urgent task comes, a
+/// [`PriorityQueue`](crate::PriorityQueue) raises the drain task. So the stripe with the most urgent task
+/// goes first. Each stripe keeps its order, so the tasks before the urgent task run earlier, too. The
+/// priority of the drain task does not fall when the urgent task is cancelled or taken out. Before each
+/// further turn, the drain task gets the highest priority of the tasks that are still in the stripe.
 ///
-/// A [snapshot](crate::ThreadPoolExecutor::snapshot) shows a drain task as the task of the stripe that it
-/// runs, or would run first. [Hooks](crate::Hooks), and a comparator or a queue of your own, see its id,
-/// which is its own, and no name: it stands for many tasks, and its outcome is that of none of them. The pool
-/// counts it as one task. Tasks without a stripe are seen as they are.
+/// In place of a drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the stripe:
+/// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
+/// queues see the drain task itself. They see its id, which is its own, and no name. The drain task stands
+/// for many tasks, and its outcome is that of none of them. The pool counts it as one task. Tasks without a
+/// stripe are passed on unchanged.
 ///
 /// # Cancellation
-/// As for [`submit`](crate::ExecutorExt::submit). An executor below that runs a task on the submitting thread
-/// runs the stripe there. Tasks that come meanwhile do not hang below that submitter's token.
+/// As for [`submit`](crate::ExecutorExt::submit). If the executor below runs a task on the submitting thread,
+/// it runs the stripe there. Tasks that come meanwhile are not below that submitter's token.
 ///
 /// # Its end
-/// Made with [`over`](Self::over) it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks
+/// Made with [`over`](Self::over), it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks
 /// and has the tasks of all stripes run. [`shutdown_now`](ExecutorService::shutdown_now) hands out the tasks
-/// that were not begun: first those with a stripe, those of each stripe together and in their order, then
-/// those without a stripe. It also cancels the tokens of its own tasks that run. It is terminated when its
-/// last task has ended. (It is not terminated while a user keeps the drain task of a stripe that the executor
-/// below has handed out.) It does not touch other tasks of the executor below. Made with
-/// [`owning`](Self::owning) it ends the service below, too. The drop of a striped executor that was made with
-/// `over` neither waits nor cancels. A striped executor that owns a service drops the service.
+/// that were not begun. Tasks with a stripe come first, stripe by stripe, in their order. Tasks without a
+/// stripe come last. It also cancels the tokens of its own tasks that run. The striped executor is terminated
+/// when its last task has ended. (It is not terminated while a user keeps the drain task of a stripe that the
+/// executor below has handed out.) It does not touch other tasks of the executor below. Made with
+/// [`owning`](Self::owning), it also ends the service below. The drop of a striped executor that was made
+/// with `over` neither waits nor cancels. A striped executor that owns a service drops the service.
 ///
 /// # Blocking
-/// A submission waits while another submission brings the same stripe to the executor below, until that
-/// executor has accepted or refused the stripe. It fails with [`RejectReason::Interrupted`] if the calling
-/// task is cancelled meanwhile.
+/// A submission waits while another thread gives the drain task of the same stripe to the executor below,
+/// until that executor has accepted or refused the drain task. The submission that waits fails with
+/// [`RejectReason::Interrupted`] if the calling task is cancelled meanwhile.
 #[doc(alias = "StripedExecutorService")]
 #[doc(alias = "KeyedExecutor")]
 pub struct StripedExecutor<K, E, S = RandomState> {
@@ -154,16 +157,16 @@ pub struct StripedExecutor<K, E, S = RandomState> {
     hasher: S,
 }
 
-/// The length of a turn, in tasks, if [`turns_of`](StripedExecutor::turns_of) does not set another.
+/// The length of a turn, in tasks, if [`turns_of`](StripedExecutor::turns_of) does not set another length.
 const TURN: usize = 64;
 
 impl<K: Send + 'static, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes a striped executor over another one.
+    /// Makes a striped executor over `executor`.
     pub fn over(executor: E) -> Self {
         Self::new(Underlying::over(Lender::new(executor)))
     }
 
-    /// Makes a striped executor over `service`, and ends `service` when it ends itself.
+    /// Makes a striped executor that owns `service`. When the striped executor ends, it also ends `service`.
     pub fn owning(service: E) -> Self
     where
         E: ExecutorService,
@@ -178,7 +181,8 @@ impl<K: Send + 'static, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
-    /// Sets the hasher of the keys: perhaps a faster one, for keys that no attacker can choose.
+    /// Sets the hasher of the keys. If no attacker can choose the keys, a faster hasher than the default is
+    /// safe.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor};
@@ -194,13 +198,14 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
         StripedExecutor { inner: self.inner, owner: self.owner, hasher }
     }
 
-    /// Has a stripe let others go first after each turn of `tasks` tasks, in place of 64. After its turn the
-    /// stripe goes to the end of the queue of the executor below. If that executor refuses it, as a pool does
-    /// that was shut down, the stripe goes on where it is. An executor that makes submitters wait for room
-    /// makes the stripe wait, too, and the stripe keeps its thread meanwhile.
+    /// Makes a stripe let other tasks run after each turn of `tasks` tasks, in place of 64. After the turn,
+    /// the drain task of the stripe goes to the end of the queue of the executor below. If that executor
+    /// refuses the drain task, the stripe goes on at once, on the same thread. A pool that was shut down does
+    /// so. If the executor below makes submitters wait for room, the stripe waits, too, and keeps its thread
+    /// meanwhile.
     ///
-    /// Short turns are fair, but each turn costs a submission. A turn that takes long compared with a
-    /// submission is fair enough.
+    /// With shorter turns, other tasks wait less, but each turn costs a submission. So a turn should take
+    /// long compared with a submission, and need not take longer.
     ///
     /// # Panics
     /// If `tasks` is zero.
@@ -244,19 +249,19 @@ where
     E: Executor + 'static,
     S: BuildHasher + Send + Sync,
 {
-    /// Has a closure (or a [`Task`]) run after the tasks that were submitted with an equal key. No result
-    /// comes back.
+    /// Runs a closure (or a [`Task`]) after the tasks that were submitted before with an equal key. The
+    /// caller gets no handle.
     ///
     /// # Errors
-    /// [`RejectedExecution`] if this executor was shut down, or the one below refuses the first task of a
-    /// stripe.
+    /// [`RejectedExecution`] if this executor was shut down, or if the executor below refuses the first task
+    /// of a stripe.
     pub fn execute_in(&self, key: K, task: impl Into<Task>) -> Result<(), RejectedExecution> {
         let hash = self.hash(&key);
         self.join_stripe(hash, key, task.into())
     }
 
-    /// Has a closure (or a [`FutureTask`]) run after the tasks that were submitted with an equal key, and
-    /// returns the handle of its result.
+    /// Runs a closure (or a [`FutureTask`]) after the tasks that were submitted before with an equal key, and
+    /// returns the handle of the result.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor};
@@ -268,12 +273,11 @@ where
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if this executor was shut down, or the one below refuses the first task of a
-    /// stripe.
+    /// [`RejectedSubmission`] if this executor was shut down, or if the executor below refuses the first task
+    /// of a stripe.
     ///
     /// # Cancellation
-    /// As for [`submit`](crate::ExecutorExt::submit): the task does not hang below the token that is current
-    /// here.
+    /// As for [`submit`](crate::ExecutorExt::submit): the task is not below the token that is current here.
     pub fn submit_in<T: Send + 'static>(
         &self,
         key: K,
@@ -286,8 +290,8 @@ where
         }
     }
 
-    /// Returns one stripe as an executor of its own: to give the stripe a bound, or to pass it to code that
-    /// need not know of other stripes.
+    /// Returns the stripe of `key` as an executor. Use it to give the stripe a bound, or to pass the stripe
+    /// to code that need not know of other stripes.
     pub fn stripe(&self, key: K) -> Stripe<&Self, K> {
         Stripe::of(self, key)
     }
@@ -302,7 +306,7 @@ where
         let (key, task) = (Some(key), Some(task));
         let mut entry = StripeSubmission { shared: self.shared(), hash, key, task, waits: None };
         let entered = wait_for(Deadline::NEVER, &mut entry);
-        discard(entry.key.take()); // the key is not needed if its stripe existed
+        discard(entry.key.take()); // the key is left over if its stripe existed
         let reason = match entered {
             Ok(Some((joined, strand))) => {
                 joined.announce();
@@ -323,8 +327,8 @@ struct StripeSubmission<'a, K: Eq + Send + 'static> {
     hash: u64,
     key: Option<K>,
     task: Option<Task>,
-    /// The strand, and the submitter's place in its wait list, while the submitter waits until the drain task
-    /// is accepted or refused.
+    /// The strand, and the submitter's place in the strand's wait list. It is set while the submitter waits
+    /// until the drain task is accepted or refused.
     waits: Option<(Arc<Strand<Home<K>>>, Ticket)>,
 }
 
@@ -337,8 +341,8 @@ impl<K: Eq + Send + 'static> StripeSubmission<'_, K> {
 }
 
 impl<K: Eq + Send + 'static> Look for &mut StripeSubmission<'_, K> {
-    /// How the task has joined, and the strand, if the submitter must see to its drain task. `None` if the
-    /// executor was shut down.
+    /// How the task has joined, and the strand. The strand is `None` if the submitter need not see to the
+    /// drain task. `None` if the executor was shut down.
     type Found = Option<(Joined, Option<Arc<Strand<Home<K>>>>)>;
 
     fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
@@ -374,8 +378,8 @@ impl<K: Eq + Send + 'static> Drop for StripeSubmission<'_, K> {
     }
 }
 
-/// Owns what the drain tasks share. Its drop gives up the spare strands: each of them has an `Arc` of what is
-/// shared, and would keep it alive.
+/// Owns the [`StripedShared`] of the drain tasks. The drop of the owner drops the spare strands: each of them
+/// has an `Arc` of the `StripedShared`, and would keep it alive.
 struct Owner<K>(Arc<StripedShared<K>>);
 
 impl<K> Drop for Owner<K> {
@@ -430,13 +434,13 @@ where
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StripedStats {
-    /// Stripes that have a task which waits or runs.
+    /// Stripes that have tasks, waiting or running.
     pub stripes: usize,
     /// Tasks that wait in stripes.
     pub queued: usize,
     /// Stripes with a task that runs or is about to run.
     pub running: usize,
-    /// Tasks of stripes that have run and ended, in whatever way.
+    /// Tasks of stripes that have run and ended, with any outcome.
     pub completed: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a striped executor shares with the drain tasks of its strands.
+//! The part of a striped executor that the drain tasks of its strands share.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use crate::task::Task;
 use crate::task::tombstones::Tombstones;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// One of the tables: the strands of some of the stripes.
+/// One of the tables. It holds the strands of some of the stripes.
 pub(super) type Strands<K> = Table<K, Strand<Home<K>>>;
 
 pub(super) struct StripedShared<K> {
@@ -24,8 +24,8 @@ pub(super) struct StripedShared<K> {
     pub(super) tombstones: Tombstones,
     pub(super) turns: Turns,
     pub(super) life: Arc<Lifecycle>,
-    /// A stay that holds the life until all tables know of the shutdown. Before that, the strands in them
-    /// have no stay.
+    /// A stay that prevents the end of the life until all tables have noted the shutdown. Before that, the
+    /// strands in the tables have no stay.
     open: Mutex<Option<InFlight>>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct StripedShared<K> {
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// How many tables there are: enough that two threads seldom meet at one table.
+/// The number of tables. With so many, two threads seldom use one table at the same time.
 const TABLES: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 64 };
 
 impl<K: Send + 'static> StripedShared<K> {
@@ -55,15 +55,16 @@ impl<K: Send + 'static> StripedShared<K> {
         self.tables[bits % TABLES].0.lock()
     }
 
-    /// Refuses new tasks. A submitter asks the life under the lock of its table, so no new task comes into a
-    /// table that this has visited.
+    /// Refuses new tasks. A submitter looks under the lock of its table whether the life was shut down. So no
+    /// new task comes into a table after this call has locked it.
     pub(super) fn shutdown(&self) {
         self.life.shutdown();
         let Some(stay) = self.open.lock().take() else { return };
         self.tables().for_each(|mut table| table.shutdown(&stay));
     }
 
-    /// Takes all tasks out, so that no more begin: the tasks of each stripe together and in their order.
+    /// Takes all tasks out, so that no further task begins. Returns the tasks of each stripe together, in
+    /// their order.
     pub(super) fn stop(&self) -> Vec<Task> {
         let (mut tasks, mut queues) = (Vec::new(), BTreeSet::new());
         for mut table in self.tables() {
@@ -104,7 +105,8 @@ impl<K> StripedShared<K> {
     }
 }
 
-/// The owner of the strand of a stripe: what all strands share, and the hash of the strand's key.
+/// The owner of one stripe's strand. It holds the part that all strands share, and the hash of the strand's
+/// key.
 pub(super) struct Home<K> {
     shared: Arc<StripedShared<K>>,
     /// The hash of the key that the strand serves now. It is written under the lock of the table, before a
@@ -119,7 +121,7 @@ impl<K> Home<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// Returns a strand for a key with this hash: the spare one, if there is one.
+    /// Returns a strand for a key with this hash: the spare strand, if there is one.
     pub(super) fn new_strand(
         self: &Arc<Self>,
         hash: u64,
@@ -161,13 +163,13 @@ impl<K: Send + 'static> StrandOwner for Home<K> {
         drop(table);
         let (key, stay) = left;
         discard(key);
-        drop(stay); // which wakes the threads that wait for the end
+        drop(stay); // this wakes the threads that wait for the end
         result
     }
 }
 
-/// Each stripe has a queue of its own, whose lane is a part of the hash of its key. Two stripes can have
-/// equal lanes, so a request for a lane looks into the strands of both.
+/// Each stripe has a queue of its own. The lane of the queue is a part of the hash of the stripe's key. Two
+/// stripes can have equal lanes, so a request for a lane looks into the strands of both.
 impl<K: Send + 'static> QueueOwner for StripedShared<K> {
     fn cancelled_in_queue(&self, _queue: QueueId) {
         if self.tombstones.has_come() && self.tombstones.are_many(|| self.waiting()) {
@@ -212,8 +214,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
         "a striped executor".to_owned()
     }
 
-    /// Returns the place of the drain task only if exactly one strand has this lane. Otherwise it can be
-    /// anywhere, and only a certain starvation must be reported.
+    /// Returns the place of the drain task only if exactly one strand has this lane. Otherwise the drain task
+    /// can be anywhere: a starvation must be reported only if it is certain.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy {
         let table = self.table(queue.lane());
         let mut strands = self.strands_of(&table, queue);
@@ -233,7 +235,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// Returns the strands with the lane of this queue: one, or none if it has left the table; seldom more.
+    /// Returns the strands with the lane of this queue. Mostly this is one strand. It is none if the strand
+    /// has left the table, and seldom more than one.
     fn strands_of<'a>(
         &self,
         table: &'a Strands<K>,

@@ -1,4 +1,4 @@
-//! One stripe as an executor of its own, and keys that are known by their place in memory.
+//! One stripe as an executor of its own, and keys that are compared by their address.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -9,7 +9,8 @@ use crate::executor::{Executor, RejectedExecution};
 use crate::sync::Arc;
 use crate::task::Task;
 
-/// One stripe of a [`StripedExecutor`], as an executor: each task that is submitted to it has its key.
+/// One stripe of a [`StripedExecutor`], as an executor. Each task that is submitted to it gets the key of the
+/// stripe.
 ///
 /// ```
 /// use executor::{BoundedExecutor, StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -20,9 +21,9 @@ use crate::task::Task;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A `Stripe` is only a name: to make one costs no more than the hash of its key, and several with equal keys
-/// name the same stripe. `P` is a pointer to the striped executor. With an [`Arc`] as the pointer, a task can
-/// own the `Stripe`: see [`of`](Self::of).
+/// A `Stripe` only refers to a stripe, and costs no more than the hash of its key. Several `Stripe`s with
+/// equal keys refer to the same stripe. `P` is the type of a pointer to the striped executor. With an [`Arc`]
+/// as the pointer, a task can own the `Stripe`: see [`of`](Self::of).
 pub struct Stripe<P, K> {
     striped: P,
     key: K,
@@ -36,7 +37,7 @@ where
     E: Executor + 'static,
     S: BuildHasher + Send + Sync,
 {
-    /// Returns the stripe of a key, with a pointer of any kind to its executor.
+    /// Returns the stripe of a key. `striped` is a pointer of any kind to the striped executor.
     ///
     /// ```
     /// use executor::{Stripe, StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -107,14 +108,14 @@ where
 pub struct StripeStats {
     /// Tasks that wait in the stripe.
     pub queued: usize,
-    /// One if a task of the stripe runs or is about to run.
+    /// 1 if a task of the stripe runs or is about to run, otherwise 0.
     pub running: usize,
 }
 
-/// A value as a key that is known by its place in memory: it is equal only to itself, and not to other values
-/// of the same content.
+/// A key that is compared by the address of its value: it does not equal the key of another value with the
+/// same content.
 ///
-/// For tasks that belong to one object, whatever its content is at the moment.
+/// Use it for tasks that belong to one object, even if the content of the object changes.
 ///
 /// ```
 /// use executor::{Identity, StripedExecutor, ThreadPoolExecutor};
@@ -129,7 +130,7 @@ pub struct StripeStats {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It has an `Arc` of the value, so no other value can come to that place while there is a task with this
+/// The key has an `Arc` of the value. So no other value can get that address while there is a task with this
 /// key.
 pub struct Identity<T: ?Sized>(Arc<T>);
 

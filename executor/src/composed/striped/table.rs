@@ -1,18 +1,18 @@
 //! The tables in which the strands of the stripes are found: by the hash of the key, and then by the key.
 //!
-//! A table has one strand for each of its keys with tasks, and no others. A submitter hashes the key once,
-//! without the lock, and the table keeps the hash. So a strand that leaves is found by its hash and its
-//! address, without its key.
+//! A table has one strand for each of its keys with tasks, and no other strands. A submitter hashes the key
+//! once, without the lock, and the table keeps the hash. So a strand that leaves the table is found by the
+//! hash and by the strand's address, without the key.
 //!
 //! # Invariants
 //!
-//! 1. A strand is in the table from before its first task until it is idle, or until it is stopped before its
-//!    drain task has begun. It comes and goes under the lock of the table.
-//! 2. After a shutdown the table has one stay for all its strands together, while it has strands. Before a
-//!    shutdown the life cannot end, so the strands need no stay. For a stay, all threads would have to take
-//!    the lock of the life.
-//! 3. Under the lock, `Eq` of keys is the only user's code that is called, and it is called before anything
-//!    is changed.
+//! 1. A strand comes into the table before its first task. The strand leaves the table when it is idle, or
+//!    when it is stopped before its drain task has begun. Both happen under the lock of the table.
+//! 2. After a shutdown, a table that has strands has one stay for all of them together. Before a shutdown the
+//!    life cannot end, so the strands need no stay. With a stay for each strand, all threads would have to
+//!    take the lock of the life.
+//! 3. The only user's code that is called under the lock is the `Eq` of the keys. It is called before the
+//!    table is changed.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -22,7 +22,8 @@ use crate::sync::Arc;
 
 pub(super) struct Table<K, L> {
     strands: HashTable<TableSlot<K, L>>,
-    /// Idle strands that have left the table, for the next keys. `None` when the executor was dropped.
+    /// Idle strands that have left the table, to be used for the next keys. `None` after the executor was
+    /// dropped.
     spare: Option<Vec<Arc<L>>>,
     stay: Option<InFlight>,
     /// How many tasks have ended in strands that have left the table.
@@ -40,7 +41,7 @@ impl<K, L> TableSlot<K, L> {
         self.hash
     }
 
-    /// Keys are compared only if their hashes are equal.
+    /// Returns whether the slot belongs to the key. Compares the keys only if their hashes are equal.
     fn is_of(&self, hash: u64, key: &K) -> bool
     where
         K: Eq,
@@ -49,12 +50,13 @@ impl<K, L> TableSlot<K, L> {
     }
 }
 
-/// What has left a table: a user's key, and perhaps the stay, whose drop can end the life. The caller must
-/// drop both when the lock is free.
+/// The values that leave a table with a strand: a user's key, and perhaps the stay. The drop of the stay can
+/// end the life. The caller must drop both values when the lock is free.
 pub(super) type Left<K> = (Option<K>, Option<InFlight>);
 
-/// How many strands are kept for the next keys. A key whose tasks come one by one needs a new strand for each
-/// task: without spare strands, one thread would allocate it and another would free it.
+/// The number of idle strands that a table keeps for the next keys. If the tasks of a key come one by one,
+/// each task needs a new strand. Without spare strands, one thread would allocate the strand and another
+/// thread would free it.
 const SPARE: usize = 8;
 
 /// The capacity, in strands, that a table always keeps.
@@ -73,8 +75,8 @@ impl<K, L> Table<K, L> {
         }
     }
 
-    /// Calls `enter` with the strand of a key. If the key has no strand, `make` makes one, from a spare
-    /// strand if there is one, and the key moves into the table.
+    /// Calls `enter` with the strand of a key. If the key has no strand, first calls `make`, with a spare
+    /// strand if there is one, and moves the key into the table.
     pub(super) fn enter<R>(
         &mut self,
         hash: u64,
@@ -97,8 +99,7 @@ impl<K, L> Table<K, L> {
         enter(strand)
     }
 
-    /// Takes an idle strand out of the table, and keeps it as a spare strand if fewer than [`SPARE`] are
-    /// kept.
+    /// Takes an idle strand out of the table. Keeps it as a spare strand if there are fewer than [`SPARE`].
     pub(super) fn leave(&mut self, hash: u64, strand: &Arc<L>) -> Left<K> {
         let place = self.strands.find_entry(hash, |slot| Arc::ptr_eq(&slot.strand, strand));
         let Ok(place) = place else { return (None, None) };
@@ -119,7 +120,7 @@ impl<K, L> Table<K, L> {
         if strands == 0 { self.stay.take() } else { None }
     }
 
-    /// Takes out the strands that were stopped before their drain tasks began. Those drain tasks will find no
+    /// Takes out the strands that were stopped before their drain tasks began. These drain tasks will find no
     /// task, so the life need not wait for them.
     pub(super) fn leave_if(&mut self, is_stopped: impl Fn(&L) -> bool) -> (Vec<K>, Option<InFlight>) {
         let stopped = self.strands.extract_if(|slot| is_stopped(&slot.strand));
@@ -140,8 +141,8 @@ impl<K, L> Table<K, L> {
         self.strands.find(hash, |slot| slot.is_of(hash, key)).map(|slot| &slot.strand)
     }
 
-    /// Returns the spare strands, and keeps none from now on. Each of them has an `Arc` of the owner of this
-    /// table, so they would keep each other alive.
+    /// Returns the spare strands, and keeps no strand from now on. A spare strand has an `Arc` of the owner
+    /// of this table, so strand and owner would keep each other alive.
     pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<L>>> {
         self.spare.take()
     }
