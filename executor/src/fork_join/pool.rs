@@ -159,7 +159,7 @@ impl ForkJoinPool {
     /// let ended = Arc::new(Latch::new(1));
     /// let (below, done) = (Arc::clone(&pool), Arc::clone(&ended));
     /// pool.execute(move || {
-    /// This follow-up is not urgent: other submitters' tasks come before it.
+    ///     // This follow-up is not urgent: other submitters' tasks come before it.
     ///     below.execute_externally(move || done.count_down()).expect("the pool runs");
     /// })?;
     /// ended.wait()?;
