@@ -45,7 +45,7 @@ impl Pages {
         self.two_run.wait().expect("main is not cancelled");
     }
 
-    /// Lets the task of the fetched page return. Before this call, the caller has asked it to stop.
+    /// Lets the task that has fetched the page return. Before this call, the caller has asked it to stop.
     pub fn go_on(&self) {
         self.stopped.count_down();
     }

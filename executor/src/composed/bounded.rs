@@ -64,9 +64,9 @@ use crate::waiting::wait::Deadline;
 /// # Its end
 /// Made with [`over`](Self::over), it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks,
 /// also the tasks whose submitters wait for a permit. [`shutdown_now`](ExecutorService::shutdown_now) takes
-/// its own tasks out of the queues below, and cancels the tokens of its own tasks that run. It does not touch
-/// other tasks of the executor below. Made with [`owning`](Self::owning), it also ends the service below,
-/// with all tasks in that service.
+/// the tasks of this executor out of the queues below, and cancels the tokens of those that run. It does not
+/// touch other tasks of the executor below. Made with [`owning`](Self::owning), it also ends the service
+/// below, with all tasks in that service.
 ///
 /// The drop of a bounded executor does not shut it down, but drops the executor below. A pool that it owns by
 /// value ends then, as every dropped pool does. A pool that it borrows or shares goes on, and runs the

@@ -383,8 +383,8 @@ impl<E> Underlying<E> {
         self.life.await_end(timeout) && self.service().is_none_or(|service| service.await_termination(rest()))
     }
 
-    /// Waits for the end, after a shutdown. `shutdown_now` must call the method of that name of the executor
-    /// that contains `self`.
+    /// Waits for the end, after a shutdown. `shutdown_now` must call `shutdown_now` of the executor that
+    /// contains `self`.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if let Some(service) = self.service() {
             service.close();

@@ -334,9 +334,9 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 pub struct InvokeAllError<T> {
     /// Why the call failed.
     pub reason: InvokeFailure,
-    /// The handles of the accepted tasks, in the order of the tasks. All are finished. After a refusal the
-    /// call has waited until these tasks ended. After an interruption, or at the deadline, it has cancelled
-    /// the unfinished tasks.
+    /// The handles of the accepted tasks, in the order of the tasks. All are finished. If the call reports a
+    /// refusal, it has already waited until these tasks ended. After an interruption, or at the deadline, it
+    /// has cancelled the unfinished tasks.
     pub handles: Vec<TaskHandle<T>>,
     /// The tasks that were not accepted, unchanged and in their order, so that the caller can submit them
     /// again. If the reason is a refusal, the first of them is the refused task.

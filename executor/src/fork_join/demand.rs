@@ -102,8 +102,8 @@ mod this_thread {
 
 pub(super) use this_thread::{give_back, is_shut, replace, take_one};
 
-/// Calls `f` with the demand flag shut, for a join that no pool can run. So this join and the joins inside it
-/// call one half after the other.
+/// Calls `f` with the demand flag shut, for a join that no pool can run. So this join, and each join inside
+/// it, calls its first half and then its second half.
 pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
     let demand = take_one();
     demand.set_shut(true);

@@ -6,10 +6,10 @@
 //! | `shutdown_now` | come back to the caller | are asked to stop | after their task |
 //! | a cancel of the token to which the pool belongs | are dropped | are asked to stop | after their task |
 //!
-//! The last thread for which the pool waits ends the pool. It finds that no other thread is left, and ends
-//! the pool, under one lock. Usually this thread is the last worker. It can also be a submitter whose factory
-//! failed, or the caller of `shutdown` if there is no worker. That thread calls the `terminated` hook,
-//! outside the lock, and then wakes all threads that wait for the end.
+//! The pool waits for its threads, and the last one of them ends the pool. It finds that no other thread is
+//! left, and ends the pool, under one lock. Usually this thread is the last worker. It can also be a
+//! submitter whose factory failed, or the caller of `shutdown` if there is no worker. That thread calls the
+//! `terminated` hook, outside the lock, and then wakes all threads that wait for the end.
 //!
 //! # A thread that the pool waits for must not wait for the pool
 //!

@@ -4,8 +4,8 @@
 //! An [`Awaited`] says what a wait is for. The wait itself cannot find out whether the awaited thing will
 //! ever come: that depends on all threads that wait, and on the queues of all executors. A [`Detector`] knows
 //! these. The detector is in a later module, so this module cannot name it. Instead, the first task with a
-//! handle, or the first worker, plugs the detector in. A program without such tasks and workers has no
-//! detector, and its waits sleep unchecked.
+//! handle, or the first worker, plugs the detector in. A program that has no such task or worker has no
+//! detector: its waits are not checked.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;

@@ -1,4 +1,5 @@
-//! The handle of a task: to wait for the task, to look without a wait, and its outcomes.
+//! The handle of a task: how it waits for the task, how it looks without a wait, and which outcomes there
+//! are.
 //!
 //! Waits with a time limit are in [`crate::time_limits`], and the printed forms in [`crate::printed`]. The
 //! removal of a task from its queue is in [`crate::taking_out`], and cancels are in [`crate::cancel_task`].

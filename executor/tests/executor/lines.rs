@@ -51,7 +51,7 @@ fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
 /// it.
 #[test]
 fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
-    /// An executor that keeps the first head. At the second call it drops the line.
+    /// An executor that keeps the first drain task and does not run it. At the second call it drops the line.
     #[derive(Default)]
     struct Drops {
         head: Mutex<Option<Task>>,

@@ -212,7 +212,7 @@ fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     }
 }
 
-/// The library itself writes nothing to standard error, so no process must read it.
+/// The library itself writes nothing to standard error, so no process needs to read that.
 #[test]
 fn nobody_has_to_read_standard_error() {
     for stderr in [closed as fn() -> Stderr, full, unread] {

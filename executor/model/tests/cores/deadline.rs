@@ -1,8 +1,8 @@
 //! The timer's thread and the threads that register deadlines: no deadline is forgotten, whatever the timer's
 //! thread does at that moment.
 //!
-//! Under a model a deadline a hundred years away never comes. So a thread that sleeps until such a deadline
-//! sleeps until it is notified.
+//! In a model, a deadline that is a hundred years away never comes. So a thread that sleeps until such a
+//! deadline sleeps until it is notified.
 
 use std::sync::Arc;
 use std::time::Duration;

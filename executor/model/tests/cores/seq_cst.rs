@@ -3,9 +3,9 @@
 //! Loom lets a `SeqCst` load see the last `SeqCst` store only if loom knows which store is the last. It does
 //! not count an atomic's initial value as such a store, and it does not order two stores of unrelated
 //! threads. Some protocols need the total order: each side writes its own word and then reads the other
-//! side's word. Under loom such a protocol looks broken.
-//! Here the initial value is stored once more, and each store is a swap, which loom puts after all stores
-//! before it. A swap also acquires, which a store does not. Only these words may rely on that.
+//! side's word. Under loom such a protocol looks broken. Here the initial value is stored once more, and each
+//! store is a swap, which loom puts after all stores before it. A swap also acquires, which a store does not.
+//! Only these atomics are allowed to rely on that.
 
 use loom::sync::atomic::Ordering;
 

@@ -47,7 +47,8 @@ impl Held {
     }
 
     /// Frees the thread, and returns the names of the tasks in the order in which they ran. It waits for the
-    /// tasks before it shuts the pool down, because after a shutdown a line cannot hand over.
+    /// tasks before it shuts the pool down, because after a shutdown a strand cannot submit its next drain
+    /// task.
     fn order(self) -> Vec<&'static str> {
         drop(self.busy);
         eventually("all has run", || {

@@ -28,8 +28,8 @@ impl ThreadFactory for ThreadsLater {
     }
 }
 
-/// If a thread were started only when the first task is due, that task would be late by the start of the
-/// thread.
+/// If a thread were started only when the first task is due, that task would begin late: a thread takes time
+/// to start.
 #[test]
 fn threads_come_when_tasks_are_planned_and_not_when_they_are_due() {
     within_deadline(|| {

@@ -13,7 +13,7 @@ use executor::{
 use super::{named, outside, shared};
 use crate::support::{Signal, assert_matches, within_deadline};
 
-/// Hooks in which the task called "hooked" waits for another task.
+/// Hooks that have the task with the name "hooked" wait for another task.
 #[derive(Clone, Default)]
 struct Waits {
     before: Arc<Mutex<Option<SharedHandle<()>>>>,

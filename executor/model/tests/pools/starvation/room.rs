@@ -1,4 +1,5 @@
-//! A submission waits for room in its own pool's queue, while another thread makes room or takes it.
+//! A submission waits for room in its own pool's queue. Meanwhile another thread makes room, or fills the
+//! room that became free.
 
 use std::sync::Arc;
 

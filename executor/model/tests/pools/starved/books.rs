@@ -401,7 +401,7 @@ impl View<'_> {
             && (self.must_be_sure() || !may_grow)
     }
 
-    /// Whether a waiter for these tasks is closed. It waits for them in their order.
+    /// Whether a waiter for these tasks can never go on. It waits for the tasks in their order.
     fn all(&self, tasks: &[usize], pool: usize) -> bool {
         let first = tasks.iter().find(|&&task| !self.state.tasks[task].is_done);
         first.is_some_and(|&task| self.task(task)) || self.still_submits(tasks, pool)
