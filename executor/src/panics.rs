@@ -227,6 +227,17 @@ pub(crate) fn discard<V>(value: V) {
     }
 }
 
+/// A guard: its drop calls the closure, also while the thread unwinds.
+#[must_use = "dropping it calls the closure at once"]
+pub(crate) struct OnDrop<F: FnMut()>(pub(crate) F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    #[inline]
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
 // ----- an unwinding that is no panic -----
 
 /// The payload of an unwinding that ends a shutdown hook, because the hook has called `exit`. The runner of

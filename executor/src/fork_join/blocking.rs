@@ -1,6 +1,7 @@
 //! Stand-ins for workers that wait for something outside the pool.
 
 use super::worker::here;
+use crate::panics::OnDrop;
 
 /// Runs `f`, which may block for a long time: on a file, a socket, a lock or a child process. Meanwhile
 /// another worker can take the place of this worker, so that the pool does not have one worker less.
@@ -18,22 +19,16 @@ use super::worker::here;
 /// ```
 #[doc(alias = "managedBlock")]
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
-    struct GoesOn(std::rc::Rc<super::worker::WorkerThread>);
-    impl Drop for GoesOn {
-        fn drop(&mut self) {
-            self.0.blocks.set(self.0.blocks.get() - 1);
-            if self.0.blocks.get() == 0 {
-                self.0.registry.goes_on();
-            }
-        }
+    let Some(here) = here() else { return f() };
+    here.blocks.set(here.blocks.get() + 1);
+    if here.blocks.get() == 1 {
+        here.registry.blocks(); // one stand-in, even for nested calls
     }
-
-    let _goes_on = here().map(|here| {
-        here.blocks.set(here.blocks.get() + 1);
-        if here.blocks.get() == 1 {
-            here.registry.blocks(); // one stand-in, even for nested calls
+    let _goes_on = OnDrop(|| {
+        here.blocks.set(here.blocks.get() - 1);
+        if here.blocks.get() == 0 {
+            here.registry.goes_on();
         }
-        GoesOn(here)
     });
     f()
 }

@@ -9,7 +9,7 @@ use crate::panics::PanicHandler;
 use crate::sync::ids::{AtomicU64, Ordering};
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 use crate::sync::thread;
-use crate::sync::{Arc, Duration};
+use crate::sync::{Arc, Duration, lazy_static};
 
 /// Builds a [`ForkJoinPool`].
 ///
@@ -29,31 +29,13 @@ pub struct ForkJoinBuilder {
     keep_alive: Duration,
     oldest_first: bool,
     panic_handler: Option<Arc<dyn PanicHandler>>,
+    /// Whether this makes the common pool, which cannot be shut down.
     is_common: bool,
 }
 
 impl ForkJoinBuilder {
     /// The largest number of threads in a pool, spare threads included.
     pub const MAX_THREADS: usize = 0x7fff;
-
-    fn new(threads: usize) -> Self {
-        Self {
-            threads,
-            spares: None,
-            name: None,
-            stack_size: None,
-            keep_alive: Duration::from_mins(1),
-            oldest_first: false,
-            panic_handler: None,
-            is_common: false,
-        }
-    }
-
-    /// Makes the pool the common one, which cannot be shut down.
-    pub(super) fn common(mut self) -> Self {
-        self.is_common = true;
-        self
-    }
 
     /// Sets how many workers run at the same time. Default: one for each processor that the process may use.
     ///
@@ -148,7 +130,16 @@ impl ForkJoinPool {
 
     /// Returns a builder, for a pool that needs more settings than its number of workers.
     pub fn builder() -> ForkJoinBuilder {
-        ForkJoinBuilder::new(processors())
+        ForkJoinBuilder {
+            threads: processors(),
+            spares: None,
+            name: None,
+            stack_size: None,
+            keep_alive: Duration::from_mins(1),
+            oldest_first: false,
+            panic_handler: None,
+            is_common: false,
+        }
     }
 
     /// Builds a pool for tasks that submit other tasks and that no caller joins. It has one worker for each
@@ -156,6 +147,32 @@ impl ForkJoinPool {
     pub fn work_stealing() -> Self {
         Self::builder().oldest_first().build().expect("there is a processor")
     }
+
+    /// Returns the common pool. It serves [`join`](super::join) and the other functions of this module when
+    /// they are called outside any pool.
+    ///
+    /// The first use makes the pool, with one worker for each processor that the process may use. If the
+    /// environment variable `EXECUTOR_COMMON_THREADS` is a number from 1 to 16383 at that time, the pool has
+    /// that many workers instead. Any other value of the variable is ignored.
+    ///
+    /// The common pool cannot be shut down. When `main` returns, the threads of this pool end in the middle
+    /// of their jobs. So `main` should wait for its computations before it returns.
+    #[doc(alias = "commonPool")]
+    pub fn common() -> &'static Self {
+        &COMMON
+    }
+}
+
+lazy_static! {
+    static ref COMMON: ForkJoinPool = make_common();
+}
+
+fn make_common() -> ForkJoinPool {
+    let asked_for = std::env::var("EXECUTOR_COMMON_THREADS").ok().and_then(|number| number.parse().ok());
+    let asked_for = asked_for.filter(|number| (1..=ForkJoinBuilder::MAX_THREADS / 2).contains(number));
+    let builder = ForkJoinBuilder { is_common: true, ..ForkJoinPool::builder().name("common") };
+    let builder = asked_for.into_iter().fold(builder, ForkJoinBuilder::threads);
+    builder.build().expect("the number was checked")
 }
 
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]

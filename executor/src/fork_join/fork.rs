@@ -1,6 +1,6 @@
 //! Forked tasks: they own their data, and their handles give the results later.
 
-use super::common::common;
+use super::pool::ForkJoinPool;
 use super::worker::here;
 use super::worker_queue::of_context;
 use crate::cancel::Context;
@@ -38,18 +38,21 @@ use crate::handle::{FutureTask, TaskHandle};
 /// includes a task that was [taken back](TaskHandle::remove). If a task is forked in a
 /// [`masked`](crate::masked) step, its token is not a child of the token of that place.
 ///
-/// # How deep If a worker joins a task that no worker has begun, it runs the task itself, on top of the task
-/// that waits. The joined task may join another task in the same way. The worker runs such tasks while half
-/// of its [stack](super::ForkJoinBuilder::stack_size) is free. When less is free, it runs some 32 more tasks
-/// if no other worker can run them. After these, the join ends as [starved](crate::JoinError::Starved). In a
-/// chain of tasks, each task waits for the previous task. Even a very long chain does not overflow the stack.
-/// The frames of the tasks themselves must fit into the other half of the stack.
+/// # How deep
+/// If a worker joins a task that no worker has begun, it runs the task itself, on top of the task that waits.
+/// The joined task may join another task in the same way. The worker runs such tasks while half of its
+/// [stack](super::ForkJoinBuilder::stack_size) is free. When less is free, it runs some 32 more tasks if no
+/// other worker can run them. After these, the join ends as [starved](crate::JoinError::Starved). In a chain
+/// of tasks, each task waits for the previous task. Even a very long chain does not overflow the stack. The
+/// frames of the tasks themselves must fit into the other half of the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();
     if let Some(here) = here() {
         here.registry.push(here.queue(), task, context);
-    } else if let Err(RejectedExecution { task, .. }) = common().execute_task(of_context(task, context)) {
+    } else if let Err(RejectedExecution { task, .. }) =
+        ForkJoinPool::common().execute_task(of_context(task, context))
+    {
         task.run(); // the system has refused to start a thread
     }
     handle

@@ -1,7 +1,7 @@
 //! Joins: two halves of one piece of work.
 
-use super::common::common;
 use super::demand;
+use super::pool::ForkJoinPool;
 use super::worker::{WorkerThread, here};
 use super::worker_queue::QueuedJob;
 use crate::cancel::Context;
@@ -66,7 +66,7 @@ where
 {
     match here() {
         Some(here) => join_here(&here, a, b),
-        None => common().run_or_call(|| join(a, b)),
+        None => ForkJoinPool::common().run_or_call(|| join(a, b)),
     }
 }
 

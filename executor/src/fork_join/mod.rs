@@ -74,8 +74,7 @@ mod worker; // what a worker does, and what it does while it waits
 mod growth; // how workers are started
 mod quiescence; // waiting until a pool has nothing left to do
 mod pool; // the public interface of a pool
-mod builder; // the builder of a pool
-mod common; // the pool for calls outside any pool
+mod builder; // the builder of a pool, and the pool for calls outside any pool
 mod join; // `join`, for two halves
 mod fork; // tasks with handles
 mod blocking; // a worker that waits for something outside the pool

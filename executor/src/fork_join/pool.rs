@@ -41,10 +41,11 @@ use crate::waiting::wait::Deadline;
 /// pool submits a task, the task goes to that worker's queue. There other workers can steal the task. A task
 /// from outside goes to the queue of submissions. A worker takes tasks from there when it finds no other job.
 ///
-/// # Its end Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close)
-/// does. After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks
-/// can still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not
-/// begun. It also cancels the forked tasks that have not begun, because the computations that forked them are
+/// # Its end
+/// Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close) does.
+/// After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks can
+/// still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not begun.
+/// It also cancels the forked tasks that have not begun, because the computations that forked them are
 /// cancelled, too.
 #[doc(alias = "newWorkStealingPool")]
 pub struct ForkJoinPool {
@@ -185,9 +186,10 @@ impl ForkJoinPool {
     /// not wait: it returns `false` unless the pool is quiet already. After that, the task that has called
     /// must end, so that the remaining tasks can run.
     ///
-    /// # Blocking Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or
-    /// through others, for the calling task, the wait could never end. Then a call without a limit
-    /// (`Duration::MAX`) returns `false` at once, and the panic handler gets the [`Starvation`].
+    /// # Blocking
+    /// Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or through
+    /// others, for the calling task, the wait could never end. Then a call without a limit (`Duration::MAX`)
+    /// returns `false` at once, and the panic handler gets the [`Starvation`].
     ///
     /// # Cancellation
     /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet at that
@@ -272,7 +274,7 @@ pub fn surplus() -> isize {
 impl Executor for ForkJoinPool {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         match self.has_this_thread() {
-            Some(_) if !self.registry.accepts() => {
+            Some(_) if self.registry.phase() != PoolState::Running => {
                 Err(RejectedExecution { reason: RejectReason::Shutdown, task })
             }
             Some(here) => {

@@ -17,16 +17,18 @@
 //! wait either: in a pool with one worker, no thread would run the remaining tasks. So the call reports that
 //! the pool is not quiet, and the wait below it goes on with the next task.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::task::Waker;
 
-use super::registry::{Helper, Registry};
+use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::ids::{Location, this_thread};
-use crate::sync::{Arc, Weak};
+use crate::panics::OnDrop;
+use crate::sync::Arc;
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::starvation::WaitsFor;
-use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
+use crate::waiting::wait::{Deadline, wait_for};
 
 /// Waits until the pool is quiet, or the deadline comes. Returns whether the pool is quiet.
 pub(super) fn wait_for_quiet(
@@ -34,104 +36,63 @@ pub(super) fn wait_for_quiet(
     here: Option<Rc<WorkerThread>>,
     deadline: Deadline,
 ) -> bool {
-    let mut waits = Waits::begin(registry, here);
-    let is_quiet = wait_for(deadline, Quiet { waits: &mut waits, deadline });
-    is_quiet.unwrap_or(false) || waits.is_quiet(Waker::noop())
-}
-
-/// A thread that waits for quiet.
-struct Waits<'a> {
-    registry: &'a Arc<Registry>,
-    here: Option<Rc<WorkerThread>>,
-    /// How many tasks of the pool are on the thread's stack, without the tasks that an outer wait has
-    /// counted.
-    tasks: usize,
-    /// Whether a task of the pool is on the thread's stack.
-    is_inside: bool,
-    ticket: Option<Ticket>,
-}
-
-impl<'a> Waits<'a> {
-    fn begin(registry: &'a Arc<Registry>, here: Option<Rc<WorkerThread>>) -> Self {
-        let (tasks, is_inside) = match &here {
-            Some(here) => {
-                let tasks = here.tasks.get();
-                (tasks - here.quiet.replace(tasks), true)
-            }
-            None => registry.counts_as_helper(),
-        };
-        registry.begins_to_wait_for_quiet(tasks);
-        Self { registry, here, tasks, is_inside, ticket: None }
-    }
-
-    fn is_quiet(&mut self, waker: &Waker) -> bool {
-        self.registry.is_quiet(self.is_inside, &mut self.ticket, waker)
-    }
-}
-
-impl Drop for Waits<'_> {
-    fn drop(&mut self) {
-        match &self.here {
-            Some(here) => here.quiet.set(here.quiet.get() - self.tasks),
-            None => self.registry.counts_as_helper_no_more(self.tasks),
+    // How many tasks of the pool are on the thread's stack, without the tasks that an outer wait has counted;
+    // and whether any task of the pool is on the stack.
+    let (tasks, is_inside) = match &here {
+        Some(here) => {
+            let tasks = here.tasks.get();
+            (tasks - here.quiet.replace(tasks), true)
         }
-        self.registry.ends_to_wait_for_quiet(self.tasks, self.ticket.take());
-    }
-}
-
-struct Quiet<'a, 'b> {
-    waits: &'a mut Waits<'b>,
-    deadline: Deadline,
-}
-
-impl Look for Quiet<'_, '_> {
-    /// Whether the pool is quiet.
-    type Found = bool;
-
-    fn look(&mut self, waker: &Waker) -> Option<bool> {
+        None => registry.counts_as_helper(),
+    };
+    registry.begins_to_wait_for_quiet(tasks);
+    let ticket = Cell::new(None);
+    let _ends_wait = OnDrop(|| {
+        match &here {
+            Some(here) => here.quiet.set(here.quiet.get() - tasks),
+            None => registry.counts_as_helper_no_more(tasks),
+        }
+        registry.ends_to_wait_for_quiet(tasks, ticket.take());
+    });
+    let look = |waker: &Waker| {
         loop {
-            if self.waits.is_quiet(waker) {
+            if registry.is_quiet(is_inside, &ticket, waker) {
                 return Some(true);
             }
-            let here = self.waits.here.as_ref()?;
+            let here = here.as_ref()?;
             if !here.may_help() {
                 return Some(false);
             }
-            if self.deadline.has_passed() || !here.run_something() {
+            if deadline.has_passed() || !here.run_something() {
                 return None;
             }
         }
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        Some(Awaited::Other(Arc::new(QuietOf(Arc::downgrade(self.waits.registry)))))
-    }
+    };
+    let what = || Some(Awaited::Other(Arc::clone(registry) as Arc<dyn Source>));
+    let is_quiet = wait_for(deadline, (look, what));
+    is_quiet.unwrap_or(false) || registry.is_quiet(is_inside, &ticket, Waker::noop())
 }
 
-/// The source of a wait for quiet: tells where the unfinished tasks of the pool are.
-struct QuietOf(Weak<Registry>);
-
-impl Source for QuietOf {
+/// Tells the detector what a wait for quiet waits for: the unfinished tasks of the pool.
+impl Source for Registry {
     fn comes_from(&self) -> ComesFrom {
-        let places = self.0.upgrade().and_then(|pool| pool.places_of_the_unfinished());
-        places.map_or(ComesFrom::Elsewhere, ComesFrom::Places)
+        self.places_of_the_unfinished().map_or(ComesFrom::Elsewhere, ComesFrom::Places)
     }
 
     fn waits_for(&self) -> WaitsFor {
-        let pool = self.0.upgrade().map(|pool| pool.settings.name.clone());
-        WaitsFor::Quiescence { pool: pool.unwrap_or_default() }
+        WaitsFor::Quiescence { pool: self.settings.name.clone() }
     }
 }
 
 impl Registry {
     /// Notes that the calling thread, which is no worker, begins a task of the pool.
     pub(super) fn begins_to_help(&self) {
-        self.helpers.lock().push(Helper { thread: this_thread(), is_counted: false });
+        self.helpers.lock().push((this_thread(), false));
     }
 
     pub(super) fn ends_to_help(&self) {
         let mut helpers = self.helpers.lock();
-        let own = helpers.iter().rposition(|helper| helper.thread == this_thread());
+        let own = helpers.iter().rposition(|(thread, _)| *thread == this_thread());
         helpers.remove(own.expect("it has begun"));
     }
 
@@ -139,8 +100,8 @@ impl Registry {
     /// tasks that no outer wait has counted, and whether the thread runs any of these tasks.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
-        for helper in self.helpers.lock().iter_mut().filter(|helper| helper.thread == this_thread()) {
-            tasks += usize::from(!std::mem::replace(&mut helper.is_counted, true));
+        for (_, is_counted) in self.helpers.lock().iter_mut().filter(|(thread, _)| *thread == this_thread()) {
+            tasks += usize::from(!std::mem::replace(is_counted, true));
             is_inside = true;
         }
         (tasks, is_inside)
@@ -149,8 +110,8 @@ impl Registry {
     /// Marks the youngest tasks of the calling thread as not counted.
     fn counts_as_helper_no_more(&self, tasks: usize) {
         let mut helpers = self.helpers.lock();
-        let own = helpers.iter_mut().rev().filter(|helper| helper.thread == this_thread());
-        own.take(tasks).for_each(|helper| helper.is_counted = false);
+        let own = helpers.iter_mut().rev().filter(|(thread, _)| *thread == this_thread());
+        own.take(tasks).for_each(|(_, is_counted)| *is_counted = false);
     }
 
     /// Returns where the unfinished tasks are: on which threads, and whether in a queue. Returns `None` if it
@@ -167,7 +128,7 @@ impl Registry {
         }
         let helpers = self.helpers.lock();
         running += helpers.len();
-        places.extend(helpers.iter().map(|helper| Location::On(helper.thread)));
+        places.extend(helpers.iter().map(|&(thread, _)| Location::On(thread)));
         if queued > 0 {
             places.push(Location::In(self.registration.id()));
         }

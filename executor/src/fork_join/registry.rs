@@ -35,8 +35,10 @@
 //! 4. The pool is terminated when it was shut down, no task is unfinished and no worker is left. The thread
 //!    that makes this true counts `terminated` down.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
+use std::task::Waker;
 
 use super::worker_queue::{QueueEntry, QueuedJob, WorkerQueue};
 use crate::cancel::reason::{CancelKind, CancelReason};
@@ -51,7 +53,7 @@ use crate::wait_graph;
 use crate::waiting::error::RejectReason;
 use crate::waiting::latch::Latch;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
-use crate::waiting::wait::WaitList;
+use crate::waiting::wait::{Ticket, WaitList};
 
 /// The settings of a pool, which never change.
 pub(super) struct ForkJoinSettings {
@@ -71,9 +73,10 @@ pub(super) struct Registry {
     /// condition variable of its queue.
     bells: Box<[Condvar]>,
     state: Mutex<RegistryData>,
-    /// The threads that run a task of the pool, but are not its workers. A thread takes this lock after all
-    /// other locks.
-    pub(super) helpers: Mutex<Vec<Helper>>,
+    /// The threads outside the pool that run its tasks, because they wait for these tasks: once for each
+    /// task. The flag is true if the thread waits for quiet in this task, or in a task on top of it. A thread
+    /// takes this lock after all other locks.
+    pub(super) helpers: Mutex<Vec<(ThreadKey, bool)>>,
     /// How many more workers could be woken or started. Threads read this field and the next three without
     /// the lock: see `changed`.
     available: AtomicUsize,
@@ -109,19 +112,6 @@ struct RegistryData {
     awaiting_quiet: WaitList,
     /// How many tasks are on the stacks of threads that wait for quiet.
     waiting_tasks: usize,
-}
-
-/// A thread outside the pool that runs one of the pool's tasks, because the thread waits for the task.
-pub(super) struct Helper {
-    pub(super) thread: ThreadKey,
-    /// True if the thread waits for quiet in this task, or in a task on top of it.
-    pub(super) is_counted: bool,
-}
-
-/// What a worker must do after [`Registry::sleep`].
-pub(super) enum AfterSleep {
-    Search,
-    Leave,
 }
 
 impl Registry {
@@ -204,22 +194,16 @@ impl Registry {
         Ok(())
     }
 
-    /// Puts a task into a worker's own queue. If the pool is stopping, all forks are cancelled: then this
-    /// drops the task and returns false.
-    pub(super) fn push(&self, queue: &WorkerQueue, task: Task, context: Context) -> bool {
+    /// Puts a task into a worker's own queue. If the pool is stopping, this drops the task again, because all
+    /// forks are cancelled then.
+    pub(super) fn push(&self, queue: &WorkerQueue, task: Task, context: Context) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         task.enter_queue(self.lane_of(queue.number));
         queue.push(QueuedJob::Task(task), context);
         if self.phase() >= PoolState::Stopping {
-            self.cancel_forks();
-            return false;
+            return self.cancel_forks();
         }
         self.announce();
-        true
-    }
-
-    pub(super) fn accepts(&self) -> bool {
-        self.phase() == PoolState::Running
     }
 
     pub(super) fn phase(&self) -> PoolState {
@@ -316,12 +300,13 @@ impl Registry {
     }
 
     /// Puts the calling worker to sleep, because it has found no job or too many workers are awake.
-    /// `searches` says whether the worker is counted as searching.
-    pub(super) fn sleep(&self, number: usize, searches: bool) -> AfterSleep {
+    /// `searches` says whether the worker is counted as searching. Returns true if the worker must search
+    /// now, and is counted for that; false if the worker has left the pool.
+    pub(super) fn sleep(&self, number: usize, searches: bool) -> bool {
         let mut state = self.state.lock();
         if !searches && state.awake() <= state.allowed(&self.settings) {
             self.searching.fetch_add(1, Ordering::SeqCst);
-            return AfterSleep::Search; // no more workers are awake than allowed
+            return true; // no more workers are awake than allowed
         }
         state.asleep.push(number);
         if searches {
@@ -337,18 +322,18 @@ impl Registry {
             state.asleep.retain(|&other| other != number);
             self.searching.fetch_add(1, Ordering::SeqCst);
             self.changed(&state);
-            return AfterSleep::Search;
+            return true;
         }
         let end = Instant::now().checked_add(self.settings.keep_alive);
         let mut timed_out = false;
         loop {
             if !state.is_asleep(number) {
-                return AfterSleep::Search; // the thread that woke it has counted it
+                return true; // the thread that woke it has counted it
             }
             if timed_out || self.is_ending(&state) {
                 state.asleep.retain(|&other| other != number);
                 self.leave(state, number);
-                return AfterSleep::Leave;
+                return false;
             }
             (state, timed_out) = match end {
                 Some(end) => self.bells[number].wait_until(state, &self.state, end),
@@ -442,7 +427,7 @@ impl Registry {
                 self.bells.iter().for_each(Condvar::notify_one);
             }
             self.terminate_if_over(state);
-            waiting.into_iter().for_each(std::task::Waker::wake);
+            waiting.into_iter().for_each(Waker::wake);
         }
     }
 
@@ -500,19 +485,14 @@ impl Registry {
     /// Returns whether the pool is quiet. `is_inside` says that the calling thread is inside a task: then the
     /// tasks of all threads that wait for quiet do not count. If the pool is not quiet, `waker` is called
     /// when the thread must look again.
-    pub(super) fn is_quiet(
-        &self,
-        is_inside: bool,
-        ticket: &mut Option<crate::waiting::wait::Ticket>,
-        waker: &std::task::Waker,
-    ) -> bool {
+    pub(super) fn is_quiet(&self, is_inside: bool, ticket: &Cell<Option<Ticket>>, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         if let Some(before) = ticket.take() {
             state.awaiting_quiet.leave(before);
         }
         let not_counted = if is_inside { state.waiting_tasks } else { 0 };
         if self.unfinished.load(Ordering::SeqCst) > not_counted {
-            *ticket = Some(state.awaiting_quiet.join(waker.clone()));
+            ticket.set(Some(state.awaiting_quiet.join(waker.clone())));
         }
         self.changed(&state);
         // Read again, now that other threads can see the waiter: a task that ended earlier has not woken it.
@@ -526,10 +506,10 @@ impl Registry {
         let waiting: Vec<_> = state.awaiting_quiet.take_all().collect();
         self.changed(&state);
         drop(state);
-        waiting.into_iter().for_each(std::task::Waker::wake);
+        waiting.into_iter().for_each(Waker::wake);
     }
 
-    pub(super) fn ends_to_wait_for_quiet(&self, tasks: usize, ticket: Option<crate::waiting::wait::Ticket>) {
+    pub(super) fn ends_to_wait_for_quiet(&self, tasks: usize, ticket: Option<Ticket>) {
         let mut state = self.state.lock();
         state.waiting_tasks -= tasks;
         if let Some(ticket) = ticket {
@@ -583,11 +563,7 @@ impl Registry {
         let own = from.first().and_then(|queue| queue.take_one_of(collector, thief));
         own.map(TakenOut::QueueEntry)
             .or_else(|| {
-                let mut state = self.state.lock();
-                let place = state.submissions.iter().position(|task| task.collector() == collector)?;
-                let task = state.submissions.remove(place)?;
-                self.changed(&state);
-                Some(TakenOut::Submission(task))
+                self.take_submission_if(|task| task.collector() == collector).map(TakenOut::Submission)
             })
             .or_else(|| {
                 let mut others = before.iter().chain(&from[1..]);
@@ -595,14 +571,18 @@ impl Registry {
             })
     }
 
+    fn take_submission_if(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+        let mut state = self.state.lock();
+        let place = state.submissions.iter().position(wanted)?;
+        let task = state.submissions.remove(place);
+        self.changed(&state);
+        task
+    }
+
     /// Takes a task out of the given queue of the pool.
     pub(super) fn take_task(&self, queue: QueueId, id: TaskId, thief: Option<usize>) -> Option<TakenOut> {
         if queue == self.registration.id() {
-            let mut state = self.state.lock();
-            let place = state.submissions.iter().position(|task| task.id() == id)?;
-            let task = state.submissions.remove(place)?;
-            self.changed(&state);
-            return Some(TakenOut::Submission(task));
+            return self.take_submission_if(|task| task.id() == id).map(TakenOut::Submission);
         }
         let queue = self.queue_of_lane(queue)?;
         queue.take_task(id, thief.filter(|&thief| thief != queue.number)).map(TakenOut::QueueEntry)

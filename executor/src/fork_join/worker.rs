@@ -37,12 +37,13 @@ use std::rc::Rc;
 use std::task::Waker;
 
 use super::demand;
-use super::registry::{AfterSleep, Registry, TakenOut};
+use super::registry::{Registry, TakenOut};
 use super::stack::Stack;
 use super::worker_queue::{Followed, JobId, QueueEntry, QueuedJob, WorkerQueue};
 use crate::cancel::{Context, masked};
 use crate::executor::PoolState;
 use crate::ids::{Location, this_thread};
+use crate::panics::OnDrop;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, PATIENCE, Weak, thread, thread_local};
 use crate::task::borrowed::Unwinding;
@@ -51,16 +52,15 @@ use crate::task::{HandleCell, Task, TaskLabel};
 use crate::wait_graph::work_for;
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::starvation::WaitsFor;
-use crate::waiting::wait::{Deadline, Look, wait_for};
-use crate::waiting::worker_context::{PoolWorker, RoleGuard, concerns_this_thread};
+use crate::waiting::wait::{Deadline, wait_for};
+use crate::waiting::worker_context::{PoolWorker, concerns_this_thread};
 
 /// The largest number of jobs on top of a thread's waits.
 pub(super) const DEPTH: usize = 32;
 
 /// The body of a worker's thread: runs jobs until the worker leaves the pool.
 pub(super) fn run(registry: &Arc<Registry>, number: usize) {
-    let here = WorkerThread::sit_down(registry, number);
-    registry.root.above_tasks(|| here.work());
+    WorkerThread::sit_at(registry, number, |here| registry.root.above_tasks(|| here.work()));
 }
 
 /// A worker's own state, which only the worker's thread uses.
@@ -88,28 +88,6 @@ pub(super) fn here() -> Option<Rc<WorkerThread>> {
     WORKER_THREAD.try_with(|here| here.borrow().clone()).ok().flatten()
 }
 
-/// A guard that makes the calling thread the worker of a queue until the guard is dropped.
-struct Sitting {
-    here: Rc<WorkerThread>,
-    _employment: RoleGuard,
-}
-
-impl std::ops::Deref for Sitting {
-    type Target = WorkerThread;
-
-    fn deref(&self) -> &WorkerThread {
-        &self.here
-    }
-}
-
-impl Drop for Sitting {
-    fn drop(&mut self) {
-        demand::replace(None);
-        let here = WORKER_THREAD.try_with(|here| here.borrow_mut().take());
-        drop(here);
-    }
-}
-
 /// A worker's answers to waits and to their reports.
 struct AtWorkerQueue {
     registry: Weak<Registry>,
@@ -131,12 +109,13 @@ impl PoolWorker for AtWorkerQueue {
 }
 
 impl WorkerThread {
-    fn sit_down(registry: &Arc<Registry>, number: usize) -> Sitting {
+    /// Makes the calling thread the worker of a queue until `f` has ended.
+    fn sit_at<R>(registry: &Arc<Registry>, number: usize, f: impl FnOnce(&Self) -> R) -> R {
         let queue = &registry.queues[number];
         queue.sit(Some(this_thread()));
         demand::replace(Some(queue.demand));
         let at_queue = AtWorkerQueue { registry: Arc::downgrade(registry), number };
-        let role = work_for(registry.registration.id(), Arc::new(at_queue));
+        let _role = work_for(registry.registration.id(), Arc::new(at_queue));
         let here = Rc::new(Self {
             registry: Arc::clone(registry),
             number,
@@ -148,7 +127,11 @@ impl WorkerThread {
             random: Cell::new(number as u64 + 1),
         });
         WORKER_THREAD.with(|place| *place.borrow_mut() = Some(Rc::clone(&here)));
-        Sitting { here, _employment: role }
+        let _stands_up = OnDrop(|| {
+            demand::replace(None);
+            drop(WORKER_THREAD.try_with(|here| here.borrow_mut().take()));
+        });
+        f(&here)
     }
 
     pub(super) fn queue(&self) -> &WorkerQueue {
@@ -183,10 +166,10 @@ impl WorkerThread {
                 thread::yield_now();
                 continue;
             }
-            match self.registry.sleep(self.number, searches) {
-                AfterSleep::Search => (searches, lingered) = (true, 0),
-                AfterSleep::Leave => return,
+            if !self.registry.sleep(self.number, searches) {
+                return;
             }
+            (searches, lingered) = (true, 0);
         }
     }
 
@@ -287,11 +270,32 @@ impl WorkerThread {
             Some(QueueEntry { job: QueuedJob::Task(_), .. }) => unreachable!("a join publishes a half"),
             None => {
                 self.queue().begin_wait(job_id);
-                let helps = !unwinding && self.may_help();
-                let _ = masked(|| wait_for(Deadline::NEVER, Stolen { here: self, job_id, helps }));
+                self.wait_for_thief(job_id, !unwinding && self.may_help());
                 self.queue().end_wait();
             }
         }
+    }
+
+    /// Waits until a stolen second half has ended. If this worker `helps`, it runs pieces of the half as long
+    /// as there are any.
+    fn wait_for_thief(&self, job_id: JobId, helps: bool) {
+        let look = |waker: &Waker| {
+            loop {
+                if self.queue().has_ended(job_id, waker) {
+                    return Some(());
+                }
+                if !helps {
+                    return None;
+                }
+                let Some(thief) = self.queue().thief_of(job_id) else { continue };
+                if !self.follow(job_id, thief, waker) {
+                    return None;
+                }
+            }
+        };
+        let pool = &self.registry;
+        let what = || Some(Awaited::Other(Arc::new(WithThief { pool: Arc::downgrade(pool), job_id })));
+        let _ = masked(|| wait_for(Deadline::NEVER, (look, what)));
     }
 
     /// Runs a job that the thread waits for, or a piece of it. Returns false if there is none.
@@ -395,13 +399,14 @@ pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -
         return None;
     }
     let number = registry.admit_guest()?;
-    let here = WorkerThread::sit_down(registry, number);
-    here.tasks.set(1);
-    here.queue().begin(None, false);
-    let result = registry.root.above_tasks(f);
-    here.queue().end();
-    registry.completed.fetch_add(1, Ordering::Relaxed);
-    drop(here);
+    let result = WorkerThread::sit_at(registry, number, |here| {
+        here.tasks.set(1);
+        here.queue().begin(None, false);
+        let result = registry.root.above_tasks(f);
+        here.queue().end();
+        registry.completed.fetch_add(1, Ordering::Relaxed);
+        result
+    });
     registry.guest_leaves(number);
     Some(result)
 }
@@ -417,37 +422,6 @@ pub(super) fn run_for(registry: &Registry, task: Task) {
     run_counted(registry, task, &Context::default());
     registry.ends_to_help();
     registry.task_ended();
-}
-
-/// The wait for the stolen second half of a join. The waiter helps the thief as long as there is a piece.
-struct Stolen<'a> {
-    here: &'a WorkerThread,
-    job_id: JobId,
-    helps: bool,
-}
-
-impl Look for Stolen<'_> {
-    type Found = ();
-
-    fn look(&mut self, waker: &Waker) -> Option<()> {
-        loop {
-            if self.here.queue().has_ended(self.job_id, waker) {
-                return Some(());
-            }
-            if !self.helps {
-                return None;
-            }
-            let Some(thief) = self.here.queue().thief_of(self.job_id) else { continue };
-            if !self.here.follow(self.job_id, thief, waker) {
-                return None;
-            }
-        }
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        let pool = Arc::downgrade(&self.here.registry);
-        Some(Awaited::Other(Arc::new(WithThief { pool, job_id: self.job_id })))
-    }
 }
 
 /// The source of a wait for the stolen second half of a join: the thread of the thief.

@@ -43,7 +43,7 @@ use super::demand::{self, Demand};
 use crate::cancel::{CancelToken, Context};
 use crate::ids::{TaskId, ThreadKey};
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Duration, Instant, Mutex};
+use crate::sync::{Duration, Instant, Mutex, MutexGuard};
 use crate::task::borrowed::JobRef;
 use crate::task::observer::TaskObserver;
 use crate::task::{Task, TaskLabel};
@@ -92,28 +92,30 @@ impl QueueEntry {
         }
     }
 
-    fn task(&self) -> Option<TaskId> {
+    fn task(&self) -> Option<&Task> {
         match &self.job {
-            QueuedJob::Task(task) => Some(task.id()),
+            QueuedJob::Task(task) => Some(task),
             QueuedJob::Half(_) => None,
         }
     }
-}
 
-/// The observer of a forked task. It puts the token that was current at the fork above the task's own token,
-/// wherever the task runs.
-struct Forked(CancelToken);
-
-impl TaskObserver for Forked {
-    fn root(&self) -> Option<&CancelToken> {
-        Some(&self.0)
+    fn reports_to(&self, collector: usize) -> bool {
+        self.task().is_some_and(|task| task.collector() == collector)
     }
 }
 
-/// Puts the token of a context above a task's own token, wherever the task runs.
+/// The token that was current at the fork, as the observer of the forked task. It stands above the task's own
+/// token, wherever the task runs.
+impl TaskObserver for CancelToken {
+    fn root(&self) -> Option<&CancelToken> {
+        Some(self)
+    }
+}
+
+/// Puts the token of a context above a task's own token.
 pub(super) fn of_context(task: Task, context: Context) -> Task {
     match context.into_token_above() {
-        Some(token) => task.accompanied(Forked(token)),
+        Some(token) => task.accompanied(token),
         None => task,
     }
 }
@@ -134,13 +136,6 @@ struct StolenJob {
     thief: usize,
     task: Option<TaskId>,
     waiter: Option<Waker>,
-}
-
-/// A wait of the owner for a stolen job.
-struct OwnerWait {
-    job_id: JobId,
-    /// The length of `running` when the wait began.
-    depth: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -184,22 +179,13 @@ struct WorkerQueueState {
     gear: Gear,
     running: Vec<Running>,
     taken: Vec<StolenJob>,
-    waits: Vec<OwnerWait>,
+    /// The stolen jobs for which the owner waits, each with the length of `running` when the wait began.
+    waits: Vec<(JobId, usize)>,
     followers: Vec<Waker>,
     /// The labels of the tasks that the owner has begun and not ended.
     labels: Vec<TaskLabel>,
     thread: Option<ThreadKey>,
     steals: u64,
-}
-
-/// Wakers that the caller must call after it has released the lock.
-#[must_use]
-pub(super) struct ToWake(Vec<Waker>);
-
-impl ToWake {
-    pub(super) fn wake(self) {
-        self.0.into_iter().for_each(Waker::wake);
-    }
 }
 
 impl WorkerQueue {
@@ -248,9 +234,7 @@ impl WorkerQueue {
         state.gear.count();
         state.queue.push_back(QueueEntry { job_id, job, context });
         self.changed(&state);
-        let followers = state.take_followers();
-        drop(state);
-        followers.wake();
+        wake_followers(state);
         job_id
     }
 
@@ -270,7 +254,7 @@ impl WorkerQueue {
     /// Takes a task out of the queue. If there is a `thief`, the thief must report when the task has ended.
     pub(super) fn take_task(&self, id: TaskId, thief: Option<usize>) -> Option<QueueEntry> {
         let mut state = self.state.lock();
-        let is_it = |entry: &QueueEntry| entry.task() == Some(id);
+        let is_it = |entry: &QueueEntry| entry.task().map(Task::id) == Some(id);
         // Forks are usually joined in the order of forking, or in the opposite order.
         let is_oldest = state.queue.front().is_some_and(is_it);
         let place = if is_oldest { 0 } else { state.queue.iter().rposition(is_it)? };
@@ -285,9 +269,7 @@ impl WorkerQueue {
     /// Takes out the oldest task that reports to this collector.
     pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<QueueEntry> {
         let mut state = self.state.lock();
-        let of_it =
-            |entry: &QueueEntry| matches!(&entry.job, QueuedJob::Task(task) if task.collector() == collector);
-        let place = state.queue.iter().position(of_it)?;
+        let place = state.queue.iter().position(|entry| entry.reports_to(collector))?;
         let entry =
             if thief == self.number { state.queue.remove(place) } else { Some(state.steal(place, thief)) };
         self.changed(&state);
@@ -311,9 +293,7 @@ impl WorkerQueue {
         let from = state.next_place;
         state.running.push(Running { job_id, from, is_foreign, gear_below });
         self.changed(&state);
-        let followers = state.take_followers();
-        drop(state);
-        followers.wake();
+        wake_followers(state);
     }
 
     /// Notes the end of the job that the owner began last.
@@ -322,18 +302,14 @@ impl WorkerQueue {
         let ended = state.running.pop().expect("it was begun");
         state.gear = ended.gear_below;
         self.changed(&state);
-        let followers = state.take_followers();
-        drop(state);
-        followers.wake();
+        wake_followers(state);
     }
 
     pub(super) fn begin_wait(&self, job_id: JobId) {
         let mut state = self.state.lock();
         let depth = state.running.len();
-        state.waits.push(OwnerWait { job_id, depth });
-        let followers = state.take_followers();
-        drop(state);
-        followers.wake();
+        state.waits.push((job_id, depth));
+        wake_followers(state);
     }
 
     pub(super) fn end_wait(&self) {
@@ -355,8 +331,7 @@ impl WorkerQueue {
 
     /// Returns the number of the thief of a job that was stolen from this queue and has not ended.
     pub(super) fn thief_of(&self, job_id: JobId) -> Option<usize> {
-        let state = self.state.lock();
-        state.taken.iter().find(|taken| taken.job_id == job_id).map(|taken| taken.thief)
+        self.state.lock().thief_of(job_id)
     }
 
     /// Returns the job id and the thief of a task that was stolen from this queue and has not ended.
@@ -394,23 +369,12 @@ impl WorkerQueue {
     /// called when there may be one.
     pub(super) fn follow(&self, job_id: JobId, thief: usize, waker: &Waker) -> Followed {
         let mut state = self.state.lock();
-        let found = state.piece_of(job_id);
-        match found {
-            PieceOf::InQueue(place) => {
-                let entry = state.steal(place, thief);
-                self.changed(&state);
-                Followed::Piece(entry)
-            }
-            PieceOf::Elsewhere(job_id) => {
-                let next = state.taken.iter().find(|taken| taken.job_id == job_id).map(|taken| taken.thief);
-                state.follow_later(waker);
-                next.map_or(Followed::Nothing, |thief| Followed::On(job_id, thief))
-            }
-            PieceOf::Nowhere => {
-                state.follow_later(waker);
-                Followed::Nothing
-            }
+        let followed = state.follow(job_id, thief);
+        match followed {
+            Followed::Piece(_) => self.changed(&state),
+            Followed::On(..) | Followed::Nothing => state.follow_later(waker),
         }
+        followed
     }
 
     // ----- reports -----
@@ -443,8 +407,7 @@ impl WorkerQueue {
     }
 
     pub(super) fn queued_tasks(&self) -> usize {
-        let is_task = |entry: &&QueueEntry| matches!(entry.job, QueuedJob::Task(_));
-        self.state.lock().queue.iter().filter(is_task).count()
+        self.state.lock().queue.iter().filter_map(QueueEntry::task).count()
     }
 
     /// Returns how many jobs are in the queue, how many were stolen from it, and whether the owner runs a
@@ -455,14 +418,13 @@ impl WorkerQueue {
     }
 
     pub(super) fn queued_of(&self, collector: usize) -> usize {
-        let of_it = |entry: &&QueueEntry| matches!(&entry.job, QueuedJob::Task(task) if task.collector() == collector);
-        self.state.lock().queue.iter().filter(of_it).count()
+        self.state.lock().queue.iter().filter(|entry| entry.reports_to(collector)).count()
     }
 
     /// Takes out the tasks for which `wanted` is true.
     pub(super) fn take_tasks(&self, wanted: impl Fn(&Task) -> bool) -> Vec<Task> {
         let mut state = self.state.lock();
-        let is_wanted = |entry: &QueueEntry| matches!(&entry.job, QueuedJob::Task(task) if wanted(task));
+        let is_wanted = |entry: &QueueEntry| entry.task().is_some_and(&wanted);
         let (taken, kept): (VecDeque<_>, _) = state.queue.drain(..).partition(is_wanted);
         state.queue = kept;
         self.changed(&state);
@@ -486,10 +448,11 @@ pub(super) enum Followed {
     Nothing,
 }
 
-enum PieceOf {
-    InQueue(usize),
-    Elsewhere(JobId),
-    Nowhere,
+/// Releases the lock and wakes the followers, so that they look for a piece again.
+fn wake_followers(mut state: MutexGuard<'_, WorkerQueueState>) {
+    let followers = std::mem::take(&mut state.followers);
+    drop(state);
+    followers.into_iter().for_each(Waker::wake);
 }
 
 impl WorkerQueueState {
@@ -503,13 +466,14 @@ impl WorkerQueueState {
 
     fn steal(&mut self, place: usize, thief: usize) -> QueueEntry {
         let entry = self.queue.remove(place).expect("the place is there");
-        self.taken.push(StolenJob { job_id: entry.job_id, thief, task: entry.task(), waiter: None });
+        let task = entry.task().map(Task::id);
+        self.taken.push(StolenJob { job_id: entry.job_id, thief, task, waiter: None });
         self.steals += 1;
         entry
     }
 
-    fn take_followers(&mut self) -> ToWake {
-        ToWake(std::mem::take(&mut self.followers))
+    fn thief_of(&self, job_id: JobId) -> Option<usize> {
+        self.taken.iter().find(|taken| taken.job_id == job_id).map(|taken| taken.thief)
     }
 
     fn follow_later(&mut self, waker: &Waker) {
@@ -518,23 +482,25 @@ impl WorkerQueueState {
         }
     }
 
-    fn piece_of(&self, job_id: JobId) -> PieceOf {
+    fn follow(&mut self, job_id: JobId, thief: usize) -> Followed {
         let Some(depth) = self.running.iter().position(|running| running.job_id == Some(job_id)) else {
-            return PieceOf::Nowhere; // the thief has not begun the job, or has just ended it
+            return Followed::Nothing; // the owner has not begun the job, or has just ended it
         };
         let from = self.running[depth].from;
         let foreign = self.running[depth + 1..].iter().find(|running| running.is_foreign);
         let below = foreign.map_or(u64::MAX, |running| running.from);
         // A follower takes only halves: a half must end before the job does. A task may end later, and it may
         // want a lock that the follower holds.
-        let is_half = |entry: &QueueEntry| matches!(entry.job, QueuedJob::Half(_));
-        let is_piece = |entry: &QueueEntry| (from..below).contains(&entry.job_id.place) && is_half(entry);
+        let is_piece =
+            |entry: &QueueEntry| (from..below).contains(&entry.job_id.place) && entry.task().is_none();
         if let Some(place) = self.queue.iter().position(is_piece) {
-            return PieceOf::InQueue(place);
+            return Followed::Piece(self.steal(place, thief));
         }
         match self.waits.last() {
-            Some(wait) if wait.depth > depth && foreign.is_none() => PieceOf::Elsewhere(wait.job_id),
-            _ => PieceOf::Nowhere,
+            Some(&(awaited, depth_of_wait)) if depth_of_wait > depth && foreign.is_none() => {
+                self.thief_of(awaited).map_or(Followed::Nothing, |thief| Followed::On(awaited, thief))
+            }
+            _ => Followed::Nothing,
         }
     }
 }

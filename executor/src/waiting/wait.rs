@@ -114,6 +114,19 @@ impl<R, F: FnMut(&Waker) -> Option<R>> Look for F {
     }
 }
 
+/// A closure that looks, and a closure that says what the wait is for.
+impl<R, L: FnMut(&Waker) -> Option<R>, W: Fn() -> Option<Awaited>> Look for (L, W) {
+    type Found = R;
+
+    fn look(&mut self, waker: &Waker) -> Option<R> {
+        (self.0)(waker)
+    }
+
+    fn what(&self) -> Option<Awaited> {
+        (self.1)()
+    }
+}
+
 /// Blocks until `look` finds something. The detector can ask what the wait is for.
 pub(crate) fn wait_for<L: Look>(deadline: Deadline, look: L) -> Result<L::Found, WaitError> {
     wait_as(true, deadline, look)
