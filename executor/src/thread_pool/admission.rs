@@ -23,7 +23,6 @@ use std::io;
 
 use super::ThreadPoolExecutor;
 use super::ending::is_starting_a_worker;
-use super::growth::NoWorker;
 use super::rejection::{Refuser, RefusingPool};
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
@@ -40,7 +39,7 @@ impl Executor for ThreadPoolExecutor {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         self.shared.admit(task).or_else(|refused| {
             let handler = self.rejection_handler();
-            let result = handler.rejected(refused, &RefusingPool::new(&self.shared));
+            let result = handler.rejected(refused, &RefusingPool(&self.shared));
             discard(handler); // if it was replaced meanwhile, this drops it
             result
         })
@@ -155,10 +154,15 @@ impl PoolShared {
     /// Starts a worker for a task. If the factory fails, the task is left to the workers that exist.
     fn give_a_thread(
         self: &Arc<Self>,
-        state: MutexGuard<'_, PoolData>,
+        mut state: MutexGuard<'_, PoolData>,
         task: Task,
     ) -> Result<(), RejectedExecution> {
-        let Err(NoWorker { mut state, error, task }) = self.start_worker(state, task) else { return Ok(()) };
+        let id = task.id();
+        state.first_tasks.push_back(task);
+        // The error is from the user's factory, so its drop can call user code. It is declared before the
+        // guard of the lock, and so is dropped after it.
+        let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
+        let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
         // Use the workers that exist, or wait for workers that other submitters have ordered.
         let may_wait = !is_starting_a_worker(self);
         while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {

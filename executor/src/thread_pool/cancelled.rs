@@ -32,7 +32,7 @@ use super::ThreadPoolExecutor;
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
 use crate::ids::{QueueId, TaskId};
-use crate::sync::Arc;
+use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
 use crate::waiting::queue_owner::{QueueOwner, ServedBy};
 
@@ -47,12 +47,7 @@ impl ThreadPoolExecutor {
     /// Clears out the remains of tasks that were cancelled while they waited. The pool also does that by
     /// itself, sooner or later, and its counts leave these tasks out. A call frees their memory now.
     pub fn purge(&self) {
-        let mut state = self.shared.state.lock();
-        self.shared.inbox.reclaim(&mut state);
-        let removed = self.shared.clear_out(&mut state);
-        drop(state);
-        drop(removed);
-        self.shared.report_kept();
+        self.shared.purge(self.shared.state.lock());
     }
 }
 
@@ -82,6 +77,15 @@ impl PoolShared {
         removed
     }
 
+    /// Takes the cancelled tasks out of the queue, and drops them outside the lock.
+    fn purge(&self, mut state: MutexGuard<'_, PoolData>) {
+        self.inbox.reclaim(&mut state);
+        let removed = self.clear_out(&mut state);
+        drop(state);
+        drop(removed);
+        self.report_kept();
+    }
+
     fn remove(&self, id: TaskId) -> Option<Task> {
         let mut state = self.state.lock();
         self.inbox.reclaim(&mut state);
@@ -100,18 +104,14 @@ impl PoolShared {
 
 impl QueueOwner for PoolShared {
     fn cancelled_in_queue(&self, _queue: QueueId) {
-        let mut state = self.state.lock();
+        let state = self.state.lock();
         self.tombstones.made();
         self.wake_submitter(&state);
         // A tombstone is small. But without this step, a tombstone that no worker reaches would stay for
         // good. The queue is searched only when half of it are tombstones, so the time for each tombstone is
         // constant.
         if self.tombstones.are_many(|| self.inbox.waiting(&state)) {
-            self.inbox.reclaim(&mut state);
-            let removed = self.clear_out(&mut state);
-            drop(state);
-            drop(removed);
-            self.report_kept();
+            self.purge(state);
         }
     }
 

@@ -55,21 +55,20 @@ impl Worker {
 
     /// Takes tasks from the pool and runs them, until the pool no longer needs this thread.
     pub fn run(self) {
-        if let Some(body) = self.take() {
-            body(true);
-        }
+        self.call(true);
     }
 
-    fn take(&self) -> Option<WorkerBody> {
-        self.0.lock().take()
+    fn call(&self, runs: bool) {
+        let body = self.0.lock().take();
+        if let Some(body) = body {
+            body(runs);
+        }
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if let Some(body) = self.take() {
-            body(false);
-        }
+        self.call(false);
     }
 }
 
@@ -79,8 +78,7 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// The time for which a pool with other threads does not call a failed factory again. It is 1 ms after the
-/// first failure, twice as long after each further failure, and about a second at most.
+/// The time for which a pool with other threads does not call a failed factory again: see [`ThreadFactory`].
 #[derive(Default)]
 pub(super) struct Backoff {
     failures: u32,

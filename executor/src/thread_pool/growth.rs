@@ -37,50 +37,25 @@ use crate::executor::PoolState;
 use crate::ids::TaskId;
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, MutexGuard};
-use crate::task::Task;
 
 impl ThreadPoolExecutor {
     /// Starts a thread that waits for tasks, if there are fewer threads than the core size. True if it has
     /// started one.
     pub fn prestart_core_thread(&self) -> bool {
-        self.shared.prestart()
+        let state = self.shared.state.lock();
+        let is_below_core = state.workers() < state.settings.core;
+        state.phase == PoolState::Running && is_below_core && self.shared.start_one(state)
     }
 
     /// Starts all threads up to the core size and returns how many it has ordered. If the factory returns
     /// `Ok` and then drops the worker, the thread is not ordered a second time.
     #[expect(clippy::must_use_candidate, reason = "most callers want the threads, not the number")]
     pub fn prestart_all_core_threads(&self) -> usize {
-        (0..self.core_threads()).take_while(|_| self.shared.prestart()).count()
+        (0..self.core_threads()).take_while(|_| self.prestart_core_thread()).count()
     }
-}
-
-/// The failed start of a worker: the error, the task for which the worker was ordered, and the guard of the
-/// state's lock.
-pub(super) struct NoWorker<'a> {
-    // The order of the fields is the order of their drops. The error comes from the user's factory. Its drop
-    // can call user code, so it must be dropped after the lock is released.
-    pub(super) state: MutexGuard<'a, PoolData>,
-    pub(super) error: io::Error,
-    pub(super) task: Task,
 }
 
 impl PoolShared {
-    /// Starts a worker for a task. If the factory fails, the error contains the task, unless another worker
-    /// has taken the task by then.
-    pub(super) fn start_worker<'a>(
-        self: &'a Arc<Self>,
-        mut state: MutexGuard<'_, PoolData>,
-        task: Task,
-    ) -> Result<(), NoWorker<'a>> {
-        let id = task.id();
-        state.first_tasks.push_back(task);
-        let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
-        match state.take_first_task(id) {
-            Some(task) => Err(NoWorker { state, error, task }),
-            None => Ok(()),
-        }
-    }
-
     /// Calls the factory outside the lock, to start a thread for a first task, or without a task.
     ///
     /// After a failure the caller holds the lock again, and no longer counts as `in_factory`. It must take
@@ -157,13 +132,8 @@ impl PoolShared {
     /// Orders another worker if the last one has unwound and tasks wait. The inbox must be closed.
     pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, PoolData>) {
         let tasks_wait = self.to_be_taken(&state) > 0;
-        if let Some(shared) = self.me.upgrade()
-            && (state.phase < PoolState::Stopping && state.workers() == 0 && tasks_wait)
-        {
-            if let Err((error, state)) = shared.order_worker(state, None) {
-                shared.see_to_stranded(state);
-                discard(error);
-            }
+        if state.phase < PoolState::Stopping && state.workers() == 0 && tasks_wait {
+            self.start_one(state);
         } else {
             self.see_to_stranded(state);
         }
@@ -180,15 +150,5 @@ impl PoolShared {
                 false
             }
         }
-    }
-
-    /// Orders a worker without a first task if there are fewer than the core size. True if it has ordered
-    /// one.
-    pub(super) fn prestart(&self) -> bool {
-        let state = self.state.lock();
-        if state.phase != PoolState::Running || state.workers() >= state.settings.core {
-            return false;
-        }
-        self.start_one(state)
     }
 }

@@ -16,32 +16,11 @@
 //!
 //! # In this folder
 //!
-//! The files stand in bottom-up order: each imports only from the files above it. Each file has one subject,
-//! and the methods of [`ThreadPoolExecutor`] for that subject. Three files call methods of files further
-//! down. The setters in `settings` make `growth` start workers. A `worker` that unwinds makes `growth` start
-//! another worker. `worker` and `growth` tell `starving` that a worker has left or does not start.
-//!
-//! | file | what is in it |
-//! |---|---|
-//! | `hooks` | hooks that the pool calls around tasks |
-//! | `factory` | where threads come from |
-//! | `rejection` | what happens to a task for which there is no room |
-//! | `settings` | which settings contradict each other, and how they change while the pool runs |
-//! | `batch` | tasks that workers claim one at a time without the lock; the workers' notes about their claims |
-//! | `state` | all fields that change together, behind one lock; the phases of a pool |
-//! | `inbox` | where submitters leave tasks while the pool has nothing to decide |
-//! | `shared` | what the pool and its workers have in common; where panics of user code stop |
-//! | `room` | how a submitter waits for room |
-//! | `cancelled` | tasks that are cancelled while they wait |
-//! | `stats` | the numbers of a pool, and the list of its tasks |
-//! | `ending` | how a pool is shut down, and how it ends |
-//! | `stopper` | how code stops a pool that it does not own |
-//! | `worker` | what a worker thread does, how it is woken, and how it leaves |
-//! | `growth` | how workers are started, and what happens if a start fails |
-//! | `starving` | workers whose tasks wait for each other |
-//! | `admission` | how a task gets a thread or a place in the queue, or is refused |
-//! | `builder` | the settings and how they interact: [`ThreadPoolBuilder`] |
-//! | `unconfigurable` | a pool whose settings cannot be changed |
+//! The list of modules below says what each file is about. The files stand in bottom-up order: each imports
+//! only from the files above it. Each file has the methods of [`ThreadPoolExecutor`] for its subject. Three
+//! files call methods of files further down. The setters in `settings` make `growth` start workers. A
+//! `worker` that unwinds makes `growth` start another worker. `worker` and `growth` tell `starving` that a
+//! worker has left or does not start.
 //!
 //! # The life of a pool
 //!
@@ -88,30 +67,28 @@ pub use queue::{FifoQueue, HandOffQueue, LifoQueue, WorkQueue};
 mod priority_queue;
 pub use priority_queue::PriorityQueue;
 
-mod hooks;
-mod factory;
-mod rejection;
-mod settings;
-mod batch;
-mod state;
-mod inbox;
-mod shared;
-mod room;
-mod cancelled;
-mod stats;
-mod ending;
-mod stopper;
-mod worker;
-mod growth;
-mod starving;
-mod admission;
-mod builder;
-mod unconfigurable;
+mod hooks; // hooks that the pool calls around tasks
+mod factory; // where threads come from
+mod rejection; // what happens to a task for which there is no room
+mod settings; // which settings contradict each other, and how they change while the pool runs
+mod batch; // tasks that workers claim one at a time without the lock; the workers' notes about their claims
+mod state; // all fields that change together, behind one lock; the phases of a pool
+mod inbox; // where submitters leave tasks while the pool has nothing to decide
+mod shared; // what the pool and its workers have in common; where panics of user code stop
+mod room; // how a submitter waits for room
+mod cancelled; // tasks that are cancelled while they wait
+mod stats; // the numbers of a pool, and the list of its tasks
+mod ending; // how a pool is shut down, and how it ends
+mod stopper; // how code stops a pool that it does not own
+mod worker; // what a worker thread does, how it is woken, and how it leaves
+mod growth; // how workers are started, and what happens if a start fails
+mod starving; // workers whose tasks wait for each other
+mod admission; // how a task gets a thread or a place in the queue, or is refused
+mod builder; // the settings and how they interact
+mod unconfigurable; // a pool whose settings cannot be changed
+mod timing; // hooks that measure how long tasks take
 
-mod timing;
-pub use timing::Timing;
-
-// `sizing` measures real time on real cores; a model checker has neither.
+// How many threads a pool should have. A model checker has no real time and no real cores to measure.
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 mod sizing;
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
@@ -125,6 +102,7 @@ pub use rejection::{Abort, Block, CallerRuns, Discard, DiscardOldest, RefusingPo
 pub use settings::PoolConfigError;
 pub use stats::{PoolSnapshot, PoolStats};
 pub use stopper::Stopper;
+pub use timing::Timing;
 pub use unconfigurable::UnconfigurablePool;
 
 use std::fmt;
@@ -184,9 +162,8 @@ impl ThreadPoolExecutor {
     /// threads complete them, the queue grows until the memory is used up.
     ///
     /// No thread exists before the first task. Each of the first `threads` tasks starts one, even if others
-    /// are idle. If the system gives no thread, the pool goes on with the threads that it has. It tries again
-    /// with a later task, at the earliest after a millisecond. After each further failure this time doubles,
-    /// up to a second. The task is refused only if the pool has no thread at all.
+    /// are idle. If the system gives no thread, the pool goes on with the threads that it has, and tries
+    /// again later, as [`ThreadFactory`] says. The task is refused only if the pool has no thread at all.
     ///
     /// # Panics
     /// If `threads` is zero.

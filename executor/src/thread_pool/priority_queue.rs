@@ -297,23 +297,10 @@ debug_queue!(PriorityQueue);
 
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 mod tests {
+    use super::super::queue::tests::{names, task};
     use super::*;
     use crate::sync::Arc;
     use crate::{ExecutorExt, ManualExecutor, SerialExecutor};
-
-    fn task(name: &'static str, priority: i32) -> Task {
-        Task::new(|| ()).named(name).prioritized(priority)
-    }
-
-    fn names(mut queue: impl WorkQueue) -> Vec<String> {
-        let mut seen = Vec::new();
-        queue.for_each(&mut |task| seen.push(task.name().unwrap().to_owned()));
-        let taken: Vec<_> =
-            std::iter::from_fn(|| queue.pop()).map(|task| task.name().unwrap().to_owned()).collect();
-        assert_eq!(seen, taken, "what is shown is what will be run");
-        assert_eq!(queue.len(), 0);
-        taken
-    }
 
     #[test]
     fn a_task_that_rises_again_and_again_leaves_few_marks() {

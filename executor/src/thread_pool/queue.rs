@@ -362,15 +362,15 @@ pub(crate) use debug_queue;
 debug_queue!(FifoQueue, LifoQueue, HandOffQueue);
 
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::PriorityQueue;
 
-    fn task(name: &'static str, priority: i32) -> Task {
+    pub(in crate::thread_pool) fn task(name: &'static str, priority: i32) -> Task {
         Task::new(|| ()).named(name).prioritized(priority)
     }
 
-    fn names(mut queue: impl WorkQueue) -> Vec<String> {
+    pub(in crate::thread_pool) fn names(mut queue: impl WorkQueue) -> Vec<String> {
         let mut seen = Vec::new();
         queue.for_each(&mut |task| seen.push(task.name().unwrap().to_owned()));
         let taken: Vec<_> =

@@ -46,13 +46,7 @@ pub(super) trait Refuser: Send + Sync {
 }
 
 /// The view of a pool that a [`RejectionHandler`] gets.
-pub struct RefusingPool<'a>(&'a dyn Refuser);
-
-impl<'a> RefusingPool<'a> {
-    pub(super) fn new(pool: &'a dyn Refuser) -> Self {
-        Self(pool)
-    }
-}
+pub struct RefusingPool<'a>(pub(super) &'a dyn Refuser);
 
 impl RefusingPool<'_> {
     /// Whether the pool was shut down. Then it accepts no more tasks.

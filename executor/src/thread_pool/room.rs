@@ -37,13 +37,12 @@ use std::task::Waker;
 use super::shared::PoolShared;
 use super::state::PoolData;
 use crate::executor::RejectedExecution;
-use crate::ids::QueueId;
 use crate::sync::atomic::Ordering;
-use crate::sync::{Arc, PATIENCE, thread};
+use crate::sync::{PATIENCE, thread};
 use crate::task::Task;
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::error::RejectReason;
-use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
+use crate::waiting::wait::{Deadline, Ticket, wait_for};
 
 impl PoolShared {
     /// Calls `admit` with a task each time that there may be room, until the task is accepted or refused for
@@ -55,9 +54,33 @@ impl PoolShared {
         admit: impl Fn(Task) -> Result<(), RejectedExecution>,
     ) -> Result<(), RejectedExecution> {
         let mut task = Some(task);
-        let mut ticket = None;
-        let look = Admission { pool: self, admit, task: &mut task, ticket: &mut ticket, looks: 0 };
-        let result = wait_for(deadline, look);
+        let (mut ticket, mut looks) = (None, 0);
+        let look = |waker: &Waker| {
+            // A yield takes less time than a sleep and a wake-up, and often there is then room for several
+            // tasks.
+            while looks != PATIENCE {
+                looks += 1;
+                thread::yield_now();
+                match admit(task.take()?) {
+                    Ok(()) => return Some(Ok(())),
+                    Err(refused) => task = Some(refused.task),
+                }
+            }
+            if ticket.is_none() {
+                // The waker is registered before the look. So the look finds room, or the waker is called.
+                ticket = Some(self.state.lock().submitters.join(waker.clone()));
+            }
+            self.submitter_waits.store(true, Ordering::SeqCst); // before the look
+            match admit(task.take()?) {
+                Err(RejectedExecution { reason: RejectReason::Saturated, task: refused }) => {
+                    task = Some(refused);
+                    None
+                }
+                decided => Some(decided),
+            }
+        };
+        let what = || Some(Awaited::Other(self.me.upgrade()?));
+        let result = wait_for(deadline, (look, what));
         if let Some(ticket) = ticket {
             self.leave_wait_list(ticket);
         }
@@ -87,54 +110,10 @@ impl PoolShared {
     }
 }
 
-/// A look for room, which tries to submit the task.
-struct Admission<'a, A> {
-    pool: &'a PoolShared,
-    admit: A,
-    task: &'a mut Option<Task>,
-    ticket: &'a mut Option<Ticket>,
-    looks: u32,
-}
-
-impl<A: Fn(Task) -> Result<(), RejectedExecution>> Look for Admission<'_, A> {
-    type Found = Result<(), RejectedExecution>;
-
-    fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
-        // A yield takes less time than a sleep and a wake-up, and often there is then room for several tasks.
-        while self.looks != PATIENCE {
-            self.looks += 1;
-            thread::yield_now();
-            match (self.admit)(self.task.take()?) {
-                Ok(()) => return Some(Ok(())),
-                Err(refused) => *self.task = Some(refused.task),
-            }
-        }
-        if self.ticket.is_none() {
-            // The waker is registered before the look. So the look finds the room, or the waker is called.
-            *self.ticket = Some(self.pool.state.lock().submitters.join(waker.clone()));
-        }
-        self.pool.submitter_waits.store(true, Ordering::SeqCst); // before the look
-        match (self.admit)(self.task.take()?) {
-            Ok(()) => Some(Ok(())),
-            Err(RejectedExecution { reason: RejectReason::Saturated, task }) => {
-                *self.task = Some(task);
-                None
-            }
-            Err(refused) => Some(Err(refused)),
-        }
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        Some(Awaited::Other(Arc::new(Room(self.pool.registration.id()))))
-    }
-}
-
-/// Room in the queue of a pool, as the detector sees it.
-struct Room(QueueId);
-
-impl Source for Room {
+/// Tells the detector what a submitter waits for: room in the queue of this pool.
+impl Source for PoolShared {
     fn comes_from(&self) -> ComesFrom {
-        ComesFrom::Room(self.0)
+        ComesFrom::Room(self.registration.id())
     }
 }
 

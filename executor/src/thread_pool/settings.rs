@@ -197,7 +197,7 @@ impl ThreadPoolExecutor {
 
     fn start_threads_for_what_waits(&self) {
         let at_most = self.queued().min(self.core_threads()); // a failed start is not repeated
-        let started = (0..at_most).take_while(|_| self.shared.prestart());
+        let started = (0..at_most).take_while(|_| self.prestart_core_thread());
         started.for_each(drop);
     }
 

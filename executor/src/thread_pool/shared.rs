@@ -86,16 +86,12 @@ impl PoolShared {
         })
     }
 
-    /// Calls the hooks, if the pool has any.
+    /// Calls the hooks, if the pool has any. Catches and reports a panic in them.
+    #[inline]
     pub(super) fn call_hooks(&self, call: impl FnOnce(&dyn Hooks)) {
-        if let Some(hooks) = &self.hooks {
-            self.contain_and_report(|| call(&**hooks));
-        }
-    }
-
-    /// Calls user code, and catches and reports a panic in it.
-    pub(super) fn contain_and_report(&self, call: impl FnOnce()) {
-        if let Err(panic) = contain(call) {
+        if let Some(hooks) = &self.hooks
+            && let Err(panic) = contain(|| call(&**hooks))
+        {
             panic.set_origin(None, self.panic_handler.clone());
         }
     }
@@ -106,16 +102,12 @@ impl PoolShared {
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();
         let info = TaskInfo { id: label.id(), name: label.name() };
-        if let Some(hooks) = &self.hooks {
-            self.contain_and_report(|| hooks.before_execute(&info));
-        }
+        self.call_hooks(|hooks| hooks.before_execute(&info));
         task.run_then(|outcome| {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
             }
-            if let Some(hooks) = &self.hooks {
-                self.contain_and_report(|| hooks.after_execute(&info, outcome));
-            }
+            self.call_hooks(|hooks| hooks.after_execute(&info, outcome));
             ended(outcome);
         });
     }

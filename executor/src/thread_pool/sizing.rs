@@ -60,13 +60,8 @@ thread_local! {
 /// counts as waiting, too. Then the recommended number is too high.
 #[derive(Default)]
 pub struct WaitCompute {
-    sums: Mutex<SizingSums>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct SizingSums {
-    elapsed: Duration,
-    computing: Duration,
+    /// How long the tasks took together, and how long they computed meanwhile.
+    sums: Mutex<(Duration, Duration)>,
 }
 
 impl WaitCompute {
@@ -77,7 +72,7 @@ impl WaitCompute {
 
     /// Returns W / C of all tasks so far; `None` while they have not computed for a measurable time.
     pub fn ratio(&self) -> Option<f64> {
-        let SizingSums { elapsed, computing } = *self.sums.lock();
+        let (elapsed, computing) = *self.sums.lock();
         let waiting = elapsed.saturating_sub(computing);
         (!computing.is_zero()).then(|| waiting.as_secs_f64() / computing.as_secs_f64())
     }
@@ -100,9 +95,9 @@ impl Hooks for WaitCompute {
     fn after_execute(&self, task: &TaskInfo<'_>, _outcome: &Outcome) {
         let Some((began, computed)) = BEGAN.with(|began| began.take(self, task)) else { return };
         let (elapsed, computing) = (began.elapsed(), computed.elapsed());
-        let mut sums = self.sums.lock();
-        sums.elapsed += elapsed;
-        sums.computing += computing;
+        let (all_elapsed, all_computing) = &mut *self.sums.lock();
+        *all_elapsed += elapsed;
+        *all_computing += computing;
     }
 }
 // ANCHOR_END: hooks
@@ -121,15 +116,13 @@ mod tests {
     fn what_is_not_computing_is_waiting() {
         let measured = WaitCompute::new();
         assert_eq!((measured.ratio(), measured.recommended_threads(1.0)), (None, None));
-        *measured.sums.lock() =
-            SizingSums { elapsed: Duration::from_secs(4), computing: Duration::from_secs(1) };
+        *measured.sums.lock() = (Duration::from_secs(4), Duration::from_secs(1));
         assert_eq!(measured.ratio(), Some(3.0));
         let cores = thread::available_parallelism().unwrap().get();
         assert_eq!(measured.recommended_threads(0.5), Some(recommended_threads(cores, 0.5, 3.0)));
         // The two times come from two clocks. So a task that only computes can seem to compute for longer
         // than it runs.
-        *measured.sums.lock() =
-            SizingSums { elapsed: Duration::from_secs(1), computing: Duration::from_secs(2) };
+        *measured.sums.lock() = (Duration::from_secs(1), Duration::from_secs(2));
         assert_eq!(measured.ratio(), Some(0.0));
     }
 }

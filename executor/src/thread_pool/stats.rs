@@ -150,12 +150,42 @@ impl fmt::Display for PoolSnapshot {
 impl ThreadPoolExecutor {
     /// Returns the numbers of the pool, all of one moment.
     pub fn stats(&self) -> PoolStats {
-        self.shared.stats()
+        let state = self.shared.state.lock();
+        let held = self.shared.inbox.hold();
+        let now = self.shared.stats_of(&state, &held);
+        drop(held);
+        drop(state);
+        self.shared.report_kept();
+        now
     }
 
     /// Returns the tasks of the pool one by one. This takes time in proportion to the length of the queue.
     pub fn snapshot(&self) -> PoolSnapshot {
-        self.shared.snapshot()
+        let shared = &self.shared;
+        let mut state = shared.state.lock();
+        let mut held = shared.inbox.hold();
+        held.reclaim(&mut state);
+        let mut queued = Vec::new();
+        let mut look = |task: &Task| {
+            if !task.is_cancelled() {
+                queued.push(task.stands_for().to_string());
+            }
+        };
+        ask(|| state.queue.for_each(&mut look));
+        let (now, mut running) = loop {
+            let now = shared.stats_of(&state, &held);
+            let running = state.worker_slots.running();
+            if state.worker_slots.completed() + state.helped == now.completed {
+                break (now, running); // no task has ended meanwhile
+            }
+        };
+        running.extend(state.first_tasks.iter().map(Task::label));
+        drop(held);
+        drop(state);
+        running.sort_by_key(TaskLabel::id); // so a submitter's tasks appear in the order in which it made them
+        let running = running.iter().map(ToString::to_string).collect();
+        shared.report_kept();
+        PoolSnapshot { stats: now, running, queued }
     }
 
     /// Returns how many tasks wait for a thread. Tasks that were cancelled while they waited do not count.
@@ -166,16 +196,6 @@ impl ThreadPoolExecutor {
 }
 
 impl PoolShared {
-    fn stats(&self) -> PoolStats {
-        let state = self.state.lock();
-        let held = self.inbox.hold();
-        let now = self.stats_of(&state, &held);
-        drop(held);
-        drop(state);
-        self.report_kept();
-        now
-    }
-
     /// Returns the numbers of one moment: while the state and the inbox are locked and the batch is frozen,
     /// no task is accepted or begins.
     fn stats_of(&self, state: &PoolData, held: &InboxState) -> PoolStats {
@@ -200,33 +220,6 @@ impl PoolShared {
             helped: state.helped,
             spare_threads: state.spares,
         }
-    }
-
-    fn snapshot(&self) -> PoolSnapshot {
-        let mut state = self.state.lock();
-        let mut held = self.inbox.hold();
-        held.reclaim(&mut state);
-        let mut queued = Vec::new();
-        let mut look = |task: &Task| {
-            if !task.is_cancelled() {
-                queued.push(task.stands_for().to_string());
-            }
-        };
-        ask(|| state.queue.for_each(&mut look));
-        let (now, mut running) = loop {
-            let now = self.stats_of(&state, &held);
-            let running = state.worker_slots.running();
-            if state.worker_slots.completed() + state.helped == now.completed {
-                break (now, running); // no task has ended meanwhile
-            }
-        };
-        running.extend(state.first_tasks.iter().map(Task::label));
-        drop(held);
-        drop(state);
-        running.sort_by_key(TaskLabel::id); // so a submitter's tasks appear in the order in which it made them
-        let running = running.iter().map(ToString::to_string).collect();
-        self.report_kept();
-        PoolSnapshot { stats: now, running, queued }
     }
 }
 

@@ -4,10 +4,8 @@
 //! must do so. If a hook had an `Arc` of the pool, the pool would own the hook and the hook would own the
 //! pool. So the pool would never be dropped. A [`Stopper`] refers to the pool without owning it.
 //!
-//! One token can end a service of several pools, if each pool was built with that token
-//! ([`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token)). The pool's root token is a
-//! child of that token, and the parent of the tokens of all its tasks. So a cancel first reaches the running
-//! tasks. Then a callback of the token calls `shutdown_now`, and drops the tasks that `shutdown_now` returns.
+//! One token can end a service of several pools: see
+//! [`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token).
 //!
 //! # Invariants
 //!

@@ -63,17 +63,12 @@ impl<T> Notes<T> {
 #[doc(alias = "TimingThreadPool")]
 #[derive(Default)]
 pub struct Timing {
-    sums: Mutex<TimingSums>,
+    /// How many tasks have ended, and how long they took together.
+    sums: Mutex<(u64, Duration)>,
     log: Option<Box<Log>>,
 }
 
 type Log = dyn Fn(&Timing) + Send + Sync;
-
-#[derive(Clone, Copy, Default)]
-struct TimingSums {
-    tasks: u64,
-    total: Duration,
-}
 
 impl Timing {
     /// Makes hooks that count the tasks and add up their times, and log nothing.
@@ -96,17 +91,17 @@ impl Timing {
 
     /// Returns how many tasks have ended.
     pub fn tasks(&self) -> u64 {
-        self.sums.lock().tasks
+        self.sums.lock().0
     }
 
     /// Returns how long the ended tasks took together.
     pub fn total(&self) -> Duration {
-        self.sums.lock().total
+        self.sums.lock().1
     }
 
     /// Returns how long a task took on average; `None` before the first task has ended.
     pub fn mean(&self) -> Option<Duration> {
-        let TimingSums { tasks, total } = *self.sums.lock();
+        let (tasks, total) = *self.sums.lock();
         (tasks > 0).then(|| total.div_f64(tasks as f64))
     }
 }
@@ -120,9 +115,9 @@ impl Hooks for Timing {
     fn after_execute(&self, task: &TaskInfo<'_>, _outcome: &Outcome) {
         let Some(began) = BEGAN.with(|began| began.take(self, task)) else { return };
         let took = began.elapsed();
-        let mut sums = self.sums.lock();
-        sums.tasks += 1;
-        sums.total += took;
+        let (tasks, total) = &mut *self.sums.lock();
+        *tasks += 1;
+        *total += took;
     }
 
     fn terminated(&self) {

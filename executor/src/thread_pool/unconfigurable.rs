@@ -1,7 +1,5 @@
 //! A pool whose settings cannot be changed.
 
-use std::fmt;
-
 use super::{PoolSnapshot, PoolStats, Stopper, ThreadPoolExecutor};
 use crate::executor::forward_service;
 use crate::ids::TaskId;
@@ -12,6 +10,7 @@ use crate::task::Task;
 /// Use it to share a pool. Some code relies on a pool that runs one task at a time
 /// ([`ThreadPoolExecutor::single`]). No thread must be added to such a pool.
 #[doc(alias = "unconfigurableExecutorService")]
+#[derive(Debug)]
 pub struct UnconfigurablePool(ThreadPoolExecutor);
 
 impl UnconfigurablePool {
@@ -70,9 +69,3 @@ impl UnconfigurablePool {
 }
 
 forward_service!(UnconfigurablePool => self.0);
-
-impl fmt::Debug for UnconfigurablePool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("UnconfigurablePool").field(&self.0).finish()
-    }
-}

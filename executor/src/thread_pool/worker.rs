@@ -402,7 +402,15 @@ mod tests {
     use crate::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
     use std::time::Duration;
 
-    /// No call of the library makes a worker unwind, so the test makes its own worker unwind.
+    /// Makes a worker unwind, because no call of the library does so.
+    fn unwind(worker: LiveWorker<'_>) {
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _worker = worker;
+            std::panic::resume_unwind(Box::new("a bug"));
+        }));
+        assert!(unwound.is_err());
+    }
+
     #[test]
     fn a_worker_that_unwinds_is_counted_out_and_replaced_if_tasks_wait() {
         let pool = ThreadPoolExecutor::fixed(1);
@@ -412,11 +420,7 @@ mod tests {
         let handle = pool.submit(|| 7).unwrap(); // the task waits for the only worker
         let task = worker.next_task().unwrap();
         let next = pool.submit(|| 8).unwrap();
-        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _worker = worker;
-            std::panic::resume_unwind(Box::new("a bug"));
-        }));
-        assert!(unwound.is_err());
+        unwind(worker);
         assert_eq!(next.join_timeout(Duration::from_secs(10)).unwrap(), 8);
         task.run();
         assert_eq!(handle.join().unwrap(), 7);
@@ -436,11 +440,7 @@ mod tests {
         while !shared.state.lock().asked {
             thread::yield_now();
         }
-        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _worker = worker;
-            std::panic::resume_unwind(Box::new("a bug"));
-        }));
-        assert!(unwound.is_err());
+        unwind(worker);
         let header = page.join_timeout(Duration::from_secs(10)).unwrap();
         assert_eq!(header, 7, "it has found that there may be another thread, and ordered it");
         pool.close();
@@ -454,11 +454,7 @@ mod tests {
         let mut worker = LiveWorker::begin(&shared, None);
         let handle = pool.submit(|| 7).unwrap(); // the task comes the long way and opens the inbox
         let task = worker.next_task().unwrap();
-        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _worker = worker;
-            std::panic::resume_unwind(Box::new("a bug"));
-        }));
-        assert!(unwound.is_err());
+        unwind(worker);
         let next = pool.submit(|| 8).unwrap();
         assert_eq!(next.join_timeout(Duration::from_secs(10)).unwrap(), 8);
         task.run();
