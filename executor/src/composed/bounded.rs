@@ -184,23 +184,22 @@ impl<E: Executor> BoundedExecutor<E> {
         self.permits.look_again();
     }
 
-    fn execute_until(&self, task: Task, patience: SubmitTimeout) -> Result<(), RejectedExecution> {
-        match self.permit(patience) {
-            Ok(permit) => {
-                self.inner.pass_on(task, |task, member| task.accompanied(UnderWay { permit, member }))
-            }
+    /// Waits for a permit until the deadline; `None`: does not wait.
+    fn execute_until(&self, task: Task, deadline: Option<Deadline>) -> Result<(), RejectedExecution> {
+        match self.permit(deadline) {
+            Ok(permit) => self.inner.pass_on(task, |task, member| task.accompanied((permit, member))),
             Err(reason) => Err(RejectedExecution { reason, task }),
         }
     }
 
-    fn permit(&self, patience: SubmitTimeout) -> Result<TaskPermit, RejectReason> {
+    fn permit(&self, deadline: Option<Deadline>) -> Result<TaskPermit, RejectReason> {
         let is_over = || self.inner.life().is_shutdown();
         if is_over() {
             return Err(RejectReason::Shutdown);
         }
-        let permit = match patience {
-            SubmitTimeout::None => self.permits.try_acquire().ok_or(RejectReason::Saturated)?,
-            SubmitTimeout::Until(deadline) => {
+        let permit = match deadline {
+            None => self.permits.try_acquire().ok_or(RejectReason::Saturated)?,
+            Some(deadline) => {
                 self.permits.acquire_unless(is_over, deadline)?.ok_or(RejectReason::Shutdown)?
             }
         };
@@ -212,16 +211,9 @@ fn assert_not_zero(bound: usize) {
     assert!(bound > 0, "with a bound of zero no task could ever be submitted");
 }
 
-/// How long a submitter waits for a permit.
-#[derive(Clone, Copy)]
-enum SubmitTimeout {
-    None,
-    Until(Deadline),
-}
-
 impl<E: Executor> Executor for BoundedExecutor<E> {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        self.execute_until(task, SubmitTimeout::Until(Deadline::NEVER))
+        self.execute_until(task, Some(Deadline::NEVER))
     }
 }
 
@@ -242,52 +234,45 @@ impl<E: Executor> ExecutorService for BoundedExecutor<E> {
 /// A view of a [`BoundedExecutor`]. Its submitters do not wait, or wait for a limited time: see
 /// [`without_waiting`](BoundedExecutor::without_waiting) and
 /// [`waiting_at_most`](BoundedExecutor::waiting_at_most).
+#[derive(Debug)]
 pub struct Impatient<'a, E> {
-    bounded: &'a BoundedExecutor<E>,
     timeout: Option<Duration>,
+    bounded: &'a BoundedExecutor<E>,
 }
 
 impl<E: Executor> Executor for Impatient<'_, E> {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        let patience = self
-            .timeout
-            .map_or(SubmitTimeout::None, |timeout| SubmitTimeout::Until(Deadline::after(timeout)));
-        self.bounded.execute_until(task, patience)
+        self.bounded.execute_until(task, self.timeout.map(Deadline::after))
     }
 }
 
-/// Observes a task that has a permit.
-struct UnderWay {
-    permit: TaskPermit,
-    member: InFlightTask,
-}
-
-impl TaskObserver for UnderWay {
+/// The permit of a task and its stay, as one observer of the task.
+impl TaskObserver for (TaskPermit, InFlightTask) {
     fn queued(&self, queue: QueueId) {
-        self.permit.queued(queue);
-        self.member.queued(queue);
+        self.0.queued(queue);
+        self.1.queued(queue);
     }
 
     fn dequeued(&self) {
-        self.permit.dequeued();
-        self.member.dequeued();
+        self.0.dequeued();
+        self.1.dequeued();
     }
 
     fn started(&self) {
-        self.permit.started();
-        self.member.started();
+        self.0.started();
+        self.1.started();
     }
 
     fn finished(&self, outcome: &Outcome) {
-        self.permit.finished(outcome);
+        self.0.finished(outcome);
     }
 
     fn handed_out(&self) {
-        self.member.handed_out();
+        self.1.handed_out();
     }
 
     fn root(&self) -> Option<&CancelToken> {
-        self.member.root()
+        self.1.root()
     }
 }
 
@@ -321,11 +306,5 @@ impl<E: fmt::Debug> fmt::Debug for BoundedExecutor<E> {
             .field("waiting", &self.permits.waiting())
             .field("executor", self.inner.executor()) // perhaps a user's code, so no lock is held
             .finish()
-    }
-}
-
-impl<E: fmt::Debug> fmt::Debug for Impatient<'_, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Impatient").field("timeout", &self.timeout).field("bounded", self.bounded).finish()
     }
 }

@@ -35,7 +35,7 @@ use crate::cancel::{CancelToken, masked};
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::QueueId;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Arc, Duration, Instant, Mutex};
+use crate::sync::{Arc, Duration, Instant, Mutex, MutexGuard};
 use crate::task::Task;
 use crate::task::observer::TaskObserver;
 use crate::waiting::error::RejectReason;
@@ -104,11 +104,7 @@ impl Lifecycle {
         let mut state = self.state.lock();
         state.is_shutdown = true;
         self.is_shutdown.store(true, Ordering::Release);
-        let is_over = state.is_over();
-        drop(state);
-        if is_over {
-            self.gone.count_down();
-        }
+        self.end_if_over(state);
     }
 
     /// Cancels the tokens of the tasks that run, and of the tasks that begin later.
@@ -119,13 +115,10 @@ impl Lifecycle {
     /// Takes the tasks of this life out of the queues below, and removes the observers of this life from
     /// them. Must be called after [`shutdown`](Self::shutdown): then no new task comes into a queue
     /// meanwhile.
-    pub(crate) fn take_back(&self) -> Vec<Task> {
-        self.take_back_each(|_| ()).into_iter().map(|(task, ())| task).collect()
-    }
-
-    /// Does [`take_back`](Self::take_back), and calls `note` with each task before it removes the task's
-    /// observer. Returns each task with the value that `note` has returned for it.
-    fn take_back_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
+    ///
+    /// Calls `note` with each task before it removes the task's observer. Returns each task with the value
+    /// that `note` has returned for it.
+    pub(crate) fn take_back<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let owners = queues.into_iter().filter_map(QueueId::owner);
         let tasks = owners.flat_map(|owner| owner.take_out_all(&|task| task.goes_under(&self.root)));
@@ -173,6 +166,10 @@ impl Lifecycle {
     fn end_stay(&self) {
         let mut state = self.state.lock();
         state.staying -= 1;
+        self.end_if_over(state);
+    }
+
+    fn end_if_over(&self, state: MutexGuard<'_, LifecycleState>) {
         let is_over = state.is_over();
         drop(state);
         if is_over {
@@ -280,14 +277,11 @@ impl Drop for InFlightTask {
     }
 }
 
-/// Converts a reference to an executor into a reference to a service.
-type AsService<E> = for<'a> fn(&'a E) -> &'a (dyn ExecutorService + 'a);
-
 /// The common part of the executors that are built on another one: the executor below, and a life of its own.
 pub(crate) struct Underlying<E> {
     executor: E,
-    /// The conversion to a service, if this executor owns the executor below.
-    as_service: Option<AsService<E>>,
+    /// Converts the executor below into a service, if this executor owns it.
+    as_service: Option<for<'a> fn(&'a E) -> &'a (dyn ExecutorService + 'a)>,
     life: Arc<Lifecycle>,
 }
 
@@ -345,32 +339,30 @@ impl<E> Underlying<E> {
     /// Does the `shutdown_now` of an executor that gives its tasks to the executor below unchanged. An owned
     /// service hands out all of its tasks, also the tasks that clients gave to the service directly.
     pub(crate) fn shutdown_now(&self) -> Vec<Task> {
-        self.life.shutdown();
-        let mut tasks = self.life.take_back();
-        self.life.cancel_running();
-        tasks.extend(self.stop_service());
-        tasks
+        self.shutdown_now_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// Shuts down an owned service. Returns the tasks that the service hands out, and removes the observers
-    /// of this life from them.
-    pub(crate) fn stop_service(&self) -> Vec<Task> {
-        self.stop_service_each(|_| ()).into_iter().map(|(task, ())| task).collect()
-    }
-
-    /// Does [`shutdown_now`](Self::shutdown_now), and calls `note` with each task before it removes the
-    /// task's observer. Returns each task with the value that `note` has returned for it.
+    /// Does [`shutdown_now`](Self::shutdown_now), with a note for each task: see [`Lifecycle::take_back`].
     pub(crate) fn shutdown_now_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         self.life.shutdown();
-        let mut tasks = self.life.take_back_each(&note);
+        let mut tasks = self.life.take_back(&note);
         self.life.cancel_running();
-        tasks.extend(self.stop_service_each(&note));
+        tasks.extend(self.stop_service(&note));
         tasks
     }
 
-    fn stop_service_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
+    /// Shuts down an owned service. Returns the tasks that the service hands out, each with a note, and
+    /// removes the observers of this life from them.
+    fn stop_service<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let tasks = self.service().map(ExecutorService::shutdown_now).unwrap_or_default();
         tasks.into_iter().filter_map(|task| self.life.to_its_user(task, &note)).collect()
+    }
+
+    /// Shuts down an owned service. Returns the tasks that the service hands out, without the drain tasks of
+    /// this life, whose strands have no tasks any more.
+    pub(crate) fn stop_service_beside_drains(&self) -> impl Iterator<Item = Task> {
+        let tasks = self.stop_service(|_| ()).into_iter().map(|(task, ())| task);
+        tasks.filter(|task| !task.drains_strand_under(self.life.root()))
     }
 
     pub(crate) fn is_terminated(&self) -> bool {

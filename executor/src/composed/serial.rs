@@ -7,14 +7,16 @@
 //! The module [`strand`](super::strand) describes the states and the invariants of a strand. This file adds a
 //! lock, a queue owner and an executor.
 
+use std::cell::Cell;
 use std::fmt;
 use std::task::Waker;
 
 use super::lifecycle::{InFlight, Lifecycle, Underlying, rest_of_service};
-use super::strand::{Joined, Lender, Strand, StrandOwner, StrandState, Turns, reclaim_drains};
+use super::strand::{Lender, Strand, StrandOwner, StrandState, Turns, reclaim_drains};
 use crate::cancel::CancelToken;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{QueueId, TaskId};
+use crate::panics::OnDrop;
 use crate::sync::process::OnceLock;
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
@@ -22,7 +24,7 @@ use crate::task::tombstones::Tombstones;
 use crate::waiting::awaited::{Awaited, Source};
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
-use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
+use crate::waiting::wait::{Deadline, wait_for};
 
 /// Runs tasks one at a time and in the order of their submission, on the threads of the executor below.
 ///
@@ -223,18 +225,36 @@ impl<E: Executor> SerialExecutor<E> {
 
 impl<E: Executor> Executor for SerialExecutor<E> {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        let id = task.id();
-        let mut entry = StrandSubmission { strand: &self.strand, task: Some(task), ticket: None };
-        let reason = match wait_for(Deadline::NEVER, &mut entry) {
+        let (strand, id) = (&self.strand, task.id());
+        let (mut task, ticket) = (Some(task), Cell::new(None));
+        let leave_wait_list = || _ = ticket.take().map(|ticket| strand.leave(ticket));
+        let _leaves = OnDrop(leave_wait_list);
+        // Finds out how the task has joined; `None` if this executor was shut down.
+        let look = |waker: &Waker| {
+            leave_wait_list();
+            let Serial { life, stay, .. } = &strand.owner;
+            let mut stay = stay.lock();
+            if stay.is_some() && life.is_shutdown() {
+                return Some(None);
+            }
+            if stay.is_none() {
+                *stay = life.begin_stay();
+            }
+            if stay.is_none() {
+                return Some(None);
+            }
+            strand.join(&mut task, waker).map_err(|place| ticket.set(Some(place))).ok().map(Some)
+        };
+        let what = || Some(Awaited::Other(Arc::clone(strand) as Arc<dyn Source>));
+        let reason = match wait_for(Deadline::NEVER, (look, what)) {
             Ok(Some(joined)) => {
                 joined.announce();
-                return self.strand.see_to_drain(&joined, self.inner.executor(), id);
+                return strand.see_to_drain(&joined, self.inner.executor(), id);
             }
             Ok(None) => RejectReason::Shutdown,
             Err(why) => why.into(),
         };
-        let task = entry.task.take().expect("it has not joined the strand");
-        Err(RejectedExecution { reason, task })
+        Err(RejectedExecution { reason, task: task.expect("it has not joined the strand") })
     }
 }
 
@@ -254,60 +274,11 @@ impl<E: Executor> ExecutorService for SerialExecutor<E> {
         drop((cancelled, ended));
         reclaim_drains(self.strand.drain_in().into_iter().collect(), self.inner.life().root());
         self.inner.life().cancel_running();
-        let others = self.inner.stop_service().into_iter();
-        tasks.extend(others.filter(|task| !task.drains_strand_under(self.inner.life().root())));
+        tasks.extend(self.inner.stop_service_beside_drains());
         Task::hand_out(tasks)
     }
 
     rest_of_service!(self.inner);
-}
-
-/// A submitter that brings a task to the strand.
-struct StrandSubmission<'a> {
-    strand: &'a Arc<Strand<Serial>>,
-    task: Option<Task>,
-    ticket: Option<Ticket>,
-}
-
-impl Look for &mut StrandSubmission<'_> {
-    /// How the task has joined; `None` if the executor was shut down.
-    type Found = Option<Joined>;
-
-    fn look(&mut self, waker: &Waker) -> Option<Option<Joined>> {
-        if let Some(ticket) = self.ticket.take() {
-            self.strand.leave(ticket);
-        }
-        let Serial { life, stay, .. } = &self.strand.owner;
-        let mut stay = stay.lock();
-        if stay.is_some() && life.is_shutdown() {
-            return Some(None);
-        }
-        if stay.is_none() {
-            *stay = life.begin_stay();
-        }
-        if stay.is_none() {
-            return Some(None);
-        }
-        match self.strand.join(&mut self.task, waker) {
-            Ok(joined) => Some(Some(joined)),
-            Err(ticket) => {
-                self.ticket = Some(ticket);
-                None
-            }
-        }
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        Some(Awaited::Other(Arc::clone(self.strand) as Arc<dyn Source>))
-    }
-}
-
-impl Drop for StrandSubmission<'_> {
-    fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
-            self.strand.leave(ticket);
-        }
-    }
 }
 
 impl StrandOwner for Serial {

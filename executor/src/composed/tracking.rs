@@ -82,14 +82,11 @@ pub struct TrackingExecutor<E, T = ()> {
 }
 
 struct TrackingRecord<T> {
-    /// The tags of the tasks that are under way and have a tag.
-    tags: BTreeMap<TaskId, Arc<Tag<T>>>,
+    /// The tags of the tasks that are under way and have a tag; `None` after the tag was given to a caller.
+    tags: BTreeMap<TaskId, Arc<Mutex<Option<T>>>>,
     running: usize,
     cut_off: Vec<Arc<CutOff<T>>>,
 }
-
-/// A tag; `None` after it was given to a caller.
-type Tag<T> = Mutex<Option<T>>;
 
 impl<E: Executor> TrackingExecutor<E> {
     /// Makes a tracking executor over `executor`. Tasks that are given to `executor` directly are not
@@ -203,9 +200,10 @@ impl<E: Executor, T: Send + Sync + 'static> ExecutorService for TrackingExecutor
 
 /// A view of a [`TrackingExecutor`]. It gives every task the same tag: see
 /// [`tagged`](TrackingExecutor::tagged).
+#[derive(Debug)]
 pub struct Tagged<'a, E, T> {
-    tracking: &'a TrackingExecutor<E, T>,
     tag: T,
+    tracking: &'a TrackingExecutor<E, T>,
 }
 
 impl<E: Executor, T: Clone + Send + Sync + 'static> Executor for Tagged<'_, E, T> {
@@ -218,7 +216,7 @@ impl<E: Executor, T: Clone + Send + Sync + 'static> Executor for Tagged<'_, E, T
 struct Tracked<T: Send + Sync + 'static> {
     member: InFlightTask,
     label: TaskLabel,
-    tag: Option<Arc<Tag<T>>>,
+    tag: Option<Arc<Mutex<Option<T>>>>,
     book: Arc<Mutex<TrackingRecord<T>>>,
 }
 
@@ -352,11 +350,5 @@ impl<E: fmt::Debug, T> fmt::Debug for TrackingExecutor<E, T> {
             .field("cut_off", &cut_off)
             .field("executor", self.inner.executor())
             .finish()
-    }
-}
-
-impl<E: fmt::Debug, T: fmt::Debug> fmt::Debug for Tagged<'_, E, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tagged").field("tag", &self.tag).field("tracking", self.tracking).finish()
     }
 }

@@ -16,35 +16,33 @@ use std::ops::Deref;
 use std::task::Waker;
 
 use crate::cancel::{CancelToken, masked};
-use crate::executor::{Executor, RejectedExecution, forward_service};
+use crate::executor::{Executor, forward_service};
 use crate::ids::{Location, ThreadKey, this_thread};
+use crate::panics::OnDrop;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, Weak};
-use crate::task::Task;
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::starvation::WaitsFor;
-use crate::waiting::wait::{self, Deadline, Look, wait_for};
+use crate::waiting::wait::{Deadline, WaitList, wait_for};
 
 /// An executor that can be borrowed until the lender is dropped.
 pub(crate) struct Lender<E> {
-    loans: Arc<Loans>,
+    loans: Arc<Mutex<Loans>>,
     executor: Arc<E>,
 }
 
-struct Loans(Mutex<LoanRecords>);
-
-struct LoanRecords {
+struct Loans {
     is_closed: bool,
     /// The threads that have a loan, each with the token of its call.
     borrowers: Vec<(ThreadKey, CancelToken)>,
     /// The thread that drops the lender, if it waits for the loans.
-    owner: wait::WaitList,
+    owner: WaitList,
 }
 
 impl<E> Lender<E> {
     pub(crate) fn new(executor: E) -> Self {
-        let book = LoanRecords { is_closed: false, borrowers: Vec::new(), owner: wait::WaitList::new() };
-        Self { loans: Arc::new(Loans(Mutex::new(book))), executor: Arc::new(executor) }
+        let loans = Loans { is_closed: false, borrowers: Vec::new(), owner: WaitList::new() };
+        Self { loans: Arc::new(Mutex::new(loans)), executor: Arc::new(executor) }
     }
 }
 
@@ -72,42 +70,31 @@ impl<E> Deref for Lender<E> {
 
 impl<E> Drop for Lender<E> {
     fn drop(&mut self) {
-        let mut book = self.loans.0.lock();
-        book.is_closed = true;
-        let calls: Vec<_> = book.borrowers.iter().map(|(_, token)| token.clone()).collect();
-        drop(book);
+        let mut loans = self.loans.lock();
+        loans.is_closed = true;
+        let calls: Vec<_> = loans.borrowers.iter().map(|(_, token)| token.clone()).collect();
+        drop(loans);
         for call in calls {
             call.cancel();
         }
-        masked(|| wait_for(Deadline::NEVER, ComeBack(&self.loans)))
+        let me = this_thread(); // the owner does not wait for its own loan
+        let have_all_ended = |waker: &Waker| {
+            let mut loans = self.loans.lock();
+            let all = loans.borrowers.iter().all(|(thread, _)| *thread == me);
+            if !all {
+                loans.owner.join(waker.clone());
+            }
+            all.then_some(())
+        };
+        let what = || Some(Awaited::Other(Arc::clone(&self.loans) as Arc<dyn Source>));
+        masked(|| wait_for(Deadline::NEVER, (have_all_ended, what)))
             .unwrap_or_else(|_| unreachable!("masked"));
     }
 }
 
-/// Looks whether all loans have ended.
-struct ComeBack<'a>(&'a Arc<Loans>);
-
-impl Look for ComeBack<'_> {
-    type Found = ();
-
-    fn look(&mut self, waker: &Waker) -> Option<()> {
-        let me = this_thread(); // the owner does not wait for its own loan
-        let mut book = self.0.0.lock();
-        let all = book.borrowers.iter().all(|(thread, _)| *thread == me);
-        if !all {
-            book.owner.join(waker.clone());
-        }
-        all.then_some(())
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        Some(Awaited::Other(Arc::clone(self.0) as Arc<dyn Source>))
-    }
-}
-
-impl Source for Loans {
+impl Source for Mutex<Loans> {
     fn comes_from(&self) -> ComesFrom {
-        ComesFrom::Places(self.0.lock().borrowers.iter().map(|(thread, _)| Location::On(*thread)).collect())
+        ComesFrom::Places(self.lock().borrowers.iter().map(|(thread, _)| Location::On(*thread)).collect())
     }
 
     fn waits_for(&self) -> WaitsFor {
@@ -123,7 +110,7 @@ impl Source for Loans {
 /// The length of a turn, in tasks, and the executor that a drain task borrows at the end of its turn.
 pub(crate) struct Turns {
     length: AtomicUsize,
-    loans: Arc<Loans>,
+    loans: Arc<Mutex<Loans>>,
     executor: Weak<dyn Executor>,
 }
 
@@ -136,43 +123,31 @@ impl Turns {
         self.length.store(length, Ordering::Relaxed);
     }
 
-    /// Borrows the executor below, if the lender was not dropped.
-    pub(super) fn borrow(&self) -> Option<Loan> {
+    /// Lends the executor below to `f`, if the lender was not dropped. If a call of that executor waits in
+    /// `f`, the drop of the lender ends the wait.
+    pub(super) fn lend<R>(&self, f: impl FnOnce(&dyn Executor) -> R) -> Option<R> {
         let token = CancelToken::new();
-        let mut book = self.loans.0.lock();
-        if book.is_closed {
+        let mut loans = self.loans.lock();
+        if loans.is_closed {
             return None;
         }
-        book.borrowers.push((this_thread(), token.clone()));
-        drop(book);
-        // From here on, the drop of the lender waits for this loan.
+        loans.borrowers.push((this_thread(), token.clone()));
+        drop(loans);
+        let _ends = OnDrop(|| self.end_loan(&token));
+        // The drop of the lender waits for this loan. So the executor is there, and the drop below is not the
+        // drop of the last reference.
         let executor = self.executor.upgrade().expect("its owner is there");
-        Some(Loan { executor: Some(executor), token, loans: Arc::clone(&self.loans) })
+        let result = token.attach(|| f(&*executor));
+        drop(executor);
+        Some(result)
     }
-}
 
-pub(super) struct Loan {
-    executor: Option<Arc<dyn Executor>>,
-    token: CancelToken,
-    loans: Arc<Loans>,
-}
-
-impl Loan {
-    /// Gives a task to the executor. If this call waits, the drop of the lender ends the wait.
-    pub(super) fn execute(&self, task: Task) -> Result<(), RejectedExecution> {
-        let executor = self.executor.as_ref().expect("only the drop gives it back");
-        self.token.attach(|| executor.execute_task(task))
-    }
-}
-
-impl Drop for Loan {
-    fn drop(&mut self) {
-        drop(self.executor.take()); // not the last owner: the lender waits for this loan
-        let mut book = self.loans.0.lock();
-        let place = book.borrowers.iter().position(|(_, token)| token.is(&self.token));
-        place.map(|place| book.borrowers.swap_remove(place)); // not the last copy of its token
-        let owner = if book.is_closed { book.owner.take_all().collect() } else { Vec::new() };
-        drop(book);
+    fn end_loan(&self, token: &CancelToken) {
+        let mut loans = self.loans.lock();
+        let place = loans.borrowers.iter().position(|(_, other)| other.is(token));
+        place.map(|place| loans.borrowers.swap_remove(place)); // not the last copy of its token
+        let owner = if loans.is_closed { loans.owner.take_all().collect() } else { Vec::new() };
+        drop(loans);
         owner.into_iter().for_each(Waker::wake);
     }
 }

@@ -48,9 +48,8 @@
 //! The submitter sets the priority and looks for the queue under the same lock. So either the queue finds the
 //! new priority, or the submitter finds the queue.
 //!
-//! The order in the strand stays as it is, so the tasks before an urgent task run earlier, too. The priority
-//! of a drain task never falls. The drain task keeps its place in the queue even if the urgent task is
-//! cancelled. The successor starts with the highest priority of the tasks that are in the strand then.
+//! The priority of a drain task never falls. The successor starts with the highest priority of the tasks that
+//! are in the strand then.
 //!
 //! # Invariants
 //!
@@ -75,7 +74,7 @@ use std::task::Waker;
 use crate::cancel::{CancelToken, RunningTask};
 use crate::executor::{Executor, RejectedExecution};
 use crate::ids::{Location, QueueId, TaskId, this_thread};
-use crate::panics::contain;
+use crate::panics::{OnDrop, contain};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex};
 use crate::task::outcome::Outcome;
@@ -85,7 +84,7 @@ use crate::wait_graph::{drain_for, look_again_at};
 use crate::waiting::awaited::{ComesFrom, Source};
 use crate::waiting::wait::Ticket;
 use crate::waiting::worker_context::runs_part;
-use state::{DrainState, ForTheDrain, NextInStrand, Remains};
+use state::{DrainState, Remains};
 
 /// The owner of a strand. It tells the strand what the strand must know of its executor.
 pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
@@ -148,16 +147,17 @@ impl<K: StrandOwner> Strand<K> {
             return Ok(Joined { offer: None, raise_in: None, drain: Location::Elsewhere });
         }
         let task = task.take().expect("it has not joined a strand");
-        let for_the_drain = state.join(task, me, self.owner.queue_id(), self.owner.tombstones());
-        let offer = (for_the_drain == ForTheDrain::Offer).then_some(state.priority);
-        Ok(Joined { offer, raise_in: self.raise_in(for_the_drain), drain: self.place(&state) })
+        let is_first = state.is_idle();
+        let rises = state.join(task, me, self.owner.queue_id(), self.owner.tombstones());
+        let offer = is_first.then_some(state.priority);
+        Ok(Joined { offer, raise_in: self.raise_in(rises), drain: self.place(&state) })
     }
 
-    /// Returns the queue that must raise the drain task, if the drain task is in a queue. Must be called
-    /// under the lock: if the drain task comes into a queue later, that queue finds the priority in the
-    /// strand.
-    fn raise_in(&self, what: ForTheDrain) -> Option<QueueId> {
-        if what == ForTheDrain::Raise { self.queue() } else { None }
+    /// Returns the queue that must raise the drain task, if the drain task `rises` and is in a queue. Must be
+    /// called under the lock: if the drain task comes into a queue later, that queue finds the priority in
+    /// the strand.
+    fn raise_in(&self, rises: bool) -> Option<QueueId> {
+        if rises { self.queue() } else { None }
     }
 
     /// Does what is needed for the drain task after the task `id` has joined: gives the drain task to the
@@ -200,16 +200,7 @@ impl<K: StrandOwner> Strand<K> {
         first: TaskId,
         priority: i32,
     ) -> Result<(), RejectedExecution> {
-        /// Settles the offer, even if the executor panics.
-        struct Offering<'a, K: StrandOwner>(&'a Strand<K>);
-        impl<K: StrandOwner> Drop for Offering<'_, K> {
-            fn drop(&mut self) {
-                let remains = self.0.state.lock().is_accepted(this_thread());
-                remains.settle();
-            }
-        }
-
-        let _offering = Offering(self);
+        let _settles_offer = OnDrop(|| self.with(|state| state.is_accepted(this_thread())).settle());
         let refused = executor.execute_task(self.new_drain(priority));
         refused.or_else(|RejectedExecution { reason, task: drain }| {
             let own = self.remove(first);
@@ -243,7 +234,7 @@ impl<K: StrandOwner> Strand<K> {
         root.also_above_tasks(|| {
             drop(cancelled);
             match first {
-                Some(NextInStrand { task, .. }) if is_inline => self.run_task(task, &mut false),
+                Some((task, _)) if is_inline => self.run_task(task, &mut false),
                 first => self.run_tasks(first),
             }
         });
@@ -254,11 +245,11 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    fn run_tasks(self: &Arc<Self>, first: Option<NextInStrand>) {
+    fn run_tasks(self: &Arc<Self>, first: Option<(Task, bool)>) {
         let turn = self.owner.turns().map_or(usize::MAX, Turns::length);
         let (mut left, mut is_named) = (turn, false);
         let mut next = first.or_else(|| self.next_or_end());
-        while let Some(NextInStrand { task, is_last }) = next {
+        while let Some((task, is_last)) = next {
             self.run_task(task, &mut is_named);
             left -= 1;
             if left == 0 {
@@ -291,7 +282,7 @@ impl<K: StrandOwner> Strand<K> {
     }
 
     /// Takes the next task, or ends the drain task. Called if there was another task a moment ago.
-    fn next(self: &Arc<Self>) -> Option<NextInStrand> {
+    fn next(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the lock is free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
         let next = self.with(|state| state.next(queue_id, tombstones, &mut cancelled));
@@ -300,7 +291,7 @@ impl<K: StrandOwner> Strand<K> {
 
     /// Takes the next task, or ends the drain task, under the owner's lock, which the end needs. Called if
     /// there was no other task.
-    fn next_or_end(self: &Arc<Self>) -> Option<NextInStrand> {
+    fn next_or_end(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
         K::change(self, |state| {
@@ -315,15 +306,16 @@ impl<K: StrandOwner> Strand<K> {
     /// Submits a successor, so that tasks of others can run first. Returns false if the drain task must go
     /// on.
     fn hand_over(self: &Arc<Self>) -> bool {
-        let Some(loan) = self.owner.turns().and_then(Turns::borrow) else { return false };
         let me = this_thread();
-        let Some(priority) = self.with(|state| state.begin_to_hand_over(me)) else { return false };
-        // A refused successor is dropped here, as if the executor had dropped it. A panic of the executor is
-        // caught and dropped, too.
-        let answer = contain(|| drop(loan.execute(self.new_drain(priority))));
-        drop(loan);
-        drop(answer);
-        !self.with(|state| state.goes_on(me))
+        let submit_successor = |executor: &dyn Executor| {
+            let priority = self.with(|state| state.begin_to_hand_over(me))?;
+            // A refused successor is dropped here, as if the executor had dropped it. A panic of the executor
+            // is caught, and dropped when the loan has ended.
+            Some(contain(|| drop(executor.execute_task(self.new_drain(priority)))))
+        };
+        let loan = self.owner.turns().and_then(|turns| turns.lend(submit_successor));
+        let is_answered = loan.flatten().is_some();
+        is_answered && !self.with(|state| state.goes_on(me))
     }
 
     /// Notes that the drain task was dropped and will not be run.

@@ -47,17 +47,6 @@ struct Queued {
     collector: usize,
 }
 
-/// What the submitter must do for the drain task after a task has joined.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ForTheDrain {
-    /// The drain task will run the task.
-    Nothing,
-    /// There is no drain task: the submitter of the task offers one to the executor below.
-    Offer,
-    /// The drain task has not begun, and has a higher priority now.
-    Raise,
-}
-
 /// Counts the tasks of a strand by priority. It does not count tasks of priority zero, since nearly all tasks
 /// have that priority.
 #[derive(Default)]
@@ -93,13 +82,6 @@ impl Priorities {
 
 /// The capacity, in tasks, that an empty strand keeps.
 const KEPT: usize = 32;
-
-/// The task that the drain task runs next.
-pub(super) struct NextInStrand {
-    pub(super) task: Task,
-    /// There is no other task in the strand at the moment.
-    pub(super) is_last: bool,
-}
 
 /// The rest of a step, to be done when the lock is free: wakers to call and tasks to drop.
 #[derive(Default)]
@@ -147,14 +129,15 @@ impl StrandState {
         self.submitters.join(waker.clone())
     }
 
-    /// Puts a task at the end of the strand. Returns what the submitter must do for the drain task.
+    /// Puts a task at the end of the strand. If the strand was idle, the submitter `me` must now offer a
+    /// drain task to the executor below. Otherwise this returns whether the drain task must be raised.
     pub(super) fn join(
         &mut self,
         task: Task,
         me: ThreadKey,
         queue_id: QueueId,
         tombstones: &Tombstones,
-    ) -> ForTheDrain {
+    ) -> bool {
         let collector = task.collector();
         enter_strand(collector, queue_id);
         if !task.enter_queue(queue_id) {
@@ -166,26 +149,25 @@ impl StrandState {
         self.tasks.push_back(Queued { task, collector });
         if self.drain == DrainState::Gone {
             (self.drain, self.priority) = (DrainState::Offered(me), priority);
-            return ForTheDrain::Offer;
+            return false;
         }
         self.rise(priority)
     }
 
-    /// Raises the drain task for a task with this priority, if the drain task has not begun.
-    fn rise(&mut self, priority: i32) -> ForTheDrain {
+    /// Gives the drain task at least this priority. Returns true if the drain task has not begun, and has a
+    /// higher priority now.
+    fn rise(&mut self, priority: i32) -> bool {
         if matches!(self.drain, DrainState::Runs(_)) || priority <= self.priority {
-            return ForTheDrain::Nothing;
+            return false;
         }
         self.priority = priority;
-        ForTheDrain::Raise
+        true
     }
 
-    /// Notes that the task `id` has a higher priority now. The task is in this strand, and is the drain task
-    /// of another strand.
-    pub(super) fn raise(&mut self, id: TaskId, priority: i32) -> ForTheDrain {
-        let Some(queued) = self.tasks.iter_mut().find(|queued| queued.task.id() == id) else {
-            return ForTheDrain::Nothing;
-        };
+    /// Does the part of [`Strand::raise_task`](super::Strand::raise_task) under the lock. Returns whether the
+    /// drain task of this strand must be raised, too.
+    pub(super) fn raise(&mut self, id: TaskId, priority: i32) -> bool {
+        let Some(queued) = self.tasks.iter_mut().find(|queued| queued.task.id() == id) else { return false };
         self.priorities.leave(queued.task.priority());
         queued.task.set_priority(priority);
         self.priorities.enter(priority);
@@ -239,16 +221,17 @@ impl StrandState {
         }
     }
 
-    /// Takes out the next task, and the cancelled tasks before it.
+    /// Takes out the next task, and the cancelled tasks before it. Also returns whether the strand is empty
+    /// now.
     pub(super) fn next(
         &mut self,
         queue_id: QueueId,
         tombstones: &Tombstones,
         cancelled: &mut Vec<Task>,
-    ) -> Option<NextInStrand> {
+    ) -> Option<(Task, bool)> {
         while let Some(queued) = self.tasks.pop_front() {
             match queued.leave(&mut self.priorities, queue_id, tombstones) {
-                (task, false) => return Some(NextInStrand { task, is_last: self.tasks.is_empty() }),
+                (task, false) => return Some((task, self.tasks.is_empty())),
                 (task, true) => cancelled.push(task),
             }
         }

@@ -13,14 +13,7 @@
 //!   execute ───────────────────────────────────┘   (no stripe: straight through)
 //! ```
 //!
-//! The module [`strand`](super::strand) describes the states of a strand. This folder adds:
-//!
-//! | file | |
-//! |---|---|
-//! | `table` | where the strand of a key is found |
-//! | `shared` | what the drain tasks of the strands need: the tables, and how a strand leaves them |
-//! | `stripe` | one stripe as an executor of its own |
-//! | this one | the executor, and how it ends |
+//! The module [`strand`](super::strand) describes the states of a strand.
 //!
 //! # What was considered
 //!
@@ -41,28 +34,27 @@
 //! 3. A key is hashed before the lock is taken, and dropped after the lock is released. The only code of the
 //!    key that runs under a lock is its `Eq`.
 
-mod table;
-
-mod shared;
-
-mod stripe;
+mod table; // where the strand of a key is found
+mod shared; // what the drain tasks of the strands need: the tables, and how a strand leaves them
+mod stripe; // one stripe as an executor of its own
 
 pub use stripe::{Identity, Stripe, StripeStats};
 
+use std::cell::RefCell;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::task::Waker;
 
 use super::lifecycle::{Underlying, rest_of_service};
-use super::strand::{Joined, Lender, Strand};
+use super::strand::{Lender, Strand};
 use crate::executor::{Executor, ExecutorService, RejectedExecution, RejectedSubmission};
 use crate::handle::{FutureTask, TaskHandle};
-use crate::panics::discard;
+use crate::panics::{OnDrop, discard};
 use crate::sync::Arc;
 use crate::task::Task;
 use crate::waiting::awaited::{Awaited, Source};
 use crate::waiting::error::RejectReason;
-use crate::waiting::wait::{Deadline, Look, Ticket, wait_for};
+use crate::waiting::wait::{Deadline, Ticket, wait_for};
 use shared::{Home, StripedShared};
 
 /// Runs tasks with equal keys one at a time and in the order of their submission, and tasks with different
@@ -302,11 +294,36 @@ where
     }
 
     fn join_stripe(&self, hash: u64, key: K, task: Task) -> Result<(), RejectedExecution> {
-        let id = task.id();
-        let (key, task) = (Some(key), Some(task));
-        let mut entry = StripeSubmission { shared: self.shared(), hash, key, task, waits: None };
-        let entered = wait_for(Deadline::NEVER, &mut entry);
-        discard(entry.key.take()); // the key is left over if its stripe existed
+        let (shared, id) = (self.shared(), task.id());
+        let (mut key, mut task) = (Some(key), Some(task));
+        // The strand and the submitter's place in its wait list, while the submitter waits until the drain
+        // task is accepted or refused.
+        let waits = RefCell::new(None::<(Arc<Strand<Home<K>>>, Ticket)>);
+        let leave_wait_list = || _ = waits.take().map(|(strand, ticket)| strand.leave(ticket));
+        let _leaves = OnDrop(leave_wait_list);
+        // Finds out how the task has joined, and the strand if the submitter must see to its drain task;
+        // `None` if this executor was shut down.
+        let look = |waker: &Waker| {
+            leave_wait_list();
+            let mut table = shared.table(hash);
+            if shared.life.is_shutdown() {
+                return Some(None);
+            }
+            let new = |spare| shared.new_strand(hash, spare);
+            let joined = table.enter(hash, &mut key, new, |strand| {
+                let joined = strand.join(&mut task, waker).map_err(|ticket| (Arc::clone(strand), ticket))?;
+                let strand = joined.concerns_the_drain().then(|| Arc::clone(strand));
+                Ok((joined, strand))
+            });
+            joined.map_err(|place| waits.replace(Some(place))).ok().map(Some)
+        };
+        let what = || {
+            let waits = waits.borrow();
+            let (strand, _) = waits.as_ref()?;
+            Some(Awaited::Other(Arc::clone(strand) as Arc<dyn Source>))
+        };
+        let entered = wait_for(Deadline::NEVER, (look, what));
+        discard(key); // left over if its stripe existed
         let reason = match entered {
             Ok(Some((joined, strand))) => {
                 joined.announce();
@@ -316,65 +333,7 @@ where
             Ok(None) => RejectReason::Shutdown,
             Err(why) => why.into(),
         };
-        let task = entry.task.take().expect("it has not joined a strand");
-        Err(RejectedExecution { reason, task })
-    }
-}
-
-/// A submitter that brings a task to its stripe.
-struct StripeSubmission<'a, K: Eq + Send + 'static> {
-    shared: &'a Arc<StripedShared<K>>,
-    hash: u64,
-    key: Option<K>,
-    task: Option<Task>,
-    /// The strand, and the submitter's place in the strand's wait list. It is set while the submitter waits
-    /// until the drain task is accepted or refused.
-    waits: Option<(Arc<Strand<Home<K>>>, Ticket)>,
-}
-
-impl<K: Eq + Send + 'static> StripeSubmission<'_, K> {
-    fn wait_no_more(&mut self) {
-        if let Some((strand, ticket)) = self.waits.take() {
-            strand.leave(ticket);
-        }
-    }
-}
-
-impl<K: Eq + Send + 'static> Look for &mut StripeSubmission<'_, K> {
-    /// How the task has joined, and the strand. The strand is `None` if the submitter need not see to the
-    /// drain task. `None` if the executor was shut down.
-    type Found = Option<(Joined, Option<Arc<Strand<Home<K>>>>)>;
-
-    fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
-        self.wait_no_more();
-        let (shared, hash) = (self.shared, self.hash);
-        let mut table = shared.table(hash);
-        if shared.life.is_shutdown() {
-            return Some(None);
-        }
-        let (key, task) = (&mut self.key, &mut self.task);
-        let joined = table.enter(
-            hash,
-            key,
-            |spare| shared.new_strand(hash, spare),
-            |strand| {
-                let joined = strand.join(task, waker).map_err(|ticket| (Arc::clone(strand), ticket))?;
-                let strand = joined.concerns_the_drain().then(|| Arc::clone(strand));
-                Ok((joined, strand))
-            },
-        );
-        joined.map_err(|waits| self.waits = Some(waits)).ok().map(Some)
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        let (strand, _) = self.waits.as_ref()?;
-        Some(Awaited::Other(Arc::clone(strand) as Arc<dyn Source>))
-    }
-}
-
-impl<K: Eq + Send + 'static> Drop for StripeSubmission<'_, K> {
-    fn drop(&mut self) {
-        self.wait_no_more();
+        Err(RejectedExecution { reason, task: task.expect("it has not joined a strand") })
     }
 }
 
@@ -419,10 +378,9 @@ where
         let life = self.inner.life();
         self.shared().shutdown();
         let mut tasks = Task::hand_out(self.shared().stop());
-        tasks.extend(life.take_back());
+        tasks.extend(life.take_back(|_| ()).into_iter().map(|(task, ())| task));
         life.cancel_running();
-        let others = self.inner.stop_service().into_iter();
-        tasks.extend(others.filter(|task| !task.drains_strand_under(life.root())));
+        tasks.extend(self.inner.stop_service_beside_drains());
         tasks
     }
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use super::table::{Left, Table};
+use super::table::Table;
 use crate::cancel::CancelToken;
 use crate::composed::lifecycle::{InFlight, Lifecycle};
 use crate::composed::strand::{Strand, StrandOwner, StrandState, Turns, reclaim_drains};
@@ -155,13 +155,13 @@ impl<K: Send + 'static> StrandOwner for Home<K> {
         let (shared, hash) = (&strand.owner.shared, strand.owner.hash());
         let mut table = shared.table(hash);
         let (result, is_idle) = strand.with(|state| (change(state), state.is_idle()));
-        let mut left: Left<K> = (None, None);
-        if is_idle {
+        let (key, stay) = if is_idle {
             table.completed += strand.take_completed();
-            left = table.leave(hash, strand);
-        }
+            table.leave(hash, strand)
+        } else {
+            (None, None)
+        };
         drop(table);
-        let (key, stay) = left;
         discard(key);
         drop(stay); // this wakes the threads that wait for the end
         result

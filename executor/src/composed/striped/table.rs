@@ -50,10 +50,6 @@ impl<K, L> TableSlot<K, L> {
     }
 }
 
-/// The values that leave a table with a strand: a user's key, and perhaps the stay. The drop of the stay can
-/// end the life. The caller must drop both values when the lock is free.
-pub(super) type Left<K> = (Option<K>, Option<InFlight>);
-
 /// The number of idle strands that a table keeps for the next keys. If the tasks of a key come one by one,
 /// each task needs a new strand. Without spare strands, one thread would allocate the strand and another
 /// thread would free it.
@@ -100,7 +96,9 @@ impl<K, L> Table<K, L> {
     }
 
     /// Takes an idle strand out of the table. Keeps it as a spare strand if there are fewer than [`SPARE`].
-    pub(super) fn leave(&mut self, hash: u64, strand: &Arc<L>) -> Left<K> {
+    /// Returns the user's key, and perhaps the stay, whose drop can end the life. The caller must drop both
+    /// when the lock is free.
+    pub(super) fn leave(&mut self, hash: u64, strand: &Arc<L>) -> (Option<K>, Option<InFlight>) {
         let place = self.strands.find_entry(hash, |slot| Arc::ptr_eq(&slot.strand, strand));
         let Ok(place) = place else { return (None, None) };
         let (slot, _) = place.remove();
