@@ -16,10 +16,8 @@ use crate::sync::{Arc, Duration, Instant, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// An observer that holds the time limit of a task.
-struct Limit(#[expect(dead_code, reason = "its drop takes the limit back")] Mutex<TimerEntry>);
-
-impl TaskObserver for Limit {}
+/// The time limit of a task, as an observer: it is dropped with the task, and its drop takes the limit back.
+impl TaskObserver for Mutex<TimerEntry> {}
 
 impl ScheduledThreadPoolExecutor {
     /// Submits a task with a time limit: if the task has not ended after `timeout`, it is cancelled. The time
@@ -101,7 +99,7 @@ impl ScheduledThreadPoolExecutor {
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         let FutureTask { task, handle } = task;
         let entry = time::at(later(Instant::now(), timeout), || Some(Box::new(when_time_is_up)));
-        match self.execute_task(task.accompanied(Limit(Mutex::new(entry)))) {
+        match self.execute_task(task.accompanied(Mutex::new(entry))) {
             Ok(()) => Ok(handle),
             Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),
         }

@@ -13,23 +13,6 @@
 //!                                        └────────────── the next run of a series ◀───────┘
 //! ```
 //!
-//! # In this folder
-//!
-//! The files stand in bottom-up order.
-//!
-//! | file | what is in it |
-//! |---|---|
-//! | `rule` | when a series runs next: [`MissedTicks`], [`AfterPanic`] |
-//! | `schedule` | the tasks and series that are planned: a state machine without threads and clocks |
-//! | `series` | the handle of a series: [`Series`] |
-//! | `series_task` | one run of a series as a task |
-//! | `slack` | how exactly the sleeper is woken |
-//! | `shared` | the schedule with its lock, the sleeper, and how tasks that are due come to the pool |
-//! | `planning` | the builder of a series: [`SeriesBuilder`] |
-//! | `builder` | the builder of the executor: [`ScheduledPoolBuilder`] |
-//! | `limited` | tasks with a time limit, which holds even if no caller waits |
-//! | this one | the executor |
-//!
 //! # Invariants
 //!
 //! 1. No task and no run of a series begins before its time. (`schedule`)
@@ -40,15 +23,15 @@
 //!    Every series has exactly one end. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
-mod rule;
-mod schedule;
-mod series;
-mod series_task;
-mod slack;
-mod shared;
-mod planning;
-mod builder;
-mod limited;
+mod rule; // when a series runs next
+mod schedule; // the tasks and series that are planned: a state machine without threads and clocks
+mod series; // the handle of a series
+mod series_task; // one run of a series as a task
+mod slack; // how exactly the sleeper is woken
+mod shared; // the schedule with its lock, the sleeper, and how tasks that are due come to the pool
+mod planning; // the builder of a series
+mod builder; // the builder of the executor
+mod limited; // tasks with a time limit, which holds even if no caller waits
 
 pub use builder::ScheduledPoolBuilder;
 pub use planning::{RejectedSeries, SeriesBuilder};
@@ -99,8 +82,9 @@ use shared::ScheduledShared;
 /// There are no priorities: tasks run in the order in which they became due, whatever the
 /// [priority](Task::priority) of the tasks.
 ///
-/// # Time A task never runs before its time. How late it runs depends on the system and on the pool. On a
-/// machine with a free processor, the system wakes a thread some tens of microseconds late. With the feature
+/// # Time
+/// A task never runs before its time. How late it runs depends on the system and on the pool. On a machine
+/// with a free processor, the system wakes a thread some tens of microseconds late. With the feature
 /// `timer-slack`, on Linux, it wakes the thread a few microseconds late. In the pool, a task that is due
 /// waits for a free thread, as all tasks do. Times are [`Instant`]s, so they do not change when the system's
 /// clock is set. A time beyond the range of the clock counts as never. Tasks that are due at the same instant
@@ -123,10 +107,10 @@ use shared::ScheduledShared;
 /// begun. Then it hands out the tasks that were not due yet, in the order of their times. It ends the series
 /// and cancels the running tasks.
 ///
-/// # Blocking No call here blocks for longer than it takes to hand a few tasks to the pool. A task that joins
-/// another task keeps its thread until the other task has run, even if the other task is not due yet. On a
-/// pool of one thread the other task then never runs. This is not reported as
-/// [starvation](crate::Starvation).
+/// # Blocking
+/// No call here blocks for longer than it takes to hand a few tasks to the pool. A task that joins another
+/// task keeps its thread until the other task has run, even if the other task is not due yet. On a pool of
+/// one thread the other task then never runs. This is not reported as [starvation](crate::Starvation).
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
 pub struct ScheduledThreadPoolExecutor {

@@ -92,15 +92,6 @@ pub(super) enum Due<T, S> {
     Run(S, u64),
 }
 
-/// The contents of a schedule that was stopped.
-pub(super) struct Stopped<T, S> {
-    /// The tasks, in the order in which they would have become due.
-    pub(super) tasks: Vec<T>,
-    pub(super) series: Vec<S>,
-    /// The series with a run that was handed out and has not ended.
-    pub(super) runs: BTreeSet<TaskId>,
-}
-
 /// What happens after a run of a series.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AfterRun<S> {
@@ -200,13 +191,14 @@ impl<T, S> Schedule<T, S> {
         (tasks, ended.into_iter().filter_map(|id| self.remove(id)).collect())
     }
 
-    /// Shuts the schedule down, and takes all tasks and all series.
-    pub(super) fn stop(&mut self) -> Stopped<T, S> {
+    /// Shuts the schedule down. Takes all tasks, in the order in which they would have become due, and all
+    /// series. Also returns the series with a run that was handed out and has not ended.
+    pub(super) fn stop(&mut self) -> (Vec<T>, Vec<S>, BTreeSet<TaskId>) {
         self.shutdown = Some(AfterShutdown { delayed: false, periodic: false });
         let tasks = self.take_tasks(|_| true);
         let ids: Vec<TaskId> = self.series.keys().copied().collect();
         let series = ids.into_iter().filter_map(|id| self.remove(id)).collect();
-        Stopped { tasks, series, runs: self.out.iter().map(|(series, _)| *series).collect() }
+        (tasks, series, self.out.iter().map(|(series, _)| *series).collect())
     }
 }
 
@@ -597,10 +589,10 @@ mod tests {
         world.plan.remove(world.id);
         world.task(2, "b");
         world.task(1, "a");
-        let Stopped { tasks, series, runs } = world.plan.stop();
+        let (tasks, series, runs) = world.plan.stop();
         assert_eq!((tasks, series, runs.contains(&world.id)), (vec!["a", "b"], vec![], true));
         assert!(world.plan.is_over());
         world.ended(1, 1);
-        assert!(world.plan.stop().runs.is_empty());
+        assert!(world.plan.stop().2.is_empty());
     }
 }

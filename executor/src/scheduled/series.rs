@@ -7,13 +7,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::cancel::reason::{CancelKind, CancelReason};
-use crate::cancel::{CancelToken, call_outside, interrupted};
+use crate::cancel::{CancelToken, call_outside};
 use crate::handle::{Promise, SharedHandle, SharedJoinError};
 use crate::ids::TaskId;
 use crate::panics::Panic;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Duration, Instant, Mutex, Weak};
 use crate::waiting::error::{CutShort, WaitError};
+use crate::waiting::wait::cut_short;
 
 /// The closure that a series runs again and again. It gets the series as an argument, so that it can change
 /// or end the series.
@@ -156,9 +157,10 @@ impl Drop for SeriesShared {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// # From within A run may call all methods on its own series except [`join`](Self::join). In a run, that
-/// call would wait for the end of the series, but the series goes on only after the run. A change that a run
-/// makes applies to the runs after it.
+/// # From within
+/// A run may call all methods on its own series except [`join`](Self::join). In a run, that call would wait
+/// for the end of the series, but the series goes on only after the run. A change that a run makes applies to
+/// the runs after it.
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
 #[doc(alias = "RunnableScheduledFuture")]
@@ -276,12 +278,7 @@ impl Series {
     /// A cancellation point.
     #[doc(alias = "get")]
     pub fn join(&self) -> Result<SeriesEnd, CutShort> {
-        match self.ended.join() {
-            Ok(end) => Ok(told(Some(&end))),
-            Err(SharedJoinError::Interrupted) => Err(CutShort::Interrupted(interrupted())),
-            Err(SharedJoinError::Starved(starvation)) => Err(CutShort::Starved(starvation)),
-            Err(_) => Ok(told(None)),
-        }
+        joined(self.ended.join()).map_err(cut_short)
     }
 
     /// Waits until the series has ended, for `timeout` at most, and returns the reason.
@@ -295,13 +292,18 @@ impl Series {
     /// # Cancellation
     /// A cancellation point.
     pub fn join_timeout(&self, timeout: Duration) -> Result<SeriesEnd, WaitError> {
-        match self.ended.join_timeout(timeout) {
-            Ok(end) => Ok(told(Some(&end))),
-            Err(SharedJoinError::Interrupted) => Err(WaitError::Interrupted),
-            Err(SharedJoinError::TimedOut) => Err(WaitError::TimedOut),
-            Err(SharedJoinError::Starved(starvation)) => Err(WaitError::Starved(starvation)),
-            Err(_) => Ok(told(None)),
-        }
+        joined(self.ended.join_timeout(timeout))
+    }
+}
+
+/// Turns the result of a join into the end of the series, or into the reason why the wait was cut short.
+fn joined(end: Result<Arc<SeriesEnd>, SharedJoinError>) -> Result<SeriesEnd, WaitError> {
+    match end {
+        Ok(end) => Ok(told(Some(&end))),
+        Err(SharedJoinError::Interrupted) => Err(WaitError::Interrupted),
+        Err(SharedJoinError::TimedOut) => Err(WaitError::TimedOut),
+        Err(SharedJoinError::Starved(starvation)) => Err(WaitError::Starved(starvation)),
+        Err(_) => Ok(told(None)),
     }
 }
 

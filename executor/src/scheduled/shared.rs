@@ -42,7 +42,7 @@
 use std::io;
 
 use super::rule::{Rule, later};
-use super::schedule::{AfterRun, AfterShutdown, Due, Schedule, Stopped};
+use super::schedule::{AfterRun, AfterShutdown, Due, Schedule};
 use super::series::{Planner, SeriesEnd, SeriesShared};
 use super::series_task;
 use super::slack;
@@ -63,8 +63,6 @@ const BATCH: usize = 64;
 /// The time after which the sleeper hands a task over again, if the pool had no thread for the task.
 const RETRY: Duration = Duration::from_millis(10);
 
-type Plan = Schedule<Task, Arc<SeriesShared>>;
-
 pub(super) struct ScheduledShared {
     pub(super) pool: ThreadPoolExecutor,
     state: Mutex<ScheduledData>,
@@ -83,7 +81,7 @@ pub(super) struct ScheduledShared {
 }
 
 struct ScheduledData {
-    plan: Plan,
+    plan: Schedule<Task, Arc<SeriesShared>>,
     sleeper: Sleeper,
     /// The sleeper's thread, while the sleeper holds entries that are neither in the schedule nor in the
     /// pool.
@@ -97,9 +95,6 @@ enum Sleeper {
     /// The sleeper sleeps until this time; `None`: until it is woken.
     Asleep(Option<Instant>),
 }
-
-/// The error from the start of the sleeper's thread, and the guard of the lock.
-type NoSleeper<'a> = (io::Error, MutexGuard<'a, ScheduledData>);
 
 impl ScheduledShared {
     pub(super) fn new(pool: ThreadPoolExecutor, name: String) -> Arc<Self> {
@@ -191,17 +186,16 @@ impl ScheduledShared {
     }
 
     /// Makes sure that the sleeper is awake at this time. Fails if no sleeper runs and the thread of the
-    /// sleeper cannot be started.
+    /// sleeper cannot be started; then the lock is held again.
     fn wake_for<'a>(
         &'a self,
-        state: MutexGuard<'a, ScheduledData>,
+        mut state: MutexGuard<'a, ScheduledData>,
         at: Instant,
-    ) -> Result<(), NoSleeper<'a>> {
+    ) -> Result<(), (io::Error, MutexGuard<'a, ScheduledData>)> {
         if state.sleeper != Sleeper::None {
             self.wake_sooner(state, at);
             return Ok(());
         }
-        let mut state = state;
         state.sleeper = Sleeper::Awake;
         drop(state);
         let me = self.me.upgrade().expect("it is called by reference");
@@ -323,7 +317,7 @@ impl ScheduledShared {
         while state.handing.is_some_and(|sleeper| sleeper != this_thread()) {
             state = self.handed.wait(state);
         }
-        let Stopped { tasks, series, runs } = state.plan.stop();
+        let (tasks, series, runs) = state.plan.stop();
         let (cancelled, tasks): (Vec<_>, Vec<_>) = tasks.into_iter().partition(Task::leave_queue);
         drop(state);
         self.changed.notify_one();
