@@ -7,7 +7,6 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 pub(super) use self::system::Bell;
-use self::system::{Rope, bell};
 use crate::sync::Arc;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -15,13 +14,14 @@ use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(super) struct Signals {
     asked: Arc<AtomicBool>,
     number: Arc<AtomicUsize>,
-    rope: Rope,
+    bell: Bell,
 }
 
 impl Signals {
+    /// Also returns the bell at which the timekeeper waits.
     pub(super) fn new() -> io::Result<(Self, Bell)> {
-        let (bell, rope) = bell()?;
-        Ok((Self { asked: Arc::default(), number: Arc::default(), rope }, bell))
+        let (bell, heard) = Bell::pair()?;
+        Ok((Self { asked: Arc::default(), number: Arc::default(), bell }, heard))
     }
 
     // ANCHOR: catch
@@ -33,10 +33,10 @@ impl Signals {
             flag::register_usize(signal, Arc::clone(&self.number), signal.unsigned_abs() as usize)?;
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
             flag::register(signal, Arc::clone(&self.asked))?;
-            self.rope.pull_on(signal)?;
+            self.bell.ring_on(signal)?;
         }
         if self.number().is_some() {
-            self.rope.pull(); // a signal that came before its handler could ring
+            self.bell.ring(); // a signal that came before its handler could ring
         }
         Ok(())
     }
@@ -45,7 +45,7 @@ impl Signals {
     /// Notes that the shutdown has begun, so that the next signal ends the process. Rings the bell.
     pub(super) fn begun(&self) {
         self.asked.store(true, Ordering::Release); // as the handler does
-        self.rope.pull();
+        self.bell.ring();
     }
 
     /// Returns the number of the signal that has rung the bell, if a signal has.
@@ -56,7 +56,7 @@ impl Signals {
     }
 }
 
-/// A socket to which a handler may write, and from which a thread reads.
+/// A pair of sockets: a handler may write to one of them, and a thread reads from the other.
 #[cfg(unix)]
 mod system {
     use std::io::{self, Read, Write};
@@ -65,27 +65,24 @@ mod system {
     use signal_hook::low_level::pipe;
 
     pub(in crate::system::shutdown_hooks) struct Bell(UnixStream);
-    pub(super) struct Rope(UnixStream);
-
-    pub(super) fn bell() -> io::Result<(Bell, Rope)> {
-        let (bell, rope) = UnixStream::pair()?;
-        Ok((Bell(bell), Rope(rope)))
-    }
 
     impl Bell {
+        pub(super) fn pair() -> io::Result<(Self, Self)> {
+            let (rings, heard) = UnixStream::pair()?;
+            Ok((Self(rings), Self(heard)))
+        }
+
         pub(in crate::system::shutdown_hooks) fn wait(mut self) {
             let _ = self.0.read_exact(&mut [0]);
         }
-    }
 
-    impl Rope {
-        pub(super) fn pull_on(&self, signal: i32) -> io::Result<()> {
+        pub(super) fn ring_on(&self, signal: i32) -> io::Result<()> {
             pipe::register(signal, self.0.try_clone()?).map(drop)
         }
 
         /// Writes one byte. The socket has room for thousands of bytes, and there are only a few calls, so
         /// the write does not block.
-        pub(super) fn pull(&self) {
+        pub(super) fn ring(&self) {
             let _ = (&self.0).write(&[0]);
         }
     }
@@ -104,28 +101,25 @@ mod system {
     const LOOK: Duration = Duration::from_millis(100);
 
     pub(in crate::system::shutdown_hooks) struct Bell(Arc<AtomicBool>);
-    pub(super) struct Rope(Arc<AtomicBool>);
-
-    #[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
-    pub(super) fn bell() -> io::Result<(Bell, Rope)> {
-        let rung = Arc::new(AtomicBool::new(false));
-        Ok((Bell(Arc::clone(&rung)), Rope(rung)))
-    }
 
     impl Bell {
+        #[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
+        pub(super) fn pair() -> io::Result<(Self, Self)> {
+            let rung = Arc::new(AtomicBool::new(false));
+            Ok((Self(Arc::clone(&rung)), Self(rung)))
+        }
+
         pub(in crate::system::shutdown_hooks) fn wait(self) {
             while !self.0.load(Ordering::Acquire) {
                 thread::sleep(LOOK);
             }
         }
-    }
 
-    impl Rope {
-        pub(super) fn pull_on(&self, signal: i32) -> io::Result<()> {
+        pub(super) fn ring_on(&self, signal: i32) -> io::Result<()> {
             flag::register(signal, Arc::clone(&self.0)).map(drop)
         }
 
-        pub(super) fn pull(&self) {
+        pub(super) fn ring(&self) {
             self.0.store(true, Ordering::Release);
         }
     }
@@ -140,7 +134,7 @@ mod tests {
     #[test]
     fn a_signal_that_comes_before_it_can_ring_the_bell_is_not_lost() {
         let (signals, bell) = Signals::new().unwrap();
-        signals.number.store(15, Ordering::Release); // as a handler without a rope does
+        signals.number.store(15, Ordering::Release); // as a handler does that cannot ring yet
         signals.catch().unwrap();
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {

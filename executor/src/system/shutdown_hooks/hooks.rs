@@ -29,11 +29,13 @@ pub struct ShutdownHooks {
 /// If a signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, the drop does not return, so that
 /// `main` does not end the process first.
 #[must_use = "dropping it runs the hooks"]
+#[derive(Debug)]
 pub struct ShutdownGuard {
     hooks: ShutdownHooks,
 }
 
 /// A registered hook. Dropping this leaves it registered.
+#[derive(Debug)]
 pub struct ShutdownHook {
     hooks: ShutdownHooks,
     key: u64,
@@ -220,17 +222,5 @@ impl Error for ShutdownBegun {}
 impl fmt::Debug for ShutdownHooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ShutdownHooks").field("cause", &self.cause()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for ShutdownGuard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ShutdownGuard").field("cause", &self.cause()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for ShutdownHook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ShutdownHook").finish_non_exhaustive()
     }
 }
