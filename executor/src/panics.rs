@@ -78,15 +78,8 @@ struct Origin {
 impl Panic {
     pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
         let payload = no_departure(payload);
-        let message = if let Some(text) = payload.downcast_ref::<&'static str>() {
-            (*text).into()
-        } else if let Some(text) = payload.downcast_ref::<String>() {
-            text.as_str().into()
-        } else {
-            "a panic whose payload is not text".into()
-        };
         Self(Arc::new(Caught {
-            message,
+            message: text_of(&*payload).unwrap_or("a panic whose payload is not text").into(),
             thread: thread::current().name().map(Into::into),
             backtrace: captured_backtrace(&*payload),
             payload: Mutex::new(Some(payload)),
@@ -401,8 +394,7 @@ pub fn install_hook() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             before(info);
-            let taken =
-                KeptBacktrace { of: PayloadKind::is(info.payload()), backtrace: Backtrace::force_capture() };
+            let taken = (PayloadKind::of(info.payload()), Backtrace::force_capture());
             let _ = BACKTRACE.try_with(|slot| slot.replace(Some(taken)));
         }));
     });
@@ -411,12 +403,7 @@ pub fn install_hook() {
 thread_local! {
     /// The backtrace of the last panic on this thread. The panic hook puts it here for the code that catches
     /// the panic. The models do not control this variable, because no other thread sees it.
-    static BACKTRACE: RefCell<Option<KeptBacktrace>> = const { RefCell::new(None) };
-}
-
-struct KeptBacktrace {
-    of: PayloadKind,
-    backtrace: Backtrace,
+    static BACKTRACE: RefCell<Option<(PayloadKind, Backtrace)>> = const { RefCell::new(None) };
 }
 
 /// The properties by which a payload is recognised before and after it is caught. Its address does not help:
@@ -428,19 +415,22 @@ struct PayloadKind {
 }
 
 impl PayloadKind {
-    fn is(payload: &(dyn Any + Send)) -> Self {
-        let text = payload.downcast_ref::<&'static str>().copied();
-        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        Self { kind: payload.type_id(), text: text.map(Into::into) }
+    fn of(payload: &(dyn Any + Send)) -> Self {
+        Self { kind: payload.type_id(), text: text_of(payload).map(Into::into) }
     }
+}
+
+fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
+    let text = payload.downcast_ref::<&'static str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
 /// Returns the backtrace of the panic with this payload, if that was the last panic on this thread. Otherwise
 /// the slot can hold the backtrace of a panic that the user has caught, while this payload was passed on
 /// without a panic.
 pub(crate) fn captured_backtrace(payload: &(dyn Any + Send)) -> Option<Backtrace> {
-    let taken = BACKTRACE.try_with(RefCell::take).ok().flatten()?;
-    (taken.of == PayloadKind::is(payload)).then_some(taken.backtrace)
+    let (kind, backtrace) = BACKTRACE.try_with(RefCell::take).ok().flatten()?;
+    (kind == PayloadKind::of(payload)).then_some(backtrace)
 }
 
 thread_local! {

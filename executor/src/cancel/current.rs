@@ -22,6 +22,7 @@ use super::outside::level;
 use super::reason::{CancelKind, CancelReason};
 use super::tree::CancelToken;
 use crate::ids::TaskId;
+use crate::panics::OnDrop;
 use crate::sync::{Arc, thread_local};
 
 impl CancelToken {
@@ -178,23 +179,18 @@ impl fmt::Debug for Attached {
 /// });
 /// ```
 pub fn masked<R>(f: impl FnOnce() -> R) -> R {
-    struct Unmask(usize);
-    impl Drop for Unmask {
-        fn drop(&mut self) {
-            with_frames(|frames| {
-                if let Some(frame) = frames.get_mut(self.0) {
-                    frame.masked = frame.masked.saturating_sub(1); // a guard may have ended meanwhile
-                }
-            });
-        }
-    }
-
-    let top = with_frames(|frames| {
+    let masked = with_frames(|frames| {
         let (top, below) = top_at(level(), frames)?;
         top.masked += 1;
         Some(below.len())
     });
-    let _unmask = top.flatten().map(Unmask);
+    let _unmask = OnDrop(|| {
+        with_frames(|frames| {
+            let frame = frames.get_mut(masked.flatten()?)?;
+            frame.masked = frame.masked.saturating_sub(1); // a guard may have ended meanwhile
+            Some(())
+        });
+    });
     f()
 }
 

@@ -8,6 +8,7 @@
 use std::cell::Cell;
 
 use super::callbacks;
+use crate::panics::OnDrop;
 use crate::sync::thread_local;
 
 thread_local! {
@@ -24,21 +25,11 @@ pub(super) fn level() -> u32 {
 /// caller has taken. If this thread is running a task, the token of that task is not current in `f`. No token
 /// cuts a wait in `f` short.
 pub(crate) fn outside_any_task<R>(f: impl FnOnce() -> R) -> R {
-    struct Back(u32);
-    impl Drop for Back {
-        fn drop(&mut self) {
-            set_level(self.0);
-        }
-    }
-
     let below = level();
-    let _back = Back(below);
+    let set_level = |to| _ = LEVEL.try_with(|level| level.set(to));
+    let _back = OnDrop(|| set_level(below));
     set_level(below + 1);
     f()
-}
-
-fn set_level(to: u32) {
-    let _ = LEVEL.try_with(|level| level.set(to));
 }
 
 /// Calls user code outside any task, and contains a panic in the code. The call is deferred if too many

@@ -21,13 +21,13 @@
 //!    its executor needs no second thread.
 
 use std::error::Error;
-use std::fmt;
 use std::task::Waker;
+use std::{fmt, mem};
 
 use super::RejectedExecution;
 use crate::cancel::{CancelToken, enter_task, masked};
 use crate::ids::{Location, QueueId};
-use crate::panics::{Panic, contain};
+use crate::panics::{OnDrop, Panic, contain};
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
 use crate::task::borrowed::{ScopeRecord, ScopedJobs, Unwinding};
@@ -63,7 +63,7 @@ pub(super) fn scope<'env, T>(
     let scope = Scope { submit, loans, token, report, env: std::marker::PhantomData };
     let body = || contain(|| f(&scope)).inspect_err(|_| scope.cancel());
     let result = scope.loans.keep(body, |unwinding| scope.settle(unwinding));
-    let Report { panic, dropped } = std::mem::take(&mut *scope.report.lock());
+    let Report { panic, dropped } = mem::take(&mut *scope.report.lock());
     match (result, panic) {
         (Err(panic), _) | (Ok(_), Some(panic)) => panic.resume(),
         (Ok(_), None) if dropped > 0 => Err(ScopeError { dropped }),
@@ -85,16 +85,16 @@ impl<'scope> Scope<'scope, '_> {
     /// # Blocking
     /// Blocks if the executor blocks at a submission.
     pub fn spawn(&'scope self, f: impl FnOnce() + Send + 'scope) -> Result<(), RejectReason> {
-        let unrun = Unrun(Some(&self.report));
+        let dropped_unrun = OnDrop(|| self.report.lock().dropped += 1);
         let closure = move || {
             if !self.token.is_cancelled() {
-                unrun.begins();
+                mem::forget(dropped_unrun);
                 self.run(f);
             }
         };
-        let (ticket, claim) = self.loans.lend(closure);
+        let (ticket, take_back) = self.loans.lend(closure);
         match (self.submit)(Task::of_scope(ticket)) {
-            Err(RejectedExecution { reason, task: _ticket }) if claim.revoke() => {
+            Err(RejectedExecution { reason, task: _ticket }) if take_back() => {
                 self.report.lock().dropped -= 1; // the error tells the caller
                 Err(reason)
             }
@@ -147,23 +147,6 @@ impl<'scope> Scope<'scope, '_> {
     }
 }
 
-/// Guard: its drop counts a closure that was dropped without having been run.
-struct Unrun<'a>(Option<&'a Mutex<Report>>);
-
-impl Unrun<'_> {
-    fn begins(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Unrun<'_> {
-    fn drop(&mut self) {
-        if let Some(report) = self.0 {
-            report.lock().dropped += 1;
-        }
-    }
-}
-
 /// Waits until each lent closure has run or was dropped. `queue` is the queue of the closures that have not
 /// begun, if that queue is known.
 pub(crate) fn wait_for_loans(loans: &ScopedJobs<'_>, queue: Option<QueueId>) -> Result<(), WaitError> {
@@ -192,14 +175,13 @@ impl Look for Settled<'_, '_> {
 
 /// The lent closures of a scope, as the source that a thread waits for.
 struct Lending {
-    record: Arc<ScopeRecord>,
+    record: Arc<Mutex<ScopeRecord>>,
     queue: Option<QueueId>,
 }
 
 impl Source for Lending {
     fn comes_from(&self) -> ComesFrom {
-        let threads = self.record.threads().into_iter().map(Location::On);
-        let places: Vec<_> = threads.collect();
+        let places: Vec<_> = self.record.lock().threads().into_iter().map(Location::On).collect();
         match self.queue {
             Some(queue) if places.is_empty() => ComesFrom::Places(vec![Location::In(queue)]),
             _ => ComesFrom::Places(places),
@@ -213,7 +195,7 @@ impl Source for Lending {
     /// Returns false if a closure has begun: it borrows from a stack frame, so it must end before the frame
     /// is left.
     fn can_be_given_up(&self) -> bool {
-        self.queue.is_some() && self.record.threads().is_empty()
+        self.queue.is_some() && self.record.lock().threads().is_empty()
     }
 }
 

@@ -31,14 +31,15 @@
 //! 3. The closure and its result are `Send`, because both can move to another thread.
 #![allow(unsafe_code, reason = "the lifetime of what is borrowed is erased")]
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
-use std::mem;
 use std::ptr::NonNull;
 use std::task::Waker;
+use std::{mem, process};
 
 use crate::ids::{ThreadKey, this_thread};
-use crate::panics::{Panic, contain, discard};
+use crate::panics::{OnDrop, Panic, contain, discard};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Mutex, UnsafeCell};
 
@@ -62,28 +63,18 @@ where
 {
     let frame = StackJob { body: UnsafeCell::new(StackJobBody::Closure(f)), done: AtomicBool::new(false) };
     let published = {
-        let no_way_back = AbortOnUnwind; // perhaps another thread has the reference by then
+        // `publish` is code of this crate and does not panic. If it did, perhaps another thread would already
+        // have the reference.
+        let no_way_back = OnDrop(|| process::abort());
         let published = publish(JobRef::of(&frame));
         mem::forget(no_way_back);
         published
     };
-    let mut until_done = UntilDone { done: &frame.done, published, settle, unwinding: Unwinding(true) };
-    let result = during();
-    until_done.unwinding = Unwinding(false);
-    drop(until_done);
+    let is_done = || frame.done.load(Ordering::Acquire);
+    let result = keep_frame(during, is_done, |unwinding| settle(&published, unwinding));
     match frame.body.into_inner() {
         StackJobBody::Result(lent) => (result, Some(lent)),
         StackJobBody::Closure(_) | StackJobBody::Gone => (result, None),
-    }
-}
-
-/// Aborts the process if `publish` unwinds: then it is unknown whether another thread still uses the frame.
-/// `publish` is code of this crate and does not panic.
-struct AbortOnUnwind;
-
-impl Drop for AbortOnUnwind {
-    fn drop(&mut self) {
-        std::process::abort();
     }
 }
 
@@ -91,20 +82,19 @@ impl Drop for AbortOnUnwind {
 #[derive(Clone, Copy)]
 pub(crate) struct Unwinding(pub(crate) bool);
 
-/// Guard: the lender's stack frame stays until the lent closure has run or was dropped.
-struct UntilDone<'a, S, W: Fn(&S, Unwinding)> {
-    done: &'a AtomicBool,
-    published: S,
-    settle: W,
-    unwinding: Unwinding,
-}
-
-impl<S, W: Fn(&S, Unwinding)> Drop for UntilDone<'_, S, W> {
-    fn drop(&mut self) {
-        while !self.done.load(Ordering::Acquire) {
-            (self.settle)(&self.published, self.unwinding);
+/// Runs `during`, and returns or unwinds as soon as `is_done` returns true. Until then it calls `settle`,
+/// again and again.
+#[inline]
+fn keep_frame<A>(during: impl FnOnce() -> A, is_done: impl Fn() -> bool, settle: impl Fn(Unwinding)) -> A {
+    let unwinding = Cell::new(true);
+    let _until_done = OnDrop(|| {
+        while !is_done() {
+            settle(Unwinding(unwinding.get()));
         }
-    }
+    });
+    let result = during();
+    unwinding.set(false);
+    result
 }
 
 struct StackJob<F, R> {
@@ -173,7 +163,7 @@ unsafe fn end<F: FnOnce() -> R + Send, R: Send>(frame: NonNull<()>, run: bool) {
 
 /// Closures that borrow for `'scope`. They are lent only while [`keep`](Self::keep) runs.
 pub(crate) struct ScopedJobs<'scope> {
-    record: Arc<ScopeRecord>,
+    record: Arc<Mutex<ScopeRecord>>,
     /// Invariant in `'scope`: the compiler must neither shorten nor prolong it.
     scope: PhantomData<&'scope mut &'scope ()>,
 }
@@ -181,11 +171,6 @@ pub(crate) struct ScopedJobs<'scope> {
 /// The state of a scope's loans, without the lifetime.
 #[derive(Default)]
 pub(crate) struct ScopeRecord {
-    state: Mutex<ScopeRecordState>,
-}
-
-#[derive(Default)]
-struct ScopeRecordState {
     is_open: bool,
     /// The number of closures that have not begun or are running.
     lent: usize,
@@ -199,22 +184,12 @@ struct ScopeRecordState {
 /// The place of a closure until a thread takes it.
 struct ScopedJobSlot {
     closure: Mutex<Option<Box<dyn FnOnce() + Send>>>,
-    record: Arc<ScopeRecord>,
+    record: Arc<Mutex<ScopeRecord>>,
 }
 
 /// A reference to a lent closure. Perhaps another thread has taken the closure already. If not, dropping the
 /// reference drops the closure.
 pub(crate) struct ScopedJob(Arc<ScopedJobSlot>);
-
-/// The lender's right to take a closure back.
-pub(crate) struct Claim(Arc<ScopedJobSlot>);
-
-impl Claim {
-    /// Drops the closure. Returns false if another thread has taken it.
-    pub(crate) fn revoke(self) -> bool {
-        ScopedJobSlot::end(&self.0, false)
-    }
-}
 
 impl<'scope> ScopedJobs<'scope> {
     pub(crate) fn new() -> Self {
@@ -224,134 +199,102 @@ impl<'scope> ScopedJobs<'scope> {
     /// Runs `during`, and returns or unwinds when each closure lent meanwhile has run or was dropped. Until
     /// then it calls `settle`, which takes closures back, or waits.
     pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(Unwinding)) -> A {
-        let mut until_done = UntilSettled { record: &self.record, settle, unwinding: Unwinding(true) };
-        self.record.state.lock().is_open = true;
-        let result = during();
-        until_done.unwinding = Unwinding(false);
-        drop(until_done);
-        result
+        self.record.lock().is_open = true;
+        let are_settled = || {
+            let mut record = self.record.lock();
+            record.is_open = record.lent > 0;
+            !record.is_open
+        };
+        keep_frame(during, are_settled, settle)
     }
 
-    /// Lends a closure, which must catch its own panics. With the claim, the lender can take the closure
-    /// back.
+    /// Lends a closure, which must catch its own panics. The second result takes the closure back: it drops
+    /// the closure, or returns false if another thread has taken it.
     ///
     /// # Panics
     /// Outside [`keep`](Self::keep).
-    pub(crate) fn lend(&self, f: impl FnOnce() + Send + 'scope) -> (ScopedJob, Claim) {
+    pub(crate) fn lend(&self, f: impl FnOnce() + Send + 'scope) -> (ScopedJob, impl FnOnce() -> bool) {
         let f: Box<dyn FnOnce() + Send + 'scope> = Box::new(f);
         // SAFETY: `keep` returns only when the closure was dropped or has run (invariant 1). `'scope` is
         // alive until then, since a `ScopedJobs<'scope>` is an argument of `keep`. Before another thread can
         // reach the closure, the assertion below checks that `keep` is running.
         let f: Box<dyn FnOnce() + Send> = unsafe { mem::transmute(f) };
         let slot = Arc::new(ScopedJobSlot { closure: Mutex::new(Some(f)), record: Arc::clone(&self.record) });
-        let mut state = self.record.state.lock();
-        assert!(state.is_open, "the scope is over");
-        state.lent += 1;
-        state.unbegun.push_back(Arc::clone(&slot));
-        let lender = state.lender.take(); // perhaps it runs this closure itself
-        drop(state);
-        if let Some(lender) = lender {
-            lender.wake();
-        }
-        (ScopedJob(Arc::clone(&slot)), Claim(slot))
+        let mut record = self.record.lock();
+        assert!(record.is_open, "the scope is over");
+        record.lent += 1;
+        record.unbegun.push_back(Arc::clone(&slot));
+        let lender = record.lender.take(); // perhaps it runs this closure itself
+        drop(record);
+        lender.into_iter().for_each(Waker::wake);
+        (ScopedJob(Arc::clone(&slot)), move || ScopedJobSlot::end(&slot, false))
     }
 
     /// Takes back the first lent closure that has not begun.
     pub(crate) fn take_back(&self) -> Option<ScopedJob> {
-        let slot = self.record.state.lock().unbegun.pop_front();
+        let slot = self.record.lock().unbegun.pop_front();
         slot.map(ScopedJob)
     }
 
     pub(crate) fn has_unbegun(&self) -> bool {
-        !self.record.state.lock().unbegun.is_empty()
+        !self.record.lock().unbegun.is_empty()
     }
 
-    pub(crate) fn record(&self) -> &Arc<ScopeRecord> {
+    pub(crate) fn record(&self) -> &Arc<Mutex<ScopeRecord>> {
         &self.record
     }
 
     /// Returns whether all lent closures have run or were dropped. If not, the waker is called later, when
     /// they have.
     pub(crate) fn are_settled(&self, waker: &Waker) -> bool {
-        let mut state = self.record.state.lock();
-        if state.lent > 0 {
-            state.lender = Some(waker.clone());
+        let mut record = self.record.lock();
+        if record.lent > 0 {
+            record.lender = Some(waker.clone());
         }
-        state.lent == 0
+        record.lent == 0
     }
 }
 
 impl ScopeRecord {
-    /// Notes that the calling thread has taken the closure of this slot.
-    fn begin(&self, slot: &Arc<ScopedJobSlot>) -> RunningScopedJob<'_> {
-        let thread = this_thread();
-        let mut state = self.state.lock();
-        state.running.push(thread);
-        // The search starts at the front, because threads take most closures in the order in which they were
-        // lent.
-        let place = state.unbegun.iter().position(|other| Arc::ptr_eq(other, slot));
-        let known = place.and_then(|place| state.unbegun.remove(place));
-        drop(state);
-        drop(known);
-        RunningScopedJob(self, thread)
-    }
-
     /// Returns the threads on which closures run.
     pub(crate) fn threads(&self) -> Vec<ThreadKey> {
-        self.state.lock().running.clone()
-    }
-}
-
-/// Guard: the scope stays until each lent closure has run or was dropped.
-struct UntilSettled<'a, W: Fn(Unwinding)> {
-    record: &'a ScopeRecord,
-    settle: W,
-    unwinding: Unwinding,
-}
-
-impl<W: Fn(Unwinding)> Drop for UntilSettled<'_, W> {
-    fn drop(&mut self) {
-        loop {
-            let mut state = self.record.state.lock();
-            if state.lent == 0 {
-                state.is_open = false;
-                return;
-            }
-            drop(state);
-            (self.settle)(self.unwinding);
-        }
-    }
-}
-
-/// A closure that a thread has taken. The closure counts as lent until this value is dropped, which happens
-/// after the drop of the closure itself.
-struct RunningScopedJob<'a>(&'a ScopeRecord, ThreadKey);
-
-impl Drop for RunningScopedJob<'_> {
-    fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        state.lent -= 1;
-        let place = state.running.iter().position(|&thread| thread == self.1).expect("begin added it");
-        state.running.swap_remove(place);
-        let lender = if state.lent == 0 { state.lender.take() } else { None };
-        drop(state);
-        if let Some(lender) = lender {
-            lender.wake();
-        }
+        self.running.clone()
     }
 }
 
 impl ScopedJobSlot {
+    /// Consumes the closure: runs it, or drops it. Returns false if another thread has taken it.
     fn end(this: &Arc<Self>, run: bool) -> bool {
         let taken = this.closure.lock().take();
         let Some(closure) = taken else { return false };
-        let _taken = this.record.begin(this);
+        let thread = this_thread();
+        this.begin(thread);
+        // Neither call unwinds. The closure counts as lent until it has been dropped.
         if run {
             discard(contain(closure));
         } else {
             discard(closure);
         }
+        let mut record = this.record.lock();
+        record.lent -= 1;
+        let place = record.running.iter().position(|&other| other == thread).expect("begin added it");
+        record.running.swap_remove(place);
+        let lender = if record.lent == 0 { record.lender.take() } else { None };
+        drop(record);
+        lender.into_iter().for_each(Waker::wake);
         true
+    }
+
+    /// Notes that this thread has taken the closure.
+    fn begin(self: &Arc<Self>, thread: ThreadKey) {
+        let mut record = self.record.lock();
+        record.running.push(thread);
+        // The search starts at the front, because threads take most closures in the order in which they were
+        // lent.
+        let place = record.unbegun.iter().position(|other| Arc::ptr_eq(other, self));
+        let known = place.and_then(|place| record.unbegun.remove(place));
+        drop(record);
+        drop(known);
     }
 }
 

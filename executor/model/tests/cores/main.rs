@@ -104,6 +104,14 @@ mod panics {
     pub(crate) fn discard<T>(value: T) {
         drop(value);
     }
+
+    pub(crate) struct OnDrop<F: FnMut()>(pub(crate) F);
+
+    impl<F: FnMut()> Drop for OnDrop<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
 }
 
 mod ids {
