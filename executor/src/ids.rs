@@ -120,7 +120,7 @@ pub(crate) fn this_thread() -> ThreadKey {
 }
 
 /// The place of a task, or of the holder of a thing that threads wait for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Location {
     /// At a place where a thread can run the task at any time.
     Elsewhere,

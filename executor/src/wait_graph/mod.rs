@@ -66,7 +66,7 @@ use crate::sync::{Arc, Mutex, lazy_static};
 use crate::task::TaskLabel;
 use crate::waiting::awaited::{self, Awaited, Detector, Relief};
 use crate::waiting::parker::{Deadline, Parker};
-use crate::waiting::queue_owner::{PoolOwner, QueueOwner, ServedBy};
+use crate::waiting::queue_owner::{QueueOwner, ServedBy};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::worker_context::{self, PoolWorker, RoleGuard};
 
@@ -79,15 +79,12 @@ lazy_static! {
 /// The queue owners that were asked under the lock. They are kept here, so that they are dropped only after
 /// the lock has been released.
 #[derive(Default)]
-struct Used {
-    owners: Vec<Arc<dyn QueueOwner>>,
-    pools: Vec<Arc<dyn PoolOwner>>,
-}
+struct Used(Vec<Arc<dyn QueueOwner>>);
 
 impl Used {
     fn owner(&mut self, queue: QueueId) -> Option<&Arc<dyn QueueOwner>> {
-        self.owners.push(queue.owner()?);
-        self.owners.last()
+        self.0.push(queue.owner()?);
+        self.0.last()
     }
 
     fn served_by(&mut self, queue: QueueId) -> Option<ServedBy> {
@@ -114,11 +111,9 @@ struct WaitGraph;
 
 impl Detector for WaitGraph {
     fn sleep(&self, what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<(), Starvation> {
-        let _known = match about_to_sleep(what, parker, relief)? {
-            Verdict::Sleep(known) => known,
-            Verdict::LookAgain => return Ok(()),
-        };
-        parker.sleep(Deadline::NEVER);
+        if let Some(_known) = about_to_sleep(what, parker, relief)? {
+            parker.sleep(Deadline::NEVER);
+        }
         Ok(())
     }
 }
@@ -143,20 +138,17 @@ pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> RoleGuard {
     worker_context::drain_for(drain, task)
 }
 
-/// What a thread that is about to sleep must do.
-enum Verdict {
-    /// Sleep. The thread must keep this registration until after the sleep.
-    Sleep(Known),
-    LookAgain,
-}
-
-/// Decides whether the calling thread, which waits for `what`, sleeps or looks again. Fails if the wait can
-/// never end.
-fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<Verdict, Starvation> {
+/// Decides whether the calling thread, which waits for `what`, sleeps. If so, the thread must keep the result
+/// until after the sleep. `None`: the thread must look again. Fails if the wait can never end.
+fn about_to_sleep(
+    what: Awaited,
+    parker: &Arc<Parker>,
+    relief: &mut Relief,
+) -> Result<Option<Known>, Starvation> {
     let key = this_thread();
     let mut wait = SleepingThread::of_this_thread(what, parker);
     if relief::help_again(&wait) {
-        return Ok(Verdict::LookAgain);
+        return Ok(None);
     }
     let mut tried = false;
     loop {
@@ -168,23 +160,23 @@ fn about_to_sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> R
         let first_look = waiting.closed_from(key, &mut used);
         let second_look = first_look.and_then(|_| waiting.closed_from(key, &mut used));
         let Some(closed) = second_look else {
-            return Ok(Verdict::Sleep(Known { key, _asleep: asleep }));
+            return Ok(Some(Known { key, _asleep: asleep }));
         };
         // Since this thread tried, another thread may have got help. Then this thread may be able to go on,
         // too.
         let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
         if is_hopeless && !waiting.can_be_given_up(key) {
             waiting.wake_those_that_can_give_up(&closed);
-            return Ok(Verdict::Sleep(Known { key, _asleep: asleep }));
+            return Ok(Some(Known { key, _asleep: asleep }));
         }
         let found = is_hopeless.then(|| waiting.report(&closed));
         wait = waiting.leave(key).expect("it was entered above");
         drop(waiting);
-        if let Some(found) = found {
-            return Err(found.starvation(&wait));
+        if let Some(starvation) = found {
+            return Err(report::announced(starvation, &wait));
         }
         if relief::give(relief, &wait, &closed) {
-            return Ok(Verdict::LookAgain);
+            return Ok(None);
         }
         tried = true;
     }

@@ -8,29 +8,20 @@ use crate::waiting::awaited::{Awaited, ComesFrom};
 use crate::waiting::queue_owner::ServedBy;
 use crate::waiting::starvation::{Starvation, StarvedWait, TaskRef, WaitsFor};
 
-/// A circle of waits, the waits that lead to it, and the other waits that were found.
-pub(super) struct Circle {
-    chain: Vec<StarvedWait>,
-    closes_at: usize,
-    others: Vec<StarvedWait>,
-}
-
-impl Circle {
-    /// Makes the report for the thread that was about to wait. Called without the lock.
-    pub(super) fn starvation(self, wait: &SleepingThread) -> Starvation {
-        let pool = wait.context.pool();
-        if let Some(pool) = &pool {
-            pool.has_starved();
-        }
-        let handler = pool.and_then(|pool| pool.panic_handler());
-        let starvation = Starvation::new(self.chain, self.closes_at, self.others, handler);
-        events::starved(&starvation);
-        starvation
+/// Tells the pool of the thread that was about to wait, and the log, of the report. Called without the lock.
+pub(super) fn announced(starvation: Starvation, wait: &SleepingThread) -> Starvation {
+    if let Some(pool) = wait.context.pool() {
+        pool.has_starved();
+        starvation.set_handler(pool.panic_handler());
     }
+    #[cfg(feature = "tracing")]
+    tracing::warn!(target: "executor::starvation", "{}", starvation.line());
+    starvation
 }
 
 impl WaitingThreads {
-    pub(super) fn report(&self, closed: &Closed) -> Circle {
+    /// Returns a report of a circle of waits, the waits that lead to it, and the other waits that were found.
+    pub(super) fn report(&self, closed: &Closed) -> Starvation {
         let mut chain = vec![closed.threads[0]];
         let closes_at = loop {
             let next = self.held_up_by(&chain);
@@ -44,7 +35,7 @@ impl WaitingThreads {
         };
         let others = closed.threads.iter().filter(|key| !chain.contains(key));
         let others = others.map(|&key| self.describe(key)).collect();
-        Circle { chain: chain.iter().map(|&key| self.describe(key)).collect(), closes_at, others }
+        Starvation::new(chain.iter().map(|&key| self.describe(key)).collect(), closes_at, others)
     }
 
     /// Returns a thread that holds up the last thread of the chain. Prefers a thread that is in the chain
@@ -130,20 +121,4 @@ impl WaitingThreads {
 
 fn name_of(queue: QueueId) -> String {
     queue.owner().map_or_else(|| "a pool that is gone".to_owned(), |owner| owner.name())
-}
-
-/// Events of starvation in the log, written outside all locks by the thread that waited.
-#[cfg(feature = "tracing")]
-mod events {
-    use crate::waiting::starvation::Starvation;
-
-    pub(super) fn starved(starvation: &Starvation) {
-        tracing::warn!(target: "executor::starvation", "{}", starvation.line());
-    }
-}
-#[cfg(not(feature = "tracing"))]
-mod events {
-    use crate::waiting::starvation::Starvation;
-
-    pub(super) fn starved(_starvation: &Starvation) {}
 }

@@ -32,13 +32,13 @@ impl WaitingThreads {
     pub(super) fn closed_from(&self, key: ThreadKey, used: &mut Used) -> Option<Closed> {
         let mut search = GraphSearch {
             waiting: self,
-            to_visit: VecDeque::from([GraphNode::Thread(key)]),
+            to_visit: VecDeque::from([Location::On(key)]),
             seen: BTreeSet::new(),
             closed: Closed { threads: Vec::new(), pools: Vec::new() },
             used,
         };
-        while let Some(node) = search.to_visit.pop_front() {
-            search.visit(node)?;
+        while let Some(place) = search.to_visit.pop_front() {
+            search.visit(place)?;
         }
         Some(search.closed)
     }
@@ -62,42 +62,26 @@ impl WaitingThreads {
     }
 }
 
-/// A node of the search. The search visits each node once.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum GraphNode {
-    Thread(ThreadKey),
-    Queue(QueueId),
-}
-
-impl GraphNode {
-    /// Returns the node for a place, or `None` if something at that place can go on.
-    fn at(place: Location) -> Option<Self> {
-        match place {
-            Location::Elsewhere => None,
-            Location::In(queue) => Some(Self::Queue(queue)),
-            Location::On(thread) => Some(Self::Thread(thread)),
-        }
-    }
-}
-
 struct GraphSearch<'a> {
     waiting: &'a WaitingThreads,
-    to_visit: VecDeque<GraphNode>,
-    seen: BTreeSet<GraphNode>,
+    to_visit: VecDeque<Location>,
+    /// The search visits each place once.
+    seen: BTreeSet<Location>,
     closed: Closed,
     used: &'a mut Used,
 }
 
 impl GraphSearch<'_> {
-    /// Visits a node, and notes which nodes to visit next. Returns `None` if something at this node can go
+    /// Visits a place, and notes which places to visit next. Returns `None` if something at this place can go
     /// on.
-    fn visit(&mut self, node: GraphNode) -> Option<()> {
-        if !self.seen.insert(node) {
+    fn visit(&mut self, place: Location) -> Option<()> {
+        if !self.seen.insert(place) {
             return Some(());
         }
-        match node {
-            GraphNode::Thread(key) => self.visit_thread(key),
-            GraphNode::Queue(id) => self.visit_queue(id),
+        match place {
+            Location::Elsewhere => None,
+            Location::On(key) => self.visit_thread(key),
+            Location::In(id) => self.visit_queue(id),
         }
     }
 
@@ -112,7 +96,8 @@ impl GraphSearch<'_> {
 
     fn visit_queue(&mut self, id: QueueId) -> Option<()> {
         match self.used.served_by(id)? {
-            ServedBy::DrainTask(place) => self.to_visit.push_back(GraphNode::at(place)?),
+            ServedBy::DrainTask(Location::Elsewhere) => return None,
+            ServedBy::DrainTask(place) => self.to_visit.push_back(place),
             ServedBy::Threads(pool) => {
                 let id = id.of_all_lanes(); // the lanes of one owner are visited once
                 if self.closed.pools.iter().any(|(known, _)| *known == id) {
@@ -122,7 +107,7 @@ impl GraphSearch<'_> {
                 if !pool.waits_for_threads(threads.len()) {
                     return None;
                 }
-                self.to_visit.extend(threads.into_iter().map(GraphNode::Thread));
+                self.to_visit.extend(threads.into_iter().map(Location::On));
                 self.closed.pools.push((id, pool));
             }
         }
@@ -135,10 +120,10 @@ impl GraphSearch<'_> {
         }
         self.to_visit.push_back(match task.state() {
             TaskState::Pending => match task.queue() {
-                Some(queue) => GraphNode::Queue(queue),
-                None => GraphNode::Thread(self.waiting.running(task.id())?), // in the hook before its run
+                Some(queue) => Location::In(queue),
+                None => Location::On(self.waiting.running(task.id())?), // in the hook before its run
             },
-            TaskState::Running => GraphNode::Thread(self.waiting.running(task.id())?),
+            TaskState::Running => Location::On(self.waiting.running(task.id())?),
             _ => return None,
         });
         Some(())
@@ -151,11 +136,11 @@ impl GraphSearch<'_> {
             ComesFrom::Room(queue) => {
                 // As soon as there is room, the first waiter for room is woken, and counts as a thread that
                 // can go on.
-                self.to_visit.push_back(GraphNode::Queue(*queue));
+                self.to_visit.push_back(Location::In(*queue));
                 Some(())
             }
             ComesFrom::Places(places) => {
-                self.to_visit.extend(places.iter().copied().filter_map(GraphNode::at));
+                self.to_visit.extend(places);
                 (!places.is_empty() && !places.contains(&Location::Elsewhere)).then_some(())
             }
         }
@@ -167,7 +152,7 @@ impl GraphSearch<'_> {
         let mut found = 0;
         for (key, running) in self.waiting.running_of(collector) {
             found += running;
-            self.to_visit.push_back(GraphNode::Thread(key));
+            self.to_visit.push_back(Location::On(key));
         }
         for id in self.waiting.queues_to_ask(collector) {
             if self.goes_on(id) {
@@ -176,7 +161,7 @@ impl GraphSearch<'_> {
             let queued = self.used.owner(id).map_or(0, |owner| owner.queued_of(id, collector));
             if queued > 0 {
                 found += queued;
-                self.to_visit.push_back(GraphNode::Queue(id));
+                self.to_visit.push_back(Location::In(id));
             }
         }
         (found >= tasks).then_some(())

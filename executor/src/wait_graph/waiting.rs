@@ -17,12 +17,7 @@ pub(super) struct SleepingThread {
     pub(super) context: WorkerContext,
     pub(super) what: Awaited,
     pub(super) parker: Arc<Parker>,
-    entries: IndexKeys,
-}
-
-/// The keys under which a thread is in the index.
-#[derive(Default)]
-struct IndexKeys {
+    // The keys under which the thread is in the index.
     tasks: Vec<TaskId>,
     pools: Vec<QueueId>,
     collectors: Vec<usize>,
@@ -31,12 +26,15 @@ struct IndexKeys {
 impl SleepingThread {
     pub(super) fn of_this_thread(what: Awaited, parker: &Arc<Parker>) -> Self {
         let context = WorkerContext::of_this_thread();
-        let entries = IndexKeys {
+        Self {
+            thread: thread::current(),
+            what,
+            parker: Arc::clone(parker),
             tasks: context.tasks().collect(),
             pools: context.pools().collect(),
             collectors: context.collectors().collect(),
-        };
-        Self { thread: thread::current(), context, what, parker: Arc::clone(parker), entries }
+            context,
+        }
     }
 }
 
@@ -50,7 +48,7 @@ pub(super) struct WaitingThreads {
 
 impl WaitingThreads {
     pub(super) fn enter(&mut self, key: ThreadKey, wait: SleepingThread) {
-        let IndexKeys { tasks, pools, collectors } = &wait.entries;
+        let SleepingThread { tasks, pools, collectors, .. } = &wait;
         self.by_task.extend(tasks.iter().map(|&task| (task, key)));
         for &pool in pools {
             self.by_pool.entry(pool).or_default().insert(key);
@@ -64,7 +62,7 @@ impl WaitingThreads {
     /// Takes a thread out. Gives all memory back when no thread waits any more.
     pub(super) fn leave(&mut self, key: ThreadKey) -> Option<SleepingThread> {
         let wait = self.threads.remove(&key)?;
-        let IndexKeys { tasks, pools, collectors } = &wait.entries;
+        let SleepingThread { tasks, pools, collectors, .. } = &wait;
         for task in tasks {
             self.by_task.remove(task);
         }
@@ -126,10 +124,10 @@ impl WaitingThreads {
     /// Tells the pools of a thread how many of their threads wait now. If all threads of a pool wait, the
     /// pool tells `wait_graph` when the next task comes.
     pub(super) fn note_full_pools(&self, key: ThreadKey, used: &mut Used) {
-        for &id in &self.threads[&key].entries.pools {
+        for &id in &self.threads[&key].pools {
             if let Some(pool) = id.pool() {
                 pool.waits_for_threads(self.working_for(id).count());
-                used.pools.push(pool);
+                used.0.push(pool);
             }
         }
     }

@@ -71,23 +71,21 @@ pub(crate) enum ComesFrom {
 /// The spare threads that pools have started so that a wait can end. Dropping this dismisses them.
 #[derive(Default)]
 pub(crate) struct Relief {
-    spares: Vec<Spare>,
+    /// The pool of each spare thread.
+    spares: Vec<Arc<dyn PoolOwner>>,
 }
 
 impl Relief {
     /// Notes that the pool has started a thread beyond its maximum. The pool dismisses that thread at the end
     /// of the wait.
     pub(crate) fn add_spare_of(&mut self, pool: &Arc<dyn PoolOwner>) {
-        self.spares.push(Spare(Arc::clone(pool)));
+        self.spares.push(Arc::clone(pool));
     }
 }
 
-/// A thread beyond the maximum of a pool.
-struct Spare(Arc<dyn PoolOwner>);
-
-impl Drop for Spare {
+impl Drop for Relief {
     fn drop(&mut self) {
-        self.0.dismiss_spare();
+        self.spares.iter().for_each(|pool| pool.dismiss_spare());
     }
 }
 

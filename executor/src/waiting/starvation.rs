@@ -255,14 +255,14 @@ struct StarvationChain {
 }
 
 impl Starvation {
-    pub(crate) fn new(
-        chain: Vec<StarvedWait>,
-        closes_at: usize,
-        others: Vec<StarvedWait>,
-        handler: Option<Arc<dyn PanicHandler>>,
-    ) -> Self {
-        let (read, handler) = (AtomicBool::new(false), Mutex::new(handler));
+    pub(crate) fn new(chain: Vec<StarvedWait>, closes_at: usize, others: Vec<StarvedWait>) -> Self {
+        let (read, handler) = (AtomicBool::new(false), Mutex::default());
         Self(Arc::new(StarvationChain { chain, closes_at, others, read, handler }))
+    }
+
+    /// Sets the handler that gets the report if no code reads it.
+    pub(crate) fn set_handler(&self, handler: Option<Arc<dyn PanicHandler>>) {
+        *self.0.handler.lock() = handler;
     }
 
     /// Returns the waits of the report in order: each wait is held up by the next wait in the list. The first
@@ -406,7 +406,7 @@ mod tests {
             thread: None,
             ..wait(0, "", "", WaitsFor::OneOf { tasks: 2, pools: vec![] })
         };
-        let report = Starvation::new(chain, 1, vec![callback, wait(11, "b", "q-thread-1", room())], None);
+        let report = Starvation::new(chain, 1, vec![callback, wait(11, "b", "q-thread-1", room())]);
         let picture = "\
 starvation deadlock: tasks wait for each other
     book (#7)   on p-thread-3
