@@ -525,31 +525,28 @@ struct VTable {
     drop: unsafe fn(*mut Words),
 }
 
-struct Stored<F>(std::marker::PhantomData<F>);
+/// # Safety
+/// `data` holds a valid `F`, which is taken out by this call.
+unsafe fn call_stored<F: FnOnce()>(data: *mut Words) {
+    // SAFETY: the caller promises a valid `F`; `fits` was checked when it was stored, so it is aligned.
+    let f = unsafe { data.cast::<F>().read() };
+    f();
+}
 
-impl<F: FnOnce() + Send + 'static> Stored<F> {
-    const FITS: bool = size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>();
-    const VTABLE: VTable = VTable { call: Self::call, drop: Self::drop };
+/// # Safety
+/// `data` holds a valid `F`, which is taken out by this call.
+unsafe fn drop_stored<F>(data: *mut Words) {
+    // SAFETY: as in `call_stored`.
+    unsafe { data.cast::<F>().drop_in_place() };
+}
 
-    /// # Safety
-    /// `data` holds a valid `F`, which is taken out by this call.
-    unsafe fn call(data: *mut Words) {
-        // SAFETY: the caller promises a valid `F`; `FITS` was checked when it was stored, so it is aligned.
-        let f = unsafe { data.cast::<F>().read() };
-        f();
-    }
-
-    /// # Safety
-    /// `data` holds a valid `F`, which is taken out by this call.
-    unsafe fn drop(data: *mut Words) {
-        // SAFETY: as in `call`.
-        unsafe { data.cast::<F>().drop_in_place() };
-    }
+const fn fits<F>() -> bool {
+    size_of::<F>() <= size_of::<Words>() && align_of::<F>() <= align_of::<Words>()
 }
 
 impl Closure {
     fn new<F: FnOnce() + Send + 'static>(f: F) -> Self {
-        if Stored::<F>::FITS {
+        if const { fits::<F>() } {
             Self::in_place(f)
         } else {
             Self::in_place(Box::new(f) as Box<dyn FnOnce() + Send>)
@@ -557,13 +554,13 @@ impl Closure {
     }
 
     fn in_place<F: FnOnce() + Send + 'static>(f: F) -> Self {
-        const { assert!(Stored::<Box<dyn FnOnce() + Send>>::FITS) };
-        assert!(Stored::<F>::FITS, "the caller checks that it fits");
+        const { assert!(fits::<Box<dyn FnOnce() + Send>>()) };
+        assert!(const { fits::<F>() }, "the caller checks that it fits");
         let mut data: Words = [MaybeUninit::uninit(); 3];
-        // SAFETY: `FITS` says that `data` is large enough and aligned for an `F`. Invariant 1 holds from here
+        // SAFETY: `fits` says that `data` is large enough and aligned for an `F`. Invariant 1 holds from here
         // on.
         unsafe { data.as_mut_ptr().cast::<F>().write(f) };
-        Self { vtable: &Stored::<F>::VTABLE, data }
+        Self { vtable: const { &VTable { call: call_stored::<F>, drop: drop_stored::<F> } }, data }
     }
 
     #[inline]

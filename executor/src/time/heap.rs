@@ -42,9 +42,6 @@
 
 use crate::sync::Instant;
 
-/// The time, and how many entries were inserted before this one. So no two keys are equal.
-type EntryKey = (Instant, u64);
-
 const CHILDREN: usize = 4;
 
 /// How many slots stay for the next entries when the heap is empty.
@@ -59,7 +56,8 @@ pub(crate) struct Heap<W> {
 
 #[derive(Clone, Copy)]
 struct HeapNode {
-    key: EntryKey,
+    /// The time, and how many entries were inserted before this one. So no two keys are equal.
+    key: (Instant, u64),
     slot: usize,
 }
 

@@ -52,7 +52,7 @@ pub(crate) type TimerCallback = Box<dyn FnOnce() + Send>;
 type TimerJob = Box<dyn FnOnce() -> Option<TimerCallback> + Send>;
 
 lazy_static! {
-    static ref OF_THE_PROCESS: Timer = Timer::new();
+    static ref OF_THE_PROCESS: Arc<Timer> = Timer::new();
 }
 
 /// Registers a job for `deadline`, or for as soon as possible if the deadline has passed. The job runs on a
@@ -65,10 +65,6 @@ pub(crate) fn at(
 }
 
 struct Timer {
-    shared: Arc<TimerShared>,
-}
-
-struct TimerShared {
     state: Mutex<TimerData>,
     /// Wakes the watcher, because there is an earlier deadline, or no deadline is left.
     changed: Condvar,
@@ -109,39 +105,38 @@ impl TimerWatch {
 }
 
 impl Timer {
-    fn new() -> Self {
+    fn new() -> Arc<Self> {
         let state =
             TimerData { jobs: Heap::new(), registered: 0, watch: TimerWatch::Nobody, spares: 0, threads: 0 };
-        let shared = TimerShared {
+        Arc::new(Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
             wanted: Condvar::new(),
             in_user_code: AtomicUsize::new(0),
-        };
-        Self { shared: Arc::new(shared) }
+        })
     }
 
-    fn at(&self, deadline: Instant, job: TimerJob) -> TimerEntry {
-        let mut state = self.shared.state.lock();
+    fn at(self: &Arc<Self>, deadline: Instant, job: TimerJob) -> TimerEntry {
+        let mut state = self.state.lock();
         state.registered += 1;
         let number = state.registered;
         let slot = state.jobs.insert(deadline, (number, job));
         match state.watch {
-            TimerWatch::Nobody => self.shared.summon(state),
+            TimerWatch::Nobody => self.summon(state),
             TimerWatch::Asleep(until) if deadline < until => {
                 state.watch = TimerWatch::Awake;
-                self.shared.changed.notify_one();
+                self.changed.notify_one();
             }
             TimerWatch::Asleep(_) | TimerWatch::Wanted | TimerWatch::Awake => {}
         }
-        TimerEntry { shared: Arc::clone(&self.shared), slot, number }
+        TimerEntry { timer: Arc::clone(self), slot, number }
     }
 }
 
 /// The registration of a job. Its drop removes the job. The drop does not wait for a job that runs.
 #[must_use = "dropping it takes the job back at once"]
 pub(crate) struct TimerEntry {
-    shared: Arc<TimerShared>,
+    timer: Arc<Timer>,
     slot: usize,
     /// The number of the job: once the job has begun, the slot may have another job.
     number: u64,
@@ -149,21 +144,21 @@ pub(crate) struct TimerEntry {
 
 impl Drop for TimerEntry {
     fn drop(&mut self) {
-        let mut state = self.shared.state.lock();
+        let mut state = self.timer.state.lock();
         let job = state.jobs.remove_if(self.slot, |&(number, _)| number == self.number);
         if let TimerWatch::Asleep(until) = state.watch
             && state.jobs.is_empty()
             && until > Instant::now() + LINGER
         {
             state.watch = TimerWatch::Awake;
-            self.shared.changed.notify_one();
+            self.timer.changed.notify_one();
         }
         drop(state);
         discard(job);
     }
 }
 
-impl TimerShared {
+impl Timer {
     /// Makes a thread take the watch.
     fn summon(self: &Arc<Self>, mut state: MutexGuard<'_, TimerData>) {
         state.watch = TimerWatch::Wanted;
@@ -179,8 +174,8 @@ impl TimerShared {
         }
         state.threads += 1;
         drop(state);
-        let shared = Arc::clone(self);
-        let started = thread::Builder::new().name("executor-timer".to_owned()).spawn(move || shared.serve());
+        let timer = Arc::clone(self);
+        let started = thread::Builder::new().name("executor-timer".to_owned()).spawn(move || timer.serve());
         if started.is_err() {
             let mut state = self.state.lock();
             state.threads -= 1;
@@ -351,7 +346,7 @@ mod tests {
                 // Of the two threads, one watches again and the other is a spare.
                 let settled =
                     |state: &TimerData| state.spares == 1 && matches!(state.watch, TimerWatch::Asleep(_));
-                while !settled(&timer.shared.state.lock()) {
+                while !settled(&timer.state.lock()) {
                     thread::yield_now();
                 }
                 drop(entry);
@@ -359,7 +354,7 @@ mod tests {
             })
             .collect();
         assert!(threads.len() <= 2, "{threads:?}");
-        assert_eq!(timer.shared.in_user_code.load(Ordering::Relaxed), 0);
+        assert_eq!(timer.in_user_code.load(Ordering::Relaxed), 0);
         drop(far);
     }
 
@@ -370,7 +365,7 @@ mod tests {
             let (timer, (to, told)) = (Timer::new(), mpsc::channel());
             let far = timer.at(Instant::now() + Duration::from_hours(1), Box::new(|| None));
             let first = timer.at(Instant::now(), Box::new(|| Some(Box::new(|| ()))));
-            while timer.shared.state.lock().spares == 0 {
+            while timer.state.lock().spares == 0 {
                 thread::yield_now();
             }
             let (release, released) = mpsc::channel::<()>();
@@ -392,14 +387,14 @@ mod tests {
     /// callbacks take almost no time.
     #[test]
     fn no_thread_is_started_while_another_one_is_on_its_way() {
-        let shared = Timer::new().shared;
-        shared.state.lock().threads = 1; // this thread is starting, or coming back from user's code
-        shared.summon(shared.state.lock());
-        assert!(shared.state.lock().watch == TimerWatch::Wanted);
-        assert_eq!(shared.state.lock().threads, 1);
-        shared.in_user_code.store(1, Ordering::Relaxed);
-        shared.summon(shared.state.lock());
-        assert_eq!(shared.state.lock().threads, 2);
+        let timer = Timer::new();
+        timer.state.lock().threads = 1; // this thread is starting, or coming back from user's code
+        timer.summon(timer.state.lock());
+        assert!(timer.state.lock().watch == TimerWatch::Wanted);
+        assert_eq!(timer.state.lock().threads, 1);
+        timer.in_user_code.store(1, Ordering::Relaxed);
+        timer.summon(timer.state.lock());
+        assert_eq!(timer.state.lock().threads, 2);
     }
 
     #[test]
@@ -408,7 +403,7 @@ mod tests {
         let soon = Instant::now() + Duration::from_hours(1);
         let entries: Vec<_> = (0..1_000).map(|n| timer.at(soon, tell(&to, n))).collect();
         drop(entries);
-        assert_eq!(timer.shared.state.lock().jobs.len(), 0);
+        assert_eq!(timer.state.lock().jobs.len(), 0);
         drop(to);
         assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Disconnected), "the jobs were dropped");
     }
@@ -421,16 +416,17 @@ mod tests {
         let second = timer.at(Instant::now() + Duration::from_hours(1), tell(&to, ()));
         assert_eq!(first.slot, second.slot);
         drop(first);
-        assert_eq!(timer.shared.state.lock().jobs.len(), 1);
+        assert_eq!(timer.state.lock().jobs.len(), 1);
         drop(second);
-        assert_eq!(timer.shared.state.lock().jobs.len(), 0);
+        assert_eq!(timer.state.lock().jobs.len(), 0);
     }
 
     /// Without the wake-up, the watcher would sleep for a hundred years, although the heap is empty.
     #[test]
     fn who_takes_the_last_one_back_wakes_a_watcher_that_would_sleep_for_long() {
         let timer = Timer::new();
-        let sleeps_for_long = || matches!(timer.shared.state.lock().watch, TimerWatch::Asleep(until) if until > Instant::now() + LONG);
+        let sleeps_for_long =
+            || matches!(timer.state.lock().watch, TimerWatch::Asleep(until) if until > Instant::now() + LONG);
         let far = timer.at(Instant::now() + Duration::from_hours(1_000_000), Box::new(|| None));
         while !sleeps_for_long() {
             thread::yield_now();

@@ -54,11 +54,7 @@ use crate::task::outcome::Outcome;
 /// ```
 ///
 /// What a thread did before it gave a permit back is visible to the thread that gets this permit next.
-pub struct Semaphore(Arc<SemaphoreShared>);
-
-struct SemaphoreShared {
-    state: Mutex<SemaphoreState>,
-}
+pub struct Semaphore(Arc<Mutex<SemaphoreState>>);
 
 struct SemaphoreState {
     permits: usize,
@@ -127,7 +123,7 @@ impl Semaphore {
             loose: 0,
             relied_on: false,
         };
-        Self(Arc::new(SemaphoreShared { state: Mutex::new(state) }))
+        Self(Arc::new(Mutex::new(state)))
     }
 
     /// Waits for a permit. Inside [`masked`](crate::masked) no cancellation cuts the wait short.
@@ -187,7 +183,7 @@ impl Semaphore {
 
     /// Takes this number of permits if they are free now, even if other threads wait. Never blocks.
     pub fn try_acquire_many(&self, permits: usize) -> Option<Permit<'_>> {
-        let mut state = self.0.state.lock();
+        let mut state = self.0.lock();
         state.permits = state.permits.checked_sub(permits)?;
         Some(self.permit(&mut state, permits))
     }
@@ -197,7 +193,7 @@ impl Semaphore {
     /// # Panics
     /// If the semaphore would then have more than `usize::MAX` permits.
     pub fn release(&self, permits: usize) {
-        let mut state = self.0.state.lock();
+        let mut state = self.0.lock();
         state.loose = state.loose.saturating_sub(permits);
         state.add(permits);
     }
@@ -222,7 +218,7 @@ impl Semaphore {
     /// If more than `usize::MAX` permits must be removed when they come back.
     #[doc(alias = "reducePermits")]
     pub fn reduce(&self, permits: usize) {
-        let mut state = self.0.state.lock();
+        let mut state = self.0.lock();
         let at_once = permits.min(state.permits);
         state.owed = state.owed.checked_add(permits - at_once).expect("more permits than a usize counts");
         state.permits -= at_once;
@@ -231,14 +227,14 @@ impl Semaphore {
     /// Returns how many permits are free now.
     #[doc(alias = "availablePermits")]
     pub fn available_permits(&self) -> usize {
-        self.0.state.lock().permits
+        self.0.lock().permits
     }
 
     /// Takes all permits that are free now, and returns their number. [`release`](Self::release) gives them
     /// back.
     #[doc(alias = "drainPermits")]
     pub fn drain(&self) -> usize {
-        let mut state = self.0.state.lock();
+        let mut state = self.0.lock();
         let drained = std::mem::take(&mut state.permits);
         state.loose += drained;
         drained
@@ -247,7 +243,7 @@ impl Semaphore {
     /// Returns how many threads wait for permits now.
     #[doc(alias = "getQueueLength")]
     pub fn waiting(&self) -> usize {
-        self.0.state.lock().queue.len()
+        self.0.lock().queue.len()
     }
 
     fn acquire_until(&self, permits: usize, deadline: Deadline) -> Result<Permit<'_>, WaitError> {
@@ -268,12 +264,12 @@ impl Semaphore {
 
     /// Wakes all waiters, so that they look again.
     pub(crate) fn look_again(&self) {
-        self.0.state.lock().queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
+        self.0.lock().queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
     }
 
     /// Returns how many permits belong to tasks.
     pub(crate) fn with_tasks(&self) -> usize {
-        self.0.state.lock().with_tasks.len()
+        self.0.lock().with_tasks.len()
     }
 
     fn wait_for_permits(
@@ -285,7 +281,7 @@ impl Semaphore {
         let mut me = None; // set while this thread is in the queue
         let result = wait_for(deadline, Acquire { semaphore: self, permits, me: &mut me, is_in_vain });
         if let Some(me) = me {
-            let mut state = self.0.state.lock();
+            let mut state = self.0.lock();
             state.queue.leave(me);
             state.look_again(); // this waiter may have blocked the next waiter
         }
@@ -316,7 +312,7 @@ impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
     type Found = Option<Permit<'a>>;
 
     fn look(&mut self, waker: &Waker) -> Option<Option<Permit<'a>>> {
-        let mut state = self.semaphore.0.state.lock();
+        let mut state = self.semaphore.0.lock();
         let first = match *self.me {
             None => state.queue.is_empty() || !state.is_fair,
             Some(me) => state.queue.first().is_some_and(|(first, _)| *first == me),
@@ -348,14 +344,14 @@ impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
 
 /// The permits that a thread of an executor waits for.
 struct Wanted {
-    semaphore: Arc<SemaphoreShared>,
+    semaphore: Arc<Mutex<SemaphoreState>>,
     permits: usize,
     me: Ticket,
 }
 
 impl Source for Wanted {
     fn comes_from(&self) -> ComesFrom {
-        let mut state = self.semaphore.state.lock();
+        let mut state = self.semaphore.lock();
         state.relied_on = true;
         let there = state.permits;
         if there >= self.permits {
@@ -415,7 +411,7 @@ impl SemaphoreState {
 
 impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.0.state.lock();
+        let state = self.0.lock();
         f.debug_struct("Semaphore")
             .field("permits", &state.permits)
             .field("waiting", &state.queue.len())
@@ -453,7 +449,7 @@ impl Permit<'_> {
     pub fn forget(mut self) -> usize {
         let permits = std::mem::take(&mut self.permits);
         if permits > 0 {
-            let mut state = self.semaphore.0.state.lock();
+            let mut state = self.semaphore.0.lock();
             state.let_go(self.holder, permits);
             state.loose += permits;
         }
@@ -489,7 +485,7 @@ impl Permit<'_> {
 /// [`BoundedExecutor`](crate::BoundedExecutor) knows where its permits are.
 #[must_use = "dropping it gives the permit back at once"]
 pub struct OwnedPermit {
-    semaphore: Arc<SemaphoreShared>,
+    semaphore: Arc<Mutex<SemaphoreState>>,
     permits: usize,
 }
 
@@ -499,7 +495,7 @@ impl Permit<'_> {
     pub fn into_owned(mut self) -> OwnedPermit {
         let permits = std::mem::take(&mut self.permits);
         if permits > 0 {
-            let mut state = self.semaphore.0.state.lock();
+            let mut state = self.semaphore.0.lock();
             state.let_go(self.holder, permits);
             state.outside += permits;
         }
@@ -512,7 +508,7 @@ impl OwnedPermit {
     #[expect(clippy::must_use_candidate, reason = "a caller that took one permit knows the number")]
     pub fn forget(mut self) -> usize {
         let permits = std::mem::take(&mut self.permits);
-        let mut state = self.semaphore.state.lock();
+        let mut state = self.semaphore.lock();
         state.outside -= permits;
         state.loose += permits;
         permits
@@ -522,7 +518,7 @@ impl OwnedPermit {
 impl Drop for OwnedPermit {
     fn drop(&mut self) {
         if self.permits > 0 {
-            let mut state = self.semaphore.state.lock();
+            let mut state = self.semaphore.lock();
             state.outside -= self.permits;
             state.add(self.permits);
         }
@@ -538,7 +534,7 @@ impl fmt::Debug for OwnedPermit {
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         if self.permits > 0 {
-            let mut state = self.semaphore.0.state.lock();
+            let mut state = self.semaphore.0.lock();
             state.let_go(self.holder, self.permits);
             state.add(self.permits);
         }
@@ -552,7 +548,7 @@ impl Permit<'_> {
         debug_assert_eq!(self.permits, 1);
         self.permits = 0;
         let semaphore = Arc::clone(&self.semaphore.0);
-        let mut state = semaphore.state.lock();
+        let mut state = semaphore.lock();
         state.let_go(self.holder, 1);
         state.given += 1;
         let number = state.given;
@@ -564,18 +560,18 @@ impl Permit<'_> {
 
 /// A permit that belongs to a task, and not to a thread.
 pub(crate) struct TaskPermit {
-    semaphore: Arc<SemaphoreShared>,
+    semaphore: Arc<Mutex<SemaphoreState>>,
     number: u64,
 }
 
 impl TaskPermit {
     fn is_at(&self, place: Location) {
-        self.semaphore.state.lock().with_tasks.insert(self.number, place);
+        self.semaphore.lock().with_tasks.insert(self.number, place);
     }
 
     /// Gives the permit back. A second call does nothing.
     fn give_back(&self) {
-        let mut state = self.semaphore.state.lock();
+        let mut state = self.semaphore.lock();
         if state.with_tasks.remove(&self.number).is_some() {
             state.add(1);
         }
