@@ -205,6 +205,9 @@ impl Drop for Caught {
 }
 // ANCHOR_END: unread
 
+/// User code that is run once, on any thread.
+pub(crate) type UserCode = Box<dyn FnOnce() + Send>;
+
 /// Runs user code. If the code panics, returns the panic as an error.
 pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
     // Unwind safety: after a panic, the values that the closure has captured are dropped, or they belong to
@@ -237,7 +240,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 /// the hooks [expects](contain_unless_left) it. But perhaps other code, of the library or of the user,
 /// catches the unwinding first. Then the frames below that code cannot be unwound from here. The code that
 /// has caught the payload drops it. That drop does not return: the thread stays there.
-pub(crate) struct Departure(Option<Box<dyn FnOnce() + Send>>);
+pub(crate) struct Departure(Option<UserCode>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
 impl Departure {

@@ -49,14 +49,12 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem::{self, ManuallyDrop};
 
-use crate::panics::{contain, discard};
+use crate::panics::{UserCode, contain, discard};
 use crate::sync::{Arc, Mutex, thread, thread_local};
 
 /// The greatest depth of nesting. A stack of two megabytes has room for far more than twice this number of
 /// callbacks. Hardly any program nests them more than a few times.
 const DEPTH: usize = 32;
-
-type DeferredCallback = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
 struct Nesting {
@@ -64,7 +62,7 @@ struct Nesting {
     depth: usize,
     /// How many waits of this thread are calling deferred callbacks.
     waits: usize,
-    deferred: VecDeque<DeferredCallback>,
+    deferred: VecDeque<UserCode>,
 }
 
 thread_local! {
@@ -108,7 +106,7 @@ fn enter() -> bool {
     with_nesting(enter) != Some(false)
 }
 
-fn defer(callback: DeferredCallback) {
+fn defer(callback: UserCode) {
     with_nesting(|nesting| nesting.deferred.push_back(callback));
 }
 
@@ -154,7 +152,7 @@ fn see_to_deferred() {
 }
 
 /// Starts another thread that calls the callbacks. If no thread can be started, calls them here.
-fn give_away(callbacks: VecDeque<DeferredCallback>) {
+fn give_away(callbacks: VecDeque<UserCode>) {
     // `spawn` drops its closure when it fails, so the callbacks are in a slot that both threads can reach.
     let slot = Arc::new(Mutex::new(callbacks));
     let given = Arc::clone(&slot);
@@ -166,6 +164,6 @@ fn give_away(callbacks: VecDeque<DeferredCallback>) {
     }
 }
 
-fn take_all(slot: &Mutex<VecDeque<DeferredCallback>>) -> VecDeque<DeferredCallback> {
+fn take_all(slot: &Mutex<VecDeque<UserCode>>) -> VecDeque<UserCode> {
     mem::take(&mut *slot.lock())
 }

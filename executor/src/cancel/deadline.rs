@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::reason::{CancelKind, CancelReason};
 use super::tree::{Callbacks, CancelToken};
+use crate::panics::UserCode;
 use crate::sync::{Arc, Duration, Instant};
-use crate::time::{self, TimerCallback};
+use crate::time;
 
 impl CancelToken {
     /// Makes a child that is cancelled after `timeout`, unless it was cancelled before.
@@ -98,6 +99,6 @@ impl CancelToken {
     }
 }
 
-fn later(callbacks: Callbacks) -> TimerCallback {
+fn later(callbacks: Callbacks) -> UserCode {
     Box::new(move || callbacks.run())
 }

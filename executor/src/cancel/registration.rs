@@ -7,7 +7,8 @@ use std::task::Waker;
 
 use super::callbacks;
 use super::outside::call_outside;
-use super::tree::{CancelCallback, CancelToken, next_key};
+use super::tree::{CancelToken, next_key};
+use crate::panics::UserCode;
 use crate::sync::thread;
 
 impl CancelToken {
@@ -41,7 +42,7 @@ impl CancelToken {
     /// ```
     pub fn on_cancel(&self, callback: impl FnOnce() + Send + 'static) -> Registration {
         let key = next_key();
-        let mut callback: Option<CancelCallback> = Some(Box::new(callback));
+        let mut callback: Option<UserCode> = Some(Box::new(callback));
         let registered = self.if_live(|state| {
             state.callbacks.extend(callback.take().map(|callback| (key, callback)));
         });

@@ -9,7 +9,7 @@ use std::task::Waker;
 use super::cancelled::Cancelled;
 use super::outside::call_outside;
 use super::reason::{CancelKind, CancelReason};
-use crate::panics::{contain, discard};
+use crate::panics::{UserCode, contain, discard};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Arc, Condvar, Mutex, Weak, ids};
@@ -52,7 +52,7 @@ pub(super) struct TokenState {
     // Ordered by key, that is, by time of registration.
     children: BTreeMap<u64, Weak<TokenNode>>,
     pub(super) waiters: BTreeMap<u64, Waker>,
-    pub(super) callbacks: BTreeMap<u64, CancelCallback>,
+    pub(super) callbacks: BTreeMap<u64, UserCode>,
     claimed: bool,
     pub(super) running: Option<(u64, ThreadId)>,
     /// `Some` as soon as the token is marked.
@@ -62,8 +62,6 @@ pub(super) struct TokenState {
     /// Whether the token belongs to a task with a time limit. The limit cancels the token, too.
     pub(super) is_limited: bool,
 }
-
-pub(super) type CancelCallback = Box<dyn FnOnce() + Send>;
 
 impl CancelToken {
     /// Makes a token without a parent: the top of a new tree.

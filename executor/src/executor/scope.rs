@@ -34,19 +34,17 @@ use crate::task::borrowed::{ScopeRecord, ScopedJobs, Unwinding};
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::error::{RejectReason, WaitError};
 use crate::waiting::starvation::WaitsFor;
-use crate::waiting::wait::{Deadline, Look, wait_for};
+use crate::waiting::wait::{Deadline, wait_for};
 use crate::waiting::worker_context::concerns_this_thread;
 
 /// Spawns tasks that can borrow: see [`ExecutorExt::scope`](super::ExecutorExt::scope).
 pub struct Scope<'scope, 'env: 'scope> {
-    submit: Submit<'scope>,
+    submit: &'scope (dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
     loans: ScopedJobs<'scope>,
     token: CancelToken,
     report: Mutex<Report>,
     env: std::marker::PhantomData<&'env mut &'env ()>,
 }
-
-type Submit<'scope> = &'scope (dyn Fn(Task) -> Result<(), RejectedExecution> + Sync + 'scope);
 
 #[derive(Default)]
 struct Report {
@@ -139,7 +137,7 @@ impl<'scope> Scope<'scope, '_> {
             unbegun.run(); // drops the closure if the scope's token is cancelled
         }
         if let Err(WaitError::Interrupted) =
-            wait_for(Deadline::NEVER, Settled { loans: &self.loans, queue: None, helps })
+            wait_until_settled(&self.loans, None, || helps && self.loans.has_unbegun())
         {
             self.cancel();
             let _ = masked(|| wait_for_loans(&self.loans, None));
@@ -150,27 +148,18 @@ impl<'scope> Scope<'scope, '_> {
 /// Waits until each lent closure has run or was dropped. `queue` is the queue of the closures that have not
 /// begun, if that queue is known.
 pub(crate) fn wait_for_loans(loans: &ScopedJobs<'_>, queue: Option<QueueId>) -> Result<(), WaitError> {
-    wait_for(Deadline::NEVER, Settled { loans, queue, helps: false })
+    wait_until_settled(loans, queue, || false)
 }
 
-struct Settled<'a, 'scope> {
-    loans: &'a ScopedJobs<'scope>,
+/// Waits as [`wait_for_loans`] does, or until `or` returns true.
+fn wait_until_settled(
+    loans: &ScopedJobs<'_>,
     queue: Option<QueueId>,
-    /// If true, the wait also ends when there is a closure that has not begun.
-    helps: bool,
-}
-
-impl Look for Settled<'_, '_> {
-    type Found = ();
-
-    fn look(&mut self, waker: &Waker) -> Option<()> {
-        let are_settled = self.loans.are_settled(waker);
-        (are_settled || self.helps && self.loans.has_unbegun()).then_some(())
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        Some(Awaited::Other(Arc::new(Lending { record: Arc::clone(self.loans.record()), queue: self.queue })))
-    }
+    or: impl Fn() -> bool,
+) -> Result<(), WaitError> {
+    let look = |waker: &Waker| (loans.are_settled(waker) || or()).then_some(());
+    let what = || Some(Awaited::Other(Arc::new(Lending { record: Arc::clone(loans.record()), queue })));
+    wait_for(Deadline::NEVER, (look, what))
 }
 
 /// The lent closures of a scope, as the source that a thread waits for.

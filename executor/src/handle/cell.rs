@@ -68,10 +68,8 @@ impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
     }
 }
 
-/// The type of the body of a promise, which has no body.
-pub(super) type NoBody<T> = fn() -> Result<T, Cancelled>;
-
-impl<T: Send + 'static> TaskCell<T, NoBody<T>> {
+// A promise has no body; this type stands for one.
+impl<T: Send + 'static> TaskCell<T, fn() -> Result<T, Cancelled>> {
     /// Makes a cell without a body: [`ResultCell::settle`] will decide the outcome.
     pub(super) fn begun(id: TaskId) -> Self {
         Self::in_phase(id, CellPhase::Running(None))
@@ -152,28 +150,6 @@ impl<T, F> CellState<T, F> {
     fn decided(&mut self) -> TaskResult<T> {
         self.phase.take().expect("it was decided just now")
     }
-}
-
-impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
-    /// Decides the outcome to be *cancelled*. `None` if an outcome was decided before.
-    fn decide_for_cancelled(&self, stop_body: bool) -> Option<Decided<T, F>> {
-        let mut state = self.state.lock();
-        let body = state.phase.begin();
-        let CellPhase::Running(token) = &mut state.phase else { return None };
-        let token = token.take().filter(|_| stop_body);
-        state.stop_body = stop_body;
-        // This is done under the lock, so that a thread that finds the task finished also finds this noted.
-        let queue = self.membership.cancel();
-        Some(Decided { body, token, queue, announcement: state.decide(Err(TaskError::Cancelled)) })
-    }
-}
-
-/// The rest of a cancel that has decided the outcome: the caller must do it without the lock.
-struct Decided<T, F> {
-    body: Option<F>,
-    token: Option<CancelToken>,
-    queue: Option<QueueId>,
-    announcement: Notification<T>,
 }
 
 impl<T: Send + 'static, F: Send + 'static> Drop for TaskCell<T, F> {
@@ -351,7 +327,15 @@ where
 {
     // ANCHOR: cancel
     fn begin_a_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T, F>> {
-        let Decided { body, token, queue, announcement } = self.decide_for_cancelled(stop_body)?;
+        let mut state = self.state.lock();
+        let body = state.phase.begin();
+        let CellPhase::Running(token) = &mut state.phase else { return None };
+        let token = token.take().filter(|_| stop_body);
+        state.stop_body = stop_body;
+        // This is done under the lock, so that a thread that finds the task finished also finds this noted.
+        let queue = self.membership.cancel();
+        let announcement = state.decide(Err(TaskError::Cancelled));
+        drop(state);
         if let Some((queue, owner)) = queue.and_then(|queue| Some((queue, queue.owner()?))) {
             owner.cancelled_in_queue(queue); // so that the pool's counts are right when a joiner asks
         }

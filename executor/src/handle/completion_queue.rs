@@ -41,7 +41,7 @@
 //!    after that each cell that arrives is given back.
 
 use std::collections::VecDeque;
-use std::task::{Poll, Waker};
+use std::task::Waker;
 
 use super::listener::{CancelBegun, Collector, Name, ResultCell};
 use super::{Canceller, TaskHandle};
@@ -49,7 +49,7 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, MutexGuard};
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::error::WaitError;
-use crate::waiting::wait::{Deadline, Look, Ticket, WaitList, wait_for};
+use crate::waiting::wait::{Deadline, Ticket, WaitList, wait_for};
 
 /// A queue that gives out handles in the order in which their tasks end. The drop of the queue drops the
 /// handles in it. Handles that arrive later are dropped, too.
@@ -150,7 +150,9 @@ impl<T: Send + 'static> CompletionQueue<T> {
     /// Waits for the next handle whose task has ended. `None` if no handle is left.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
         let mut me = None; // set while this thread may be in the wait list
-        let result = wait_for(deadline, NextCompleted { lists: &self.0, me: &mut me });
+        let look = |waker: &Waker| self.0.take_or_listen(&mut me, waker);
+        let what = || Some(Awaited::Other(Arc::clone(&self.0) as Arc<dyn Source>));
+        let result = wait_for(deadline, (look, what));
         if let (Err(_), Some(me)) = (&result, me) {
             self.0.give_up(me);
         }
@@ -168,27 +170,6 @@ impl<T: Send + 'static> CompletionQueue<T> {
         let fetched = self.0.fetched.lock();
         let arrived = self.0.arrived.lock();
         fetched.len() + arrived.handles.len() + self.0.expected.load(Ordering::Relaxed)
-    }
-}
-
-/// A look for the next handle.
-struct NextCompleted<'a, T> {
-    lists: &'a Arc<CompletionLists<T>>,
-    me: &'a mut Option<Ticket>,
-}
-
-impl<T: Send + 'static> Look for NextCompleted<'_, T> {
-    type Found = Option<TaskHandle<T>>;
-
-    fn look(&mut self, waker: &Waker) -> Option<Self::Found> {
-        match self.lists.take_or_listen(self.me, waker) {
-            Poll::Ready(next) => Some(next),
-            Poll::Pending => None,
-        }
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        Some(Awaited::Other(Arc::clone(self.lists) as Arc<dyn Source>))
     }
 }
 
@@ -228,12 +209,14 @@ impl<T> Drop for CompletionQueue<T> {
 }
 
 impl<T> CompletionLists<T> {
-    fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Poll<Option<TaskHandle<T>>> {
+    /// Takes the next handle. The result is `Some(None)` if no handle is left, and `None` if the thread must
+    /// wait.
+    fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Option<Option<TaskHandle<T>>> {
         let mut fetched = self.fetched.lock();
         if me.is_none()
             && let Some(handle) = fetched.pop_front()
         {
-            return Poll::Ready(Some(handle));
+            return Some(Some(handle));
         }
         let mut arrived = self.arrived.lock();
         // This is done even if the thread will not wait again. If it stayed in the wait list, a later arrival
@@ -242,13 +225,13 @@ impl<T> CompletionLists<T> {
             arrived.waiters.leave(me);
         }
         if let Some(handle) = fetched.pop_front().or_else(|| arrived.fetch(&mut fetched)) {
-            return Poll::Ready(Some(handle));
+            return Some(Some(handle));
         }
         if self.expected.load(Ordering::Relaxed) == 0 {
-            return Poll::Ready(None);
+            return Some(None);
         }
         *me = Some(arrived.waiters.join(waker.clone()));
-        Poll::Pending
+        None
     }
 
     fn give_up(&self, me: Ticket) {

@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use super::error::{SharedJoinError, TaskError};
-use super::listener::{Broadcast, TaskResult, mark_read, wake};
+use super::listener::{Broadcast, ResultCallback, TaskResult, mark_read, wake};
 use super::{Canceller, TaskHandle, debug_handle};
 use crate::cancel::call_outside;
 use crate::cancel::callbacks;
@@ -30,9 +30,7 @@ use crate::sync::{Arc, Duration, Mutex};
 use crate::task::TaskState;
 use crate::waiting::awaited::Awaited;
 use crate::waiting::error::WaitError;
-use crate::waiting::wait::{Deadline, Look, wait_for};
-
-type SharedResult<T> = Result<Arc<T>, TaskError>;
+use crate::waiting::wait::{Deadline, wait_for};
 
 impl<T: Send + Sync + 'static> TaskHandle<T> {
     /// Turns the handle into a shared handle, which can be cloned and joined any number of times. Each join
@@ -77,32 +75,28 @@ pub struct SharedHandle<T> {
     cell: Arc<SharedCell<T>>,
     canceller: Canceller,
     /// The place of the waker of this handle's last poll.
-    polled: Option<WaiterId>,
+    polled: Option<u64>,
 }
 
 struct SharedCell<T> {
     state: Mutex<SharedState<T>>,
     /// The function that drops the result. The result can be the last owner of another cell. The function is
     /// a field, because the `Drop` of this type has no bound that lets another thread drop a `T`.
-    drop_result: fn(SharedResult<T>),
+    drop_result: fn(TaskResult<Arc<T>>),
 }
 
 struct SharedState<T> {
-    result: Option<SharedResult<T>>,
-    wakers: BTreeMap<WaiterId, Waker>,
-    callbacks: Vec<SharedCallback<T>>, // in the order in which they came
+    result: Option<TaskResult<Arc<T>>>,
+    /// The waiters by their places. A later place has a higher number, so they are in the order in which they
+    /// came.
+    wakers: BTreeMap<u64, Waker>,
+    callbacks: Vec<ResultCallback<Arc<T>>>, // in the order in which they came
     /// How many places were given out.
     places: u64,
 }
 
-/// A place among the waiters. A later place has a higher number, so a map ordered by place is ordered by time
-/// of arrival.
-type WaiterId = u64;
-
-type SharedCallback<T> = Box<dyn FnOnce(SharedResult<T>) + Send>;
-
 impl<T> SharedState<T> {
-    fn new_place(&mut self) -> WaiterId {
+    fn new_place(&mut self) -> u64 {
         self.places += 1;
         self.places
     }
@@ -130,14 +124,14 @@ impl<T: Send + Sync + 'static> Broadcast<T> for SharedCell<T> {
 // ANCHOR_END: complete
 
 impl<T> SharedCell<T> {
-    fn result(&self) -> Option<SharedResult<T>> {
+    fn result(&self) -> Option<TaskResult<Arc<T>>> {
         let result = self.state.lock().result.clone();
         result.inspect(mark_read)
     }
 
     /// Returns the result. If there is no result yet, leaves the waker at `place`. The first look sets
     /// `place`.
-    fn look(&self, place: &mut Option<WaiterId>, waker: &Waker) -> Option<SharedResult<T>> {
+    fn look(&self, place: &mut Option<u64>, waker: &Waker) -> Option<TaskResult<Arc<T>>> {
         if let Some(result) = self.result() {
             return Some(result);
         }
@@ -154,14 +148,14 @@ impl<T> SharedCell<T> {
         None
     }
 
-    fn leave(&self, place: WaiterId) {
+    fn leave(&self, place: u64) {
         let left = self.state.lock().wakers.remove(&place);
         discard(left);
     }
 }
 
 impl<T: Send + Sync + 'static> SharedCell<T> {
-    fn call_when_done(&self, callback: SharedCallback<T>) {
+    fn call_when_done(&self, callback: ResultCallback<Arc<T>>) {
         let mut state = self.state.lock();
         let Some(result) = state.result.clone() else {
             state.callbacks.push(callback);
@@ -213,7 +207,10 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
 
     fn join_until(&self, deadline: Deadline) -> Result<Arc<T>, SharedJoinError> {
         let mut place = None;
-        let result = wait_for(deadline, SharedJoin { handle: self, place: &mut place });
+        let look = |waker: &Waker| self.cell.look(&mut place, waker);
+        let Canceller { cell, name } = &self.canceller;
+        let what = || Some(Awaited::Task(Arc::clone(cell), name.clone()));
+        let result = wait_for(deadline, (look, what));
         if let (Err(_), Some(place)) = (&result, place) {
             self.cell.leave(place);
         }
@@ -299,25 +296,6 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// Returns a handle that can only cancel the task, as [`TaskHandle::canceller`] does.
     pub fn canceller(&self) -> Canceller {
         self.canceller.clone()
-    }
-}
-
-/// A look for the shared result.
-struct SharedJoin<'a, T> {
-    handle: &'a SharedHandle<T>,
-    place: &'a mut Option<WaiterId>,
-}
-
-impl<T: Send + Sync + 'static> Look for SharedJoin<'_, T> {
-    type Found = SharedResult<T>;
-
-    fn look(&mut self, waker: &Waker) -> Option<SharedResult<T>> {
-        self.handle.cell.look(self.place, waker)
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        let Canceller { cell, name } = &self.handle.canceller;
-        Some(Awaited::Task(Arc::clone(cell), name.clone()))
     }
 }
 

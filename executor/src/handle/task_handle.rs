@@ -138,7 +138,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     fn join_until(mut self, deadline: Deadline) -> Result<T, JoinError<T>> {
-        match wait_for(deadline, TakeResult(&mut self)) {
+        match wait_for(deadline, &mut self) {
             Ok(result) => result.map_err(JoinError::from),
             Err(WaitError::Interrupted) => Err(JoinError::Interrupted(self)),
             Err(WaitError::TimedOut) => Err(JoinError::TimedOut(self)),
@@ -334,11 +334,12 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// Waits until the outcome is decided, and leaves the result in the cell.
     pub(crate) fn wait_for_end(&self, deadline: Deadline) -> Result<(), WaitError> {
-        wait_for(deadline, AwaitEnd(self))
+        let look = |waker: &Waker| self.cell.finished_or_listen(waker).then_some(());
+        wait_for(deadline, (look, || self.what()))
     }
 
-    fn awaited(&self) -> Awaited {
-        Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone())
+    fn what(&self) -> Option<Awaited> {
+        Some(Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone()))
     }
 
     /// Returns another handle of the task, which can only cancel the task. This handle can be cloned. Its
@@ -349,33 +350,15 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 }
 
-/// Looks for the result, and takes it.
-struct TakeResult<'a, T>(&'a mut TaskHandle<T>);
-
-impl<T: Send + 'static> Look for TakeResult<'_, T> {
+impl<T: Send + 'static> Look for &mut TaskHandle<T> {
     type Found = TaskResult<T>;
 
     fn look(&mut self, waker: &Waker) -> Option<TaskResult<T>> {
-        self.0.take_or_listen(waker)
+        self.take_or_listen(waker)
     }
 
     fn what(&self) -> Option<Awaited> {
-        Some(self.0.awaited())
-    }
-}
-
-/// Looks whether the outcome is decided, and leaves the result in the cell.
-struct AwaitEnd<'a, T>(&'a TaskHandle<T>);
-
-impl<T: Send + 'static> Look for AwaitEnd<'_, T> {
-    type Found = ();
-
-    fn look(&mut self, waker: &Waker) -> Option<()> {
-        self.0.cell.finished_or_listen(waker).then_some(())
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        Some(self.0.awaited())
+        TaskHandle::what(self)
     }
 }
 

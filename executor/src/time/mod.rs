@@ -8,4 +8,4 @@ mod heap;
 mod timer;
 
 pub(crate) use heap::Heap;
-pub(crate) use timer::{TimerCallback, TimerEntry, at};
+pub(crate) use timer::{TimerEntry, at};

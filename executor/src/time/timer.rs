@@ -39,17 +39,15 @@
 //! 4. When the drop of a [`TimerEntry`] has returned, its job has begun or will never begin.
 
 use super::Heap;
-use crate::panics::{contain, discard};
+use crate::panics::{UserCode, contain, discard};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_static, thread};
 
 /// How long a thread without work stays.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// User's code that a job returns. A thread runs it without the watch, since it may take long.
-pub(crate) type TimerCallback = Box<dyn FnOnce() + Send>;
-
-type TimerJob = Box<dyn FnOnce() -> Option<TimerCallback> + Send>;
+/// A job can return user's code. A thread runs that code without the watch, since it may take long.
+type TimerJob = Box<dyn FnOnce() -> Option<UserCode> + Send>;
 
 lazy_static! {
     static ref OF_THE_PROCESS: Arc<Timer> = Timer::new();
@@ -57,10 +55,7 @@ lazy_static! {
 
 /// Registers a job for `deadline`, or for as soon as possible if the deadline has passed. The job runs on a
 /// thread of the timer. It does not run if the entry is dropped before.
-pub(crate) fn at(
-    deadline: Instant,
-    job: impl FnOnce() -> Option<TimerCallback> + Send + 'static,
-) -> TimerEntry {
+pub(crate) fn at(deadline: Instant, job: impl FnOnce() -> Option<UserCode> + Send + 'static) -> TimerEntry {
     OF_THE_PROCESS.at(deadline, Box::new(job))
 }
 
@@ -221,7 +216,7 @@ impl Timer {
 
     /// Runs the jobs that are due. When a job returns user's code, gives up the watch and returns that code.
     /// `None` if there has been no deadline for [`LINGER`].
-    fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, TimerData>) -> Option<TimerCallback> {
+    fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, TimerData>) -> Option<UserCode> {
         loop {
             let now = Instant::now();
             let first = state.jobs.first();

@@ -64,7 +64,7 @@ use crate::ids::{Location, QueueId, TaskId, ThreadKey, this_thread};
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 use crate::sync::{Arc, Mutex, lazy_static};
 use crate::task::TaskLabel;
-use crate::waiting::awaited::{self, Awaited, Detector, Relief};
+use crate::waiting::awaited::{Awaited, DETECTOR, Relief};
 use crate::waiting::parker::{Deadline, Parker};
 use crate::waiting::queue_owner::{QueueOwner, ServedBy};
 use crate::waiting::starvation::Starvation;
@@ -106,23 +106,19 @@ impl Drop for Known {
     }
 }
 
-/// The detector of a process. It has no state of its own.
-struct WaitGraph;
-
-impl Detector for WaitGraph {
-    fn sleep(&self, what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<(), Starvation> {
-        if let Some(_known) = about_to_sleep(what, parker, relief)? {
-            parker.sleep(Deadline::NEVER);
-        }
-        Ok(())
+/// The [`DETECTOR`] of the process.
+fn sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<(), Starvation> {
+    if let Some(_known) = about_to_sleep(what, parker, relief)? {
+        parker.sleep(Deadline::NEVER);
     }
+    Ok(())
 }
 
-/// Plugs in the detector, so that waits without a deadline are checked before they sleep. Called before a
-/// task with a handle begins on any thread.
+/// Sets the detector, so that waits without a deadline are checked before they sleep. Called before a task
+/// with a handle begins on any thread.
 #[inline]
 pub(crate) fn watch_waits() {
-    awaited::plug_in(&WaitGraph);
+    DETECTOR.get_or_init(|| sleep);
 }
 
 /// Makes the calling thread a worker of this pool until the result is dropped.

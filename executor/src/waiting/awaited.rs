@@ -2,10 +2,10 @@
 //! still end.
 //!
 //! An [`Awaited`] says what a wait is for. The wait itself cannot find out whether the awaited thing will
-//! ever come: that depends on all threads that wait, and on the queues of all executors. A [`Detector`] knows
+//! ever come: that depends on all threads that wait, and on the queues of all executors. The [`DETECTOR`] knows
 //! these. The detector is in a later module, so this module cannot name it. Instead, the first task with a
-//! handle, or the first worker, plugs the detector in. A program that has no such task or worker has no
-//! detector: its waits are not checked.
+//! handle, or the first worker, sets it. A program that has no such task or worker has no detector: its waits
+//! are not checked.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;
@@ -89,25 +89,11 @@ impl Drop for Relief {
     }
 }
 
-/// Finds waits that could never end.
-pub(crate) trait Detector: Send + Sync {
-    /// Makes the calling thread sleep in its parker. The thread waits for `what`, without a deadline. Returns
-    /// after a wake-up, or at once if a pool or this thread has done something so that the wait can end. Then
-    /// the thread must look again.
-    ///
-    /// # Errors
-    /// [`Starvation`] if the wait can never end.
-    fn sleep(&self, what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<(), Starvation>;
-}
-
-static DETECTOR: OnceLock<&'static dyn Detector> = OnceLock::new();
-
-/// Plugs the detector in, so that every wait of this process asks it. Must be called before any thread
-/// becomes a worker or runs a task with a handle.
-pub(crate) fn plug_in(detector: &'static dyn Detector) {
-    DETECTOR.get_or_init(|| detector);
-}
-
-pub(crate) fn detector() -> Option<&'static dyn Detector> {
-    DETECTOR.get().copied()
-}
+/// The detector, which finds waits that could never end. It must be set before any thread becomes a worker or
+/// runs a task with a handle.
+///
+/// It makes the calling thread sleep in its parker. The thread waits for the awaited thing, without a
+/// deadline. The detector returns after a wake-up, or at once if a pool or this thread has done something so
+/// that the wait can end. Then the thread must look again. The detector fails if the wait can never end.
+pub(crate) static DETECTOR: OnceLock<fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>> =
+    OnceLock::new();

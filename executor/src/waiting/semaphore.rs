@@ -18,6 +18,7 @@
 //!    permits could come from: its answer is now out of date. If there are enough permits, the first waiter
 //!    is awake, and the other waiters wait for that waiter.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -25,7 +26,7 @@ use std::task::Waker;
 
 use super::awaited::{Awaited, ComesFrom, Source};
 use super::error::{CutShort, WaitError};
-use super::wait::{Deadline, Look, Ticket, WaitList, cut_short, wait_for};
+use super::wait::{Deadline, Ticket, WaitList, cut_short, wait_for};
 use super::worker_context::concerns_this_thread;
 use crate::cancel::check_current;
 use crate::ids::{Location, QueueId, ThreadKey, this_thread};
@@ -278,14 +279,50 @@ impl Semaphore {
         deadline: Deadline,
         is_in_vain: impl Fn() -> bool,
     ) -> Result<Option<Permit<'_>>, WaitError> {
-        let mut me = None; // set while this thread is in the queue
-        let result = wait_for(deadline, Acquire { semaphore: self, permits, me: &mut me, is_in_vain });
-        if let Some(me) = me {
+        let me = Cell::new(None); // set while this thread is in the queue
+        let look = |waker: &Waker| self.take_or_join(permits, &me, waker, &is_in_vain);
+        let what = || {
+            let wanted = Wanted { semaphore: Arc::clone(&self.0), permits, me: me.get()? };
+            Some(Awaited::Other(Arc::new(wanted) as Arc<dyn Source>))
+        };
+        let result = wait_for(deadline, (look, what));
+        if let Some(me) = me.get() {
             let mut state = self.0.lock();
             state.queue.leave(me);
             state.look_again(); // this waiter may have blocked the next waiter
         }
         result
+    }
+
+    /// Takes the permits. If the thread must wait, it joins the wait list.
+    fn take_or_join(
+        &self,
+        permits: usize,
+        me: &Cell<Option<Ticket>>,
+        waker: &Waker,
+        is_in_vain: impl Fn() -> bool,
+    ) -> Option<Option<Permit<'_>>> {
+        let mut state = self.0.lock();
+        let first = match me.get() {
+            None => state.queue.is_empty() || !state.is_fair,
+            Some(me) => state.queue.first().is_some_and(|(first, _)| *first == me),
+        };
+        if first && state.permits >= permits {
+            state.permits -= permits;
+            if me.take().is_some() {
+                state.queue.take_first();
+                state.wake_first(); // perhaps there are enough permits for the next waiter, too
+            }
+            return Some(Some(self.permit(&mut state, permits)));
+        }
+        if me.get().is_none() {
+            let thread = concerns_this_thread().then(this_thread);
+            me.set(Some(state.queue.join(Waiter { wants: permits, thread, waker: waker.clone() })));
+        }
+        drop(state);
+        // Called after this thread has joined the queue: a thread that makes `is_in_vain` true wakes the
+        // waiters in the queue.
+        is_in_vain().then_some(None)
     }
 
     /// Records that the calling thread holds these permits from now on.
@@ -297,48 +334,6 @@ impl Semaphore {
             None => state.outside += permits,
         }
         Permit { semaphore: self, permits, holder, on_its_thread: PhantomData }
-    }
-}
-
-/// An attempt of a thread to take permits. If the thread must wait, it joins the wait list.
-struct Acquire<'a, 'm, V> {
-    semaphore: &'a Semaphore,
-    permits: usize,
-    me: &'m mut Option<Ticket>,
-    is_in_vain: V,
-}
-
-impl<'a, V: Fn() -> bool> Look for Acquire<'a, '_, V> {
-    type Found = Option<Permit<'a>>;
-
-    fn look(&mut self, waker: &Waker) -> Option<Option<Permit<'a>>> {
-        let mut state = self.semaphore.0.lock();
-        let first = match *self.me {
-            None => state.queue.is_empty() || !state.is_fair,
-            Some(me) => state.queue.first().is_some_and(|(first, _)| *first == me),
-        };
-        if first && state.permits >= self.permits {
-            state.permits -= self.permits;
-            if self.me.take().is_some() {
-                state.queue.take_first();
-                state.wake_first(); // perhaps there are enough permits for the next waiter, too
-            }
-            return Some(Some(self.semaphore.permit(&mut state, self.permits)));
-        }
-        self.me.get_or_insert_with(|| {
-            let thread = concerns_this_thread().then(this_thread);
-            state.queue.join(Waiter { wants: self.permits, thread, waker: waker.clone() })
-        });
-        drop(state);
-        // Called after this thread has joined the queue: a thread that makes `is_in_vain` true wakes the
-        // waiters in the queue.
-        (self.is_in_vain)().then_some(None)
-    }
-
-    fn what(&self) -> Option<Awaited> {
-        let me = (*self.me)?;
-        let wanted = Wanted { semaphore: Arc::clone(&self.semaphore.0), permits: self.permits, me };
-        Some(Awaited::Other(Arc::new(wanted)))
     }
 }
 

@@ -43,7 +43,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-use super::awaited::{Awaited, Relief, detector};
+use super::awaited::{Awaited, DETECTOR, Relief};
 use super::error::{CutShort, WaitError};
 pub(crate) use super::parker::Deadline;
 use super::parker::{self, AdaptiveSpin, Parker};
@@ -192,10 +192,10 @@ fn sleep(
     if deadline.is_never()
         && concerns_this_thread()
         && !token.is_some_and(CancelToken::has_deadline)
-        && let Some(detector) = detector()
+        && let Some(detector) = DETECTOR.get()
         && let Some(what) = thing.what()
     {
-        detector.sleep(what, parker, relief).map_err(WaitError::Starved)?;
+        detector(what, parker, relief).map_err(WaitError::Starved)?;
         return Ok(false);
     }
     Ok(parker.sleep(deadline))
