@@ -66,3 +66,37 @@ fn everything_in_the_list_is_used() {
     }
     assert!(names > 60, "{names} names: is the list still a table?");
 }
+
+#[test]
+fn everything_that_is_there_is_in_the_list() {
+    let list = include_str!("../../../sync/README.md");
+    let in_code = list.split('`').skip(1).step_by(2).flat_map(|code| code.split("::"));
+    let listed: Vec<&str> = in_code.map(|name| name.trim_end_matches('!')).collect();
+    let sources = [
+        include_str!("../../../sync/src/sync/mod.rs"),
+        include_str!("../../../sync/src/sync/barrier.rs"),
+        include_str!("../../../sync/src/sync/mpsc.rs"),
+        include_str!("../../../sync/src/sync/rwlock.rs"),
+        include_str!("../../../sync/src/sync/thread.rs"),
+    ];
+    let names: Vec<&str> = sources.iter().flat_map(|source| public(source)).collect();
+    assert!(names.len() > 80, "{} names: are they still found?", names.len());
+    let missing: Vec<_> = names.iter().filter(|name| !listed.contains(name)).collect();
+    assert!(missing.is_empty(), "exercises/sync/README.md does not list {missing:?}");
+}
+
+/// The names of what is public in a source file.
+fn public(source: &str) -> Vec<&str> {
+    let is_no_name = |c: char| !c.is_alphanumeric() && c != '_';
+    let items = source.split("pub ").skip(1);
+    let names = items.flat_map(|item| match item.split_once(' ') {
+        Some(("fn" | "struct" | "mod", rest)) => vec![rest.split(is_no_name).next().unwrap()],
+        Some(("use", rest)) => {
+            let path = &rest[..rest.find(';').unwrap()];
+            let names = path.rsplit_once("::").map_or(path, |(_, names)| names);
+            names.split(is_no_name).filter(|name| !name.is_empty()).collect()
+        }
+        _ => Vec::new(),
+    });
+    names.collect()
+}

@@ -7,12 +7,13 @@ use super::sync::atomic::{
     AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
 use super::sync::mpsc::{
-    self, Receiver, RecvError, SendError, Sender, SyncSender, TryRecvError, TrySendError,
+    self, IntoIter, Iter, Receiver, RecvError, SendError, Sender, SyncSender, TryIter, TryRecvError,
+    TrySendError,
 };
-use super::sync::thread::{self, Builder, JoinHandle, ScopedJoinHandle, Thread};
+use super::sync::thread::{self, Builder, JoinHandle, Scope, ScopedJoinHandle, Thread, ThreadId};
 use super::sync::{
-    Arc, Barrier, Condvar, LockResult, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard,
-    RwLockWriteGuard, TryLockError, TryLockResult, Weak, thread_local,
+    Arc, Barrier, BarrierWaitResult, Condvar, LockResult, Mutex, MutexGuard, PoisonError, RwLock,
+    RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult, Weak, thread_local,
 };
 
 pub(crate) fn everything() {
@@ -89,7 +90,7 @@ fn meets() {
     let barrier = Arc::new(Barrier::new(2));
     let other = {
         let barrier = Arc::clone(&barrier);
-        thread::spawn(move || barrier.wait().is_leader())
+        thread::spawn(move || BarrierWaitResult::is_leader(&barrier.wait()))
     };
     assert_ne!(barrier.wait().is_leader(), other.join().unwrap());
 }
@@ -121,15 +122,18 @@ fn channels() {
 
     let (sender, receiver) = mpsc::channel();
     (1..=6).for_each(|number| sender.send(number).unwrap());
-    assert_eq!(receiver.iter().next(), Some(1));
-    assert_eq!(receiver.try_iter().take(2).collect::<Vec<_>>(), [2, 3]);
+    let mut iter: Iter<'_, u8> = receiver.iter();
+    assert_eq!(iter.next(), Some(1));
+    let there: TryIter<'_, u8> = receiver.try_iter();
+    assert_eq!(there.take(2).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(receiver.recv(), Ok(4));
     drop(sender);
     let mut sum = 0;
     for number in &receiver {
         sum += number;
     }
-    assert_eq!((sum, receiver.into_iter().next()), (11, None));
+    let mut rest: IntoIter<u8> = receiver.into_iter();
+    assert_eq!((sum, rest.next()), (11, None));
     let (sender, receiver) = mpsc::channel();
     drop(receiver);
     assert_eq!(sender.send(7), Err(SendError(7)));
@@ -198,7 +202,7 @@ fn threads() {
         thread::yield_now();
     }
     let result: thread::Result<_> = handle.join();
-    let (id, name) = result.unwrap();
+    let (id, name): (ThreadId, _) = result.unwrap();
     assert_eq!((id, name.as_deref()), (thread.id(), Some("worker")));
     assert_ne!(id, thread::current().id());
     assert_eq!(thread::current().id(), thread::current().id());
@@ -225,6 +229,7 @@ fn parks() {
 }
 
 fn scopes() {
+    let _: Option<Scope<'_, '_>> = None;
     let (numbers, sum) = ([1, 2, 3], Mutex::new(0));
     let first = thread::scope(|scope| {
         let first: ScopedJoinHandle<'_, i32> = scope.spawn(|| numbers[0]);

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Source, Word};
+use super::{Role, Source, Word};
 
 /// Why an answer takes its locks and threads from `crate::sync`.
 pub const WHY: &str = "The tests put other locks and threads behind `crate::sync`, ones whose schedule they decide. Those of std\n\
@@ -44,8 +44,13 @@ const SAME_IN_SYNC: [&str; 11] = [
 ];
 
 const NO_CLOCK: &str = "nothing of the kind: wait for what has to happen, not for a time";
-const NO_ONCE: &str = "nothing of the kind: the tests run your code thousands of times in one process, and a static would still \
-                       hold what the last run left. Keep state in a struct, behind a `crate::sync::Mutex`";
+const NO_STATIC: &str = "a field of your struct, behind a `crate::sync::Mutex`: the tests run your code thousands of times in one \
+                         process, and a static would still hold what the last run left. Two instances beside each other would share \
+                         it, too. (What never changes can be a `const`)";
+const NO_OTHER_NAME: &str = "`std` or `core`, under its own name, at the beginning of each path: the tests read in this file what you \
+                             take of it";
+const NO_PART: &str = "the whole path where you need it: the tests cannot read what a macro puts together. (Is it a variable? Give \
+                       it another name)";
 const NO_PANICKING: &str =
     "nothing of the kind: catch the panic, or let a guard remember whether the work was done";
 const NO_UNSAFE: &str = "safe Rust, with the value behind a lock: in `unsafe` code neither the compiler nor the tests see a race \
@@ -62,19 +67,24 @@ impl Source<'_> {
     }
 
     fn refuse(&self, word: &Word) -> Option<Refused> {
-        if word.path == "unsafe" {
-            return Some(Refused { line: word.line, path: word.path.clone(), instead: NO_UNSAFE.to_owned() });
-        }
-        let instead = instead(&word.path).or_else(|| {
-            let bare = word.path == "thread_local" && word.called && !self.imports_thread_local();
-            bare.then(|| "`use crate::sync::thread_local;` at the top, or it is that of std".to_owned())
-        })?;
+        let bare =
+            || word.path == "thread_local" && word.role == Role::Called && !self.imports_thread_local();
+        let instead = match (word.path.as_str(), word.role) {
+            ("unsafe", _) => NO_UNSAFE.to_owned(),
+            ("extern crate", _) | ("std" | "core", Role::Imported) => NO_OTHER_NAME.to_owned(),
+            ("std" | "core", Role::Given) => NO_PART.to_owned(),
+            (path, _) if path.starts_with("static ") || path == "static" => NO_STATIC.to_owned(),
+            (path, _) => instead(path).or_else(|| {
+                bare().then(|| "`use crate::sync::thread_local;` at the top, or it is that of std".to_owned())
+            })?,
+        };
         Some(Refused { line: word.line, path: word.path.clone(), instead })
     }
 
     fn imports_thread_local(&self) -> bool {
         let imports = |word: &Word| {
-            !word.called && word.path.ends_with("sync::thread_local") || word.path == "crate::sync::*"
+            word.role != Role::Called && word.path.ends_with("sync::thread_local")
+                || word.path == "crate::sync::*"
         };
         self.words.iter().any(imports)
     }
@@ -102,7 +112,7 @@ fn instead(path: &str) -> Option<String> {
         ("sync", name)
             if ["Once", "OnceLock", "LazyLock", "OnceState"].iter().any(|once| is_at(name, once)) =>
         {
-            Some(NO_ONCE.to_owned())
+            Some(NO_STATIC.to_owned())
         }
         ("sync", "") => Some("`crate::sync`".to_owned()),
         ("sync", name) => Some(format!("`crate::sync::{name}`")),
@@ -121,9 +131,19 @@ fn is_at(path: &str, place: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// In each text one thing is refused: at a line, a path, with what to write instead.
+    fn assert_refused(texts: &[(&str, usize, &str, &str)]) {
+        for (text, line, path, instead) in texts {
+            let refused = Source::of(text).refused();
+            let [one] = &refused[..] else { panic!("{text}: {refused:?}") };
+            assert_eq!((one.line, one.path.as_str()), (*line, *path), "{text}");
+            assert!(one.instead.contains(instead), "{text}: {}", one.instead);
+        }
+    }
+
     #[test]
     fn what_goes_past_the_door_is_named_with_its_line_and_with_what_to_write() {
-        for (text, line, path, instead) in [
+        assert_refused(&[
             ("use std::sync::Mutex;", 1, "std::sync::Mutex", "`crate::sync::Mutex`"),
             (
                 "\nuse std::{collections::VecDeque, sync::{Arc, Mutex}};",
@@ -152,12 +172,7 @@ mod tests {
                 "core::sync::atomic::AtomicBool",
                 "`crate::sync::atomic::",
             ),
-            (
-                "static L: std::sync::LazyLock<u8> = f();",
-                1,
-                "std::sync::LazyLock",
-                "a static would still hold",
-            ),
+            ("use std::sync::LazyLock;", 1, "std::sync::LazyLock", "a static would still hold"),
             (
                 "\npub(crate) use ::std :: sync::Condvar as C;",
                 2,
@@ -189,12 +204,53 @@ mod tests {
             ("fn f() {}\nunsafe impl Sync for S {}", 2, "unsafe", "safe Rust"),
             ("let x = unsafe{ *p };", 1, "unsafe", "safe Rust"),
             ("use exercises_harness::fail;", 1, "exercises_harness::fail", "what the tests are made of"),
-        ] {
-            let refused = Source::of(text).refused();
-            let [one] = &refused[..] else { panic!("{text}: {refused:?}") };
-            assert_eq!((one.line, one.path.as_str()), (line, path), "{text}");
-            assert!(one.instead.contains(instead), "{text}: {}", one.instead);
-        }
+        ]);
+    }
+
+    #[test]
+    fn a_static_that_can_change_is_refused_wherever_it_stands() {
+        assert_refused(&[
+            ("static N: AtomicUsize = AtomicUsize::new(0);", 1, "static N", "a static would still hold"),
+            ("fn f() {\n    static mut N: u8 = 0;\n}", 2, "static mut N", "a field of your struct"),
+            ("static N: &'static [Cell<u8>] = &[];", 1, "static N", "Two instances"),
+            ("static N: [Mutex<u8>; 2] = f();", 1, "static N", "Two instances"),
+            ("static F: fn() = f;", 1, "static F", "can be a `const`"),
+            ("macro_rules! s { ($n:ident, $t:ty) => { static $n: $t = f(); } }", 1, "static", "a field"),
+            ("m! { static N: u8 = 1; static M: Cell<u8> = f(); }", 1, "static M", "a field"),
+            (
+                "thread_local! { static A: u8 = { static B: Cell<u8> = f(); 1 } }\nuse crate::sync::thread_local;",
+                1,
+                "static B",
+                "a field",
+            ),
+        ]);
+    }
+
+    #[test]
+    fn another_name_for_std_is_refused() {
+        assert_refused(&[
+            ("extern crate std as plain;\nuse plain::sync::Mutex;", 1, "extern crate", "under its own name"),
+            ("mod m {\n    pub extern crate std;\n}", 2, "extern crate", "under its own name"),
+            ("use std as plain;", 1, "std", "under its own name"),
+            ("use ::std as plain;", 1, "std", "under its own name"),
+            ("use {core as plain, crate::sync};", 1, "core", "under its own name"),
+            ("use std::{self as plain, mem};", 1, "std", "under its own name"),
+            ("pub use std;", 1, "std", "under its own name"),
+            ("use r#std::thread;", 1, "std::thread", "`crate::sync::thread`"),
+            ("use r#std as plain;", 1, "std", "under its own name"),
+            (
+                "macro_rules! m { ($a:ident) => { $a::sync::Mutex::new(0) } }\nfn f() { m!(std); }",
+                2,
+                "std",
+                "the whole path",
+            ),
+            (
+                "macro_rules! m { () => { ::std::sync::Mutex::new(0) } }",
+                1,
+                "std::sync::Mutex::new",
+                "`crate::sync::Mutex::new`",
+            ),
+        ]);
     }
 
     #[test]
@@ -225,7 +281,11 @@ mod tests {
             "crate::sync::thread_local! { static N: u8 = 1 }",
             "// thread_local! {}",
             "#![forbid(unsafe_code)] // no unsafe",
-            "use std::{fmt as sync, mem};\nuse std::{self as s};",
+            "use std::{fmt as sync, mem};",
+            "fn f(std: f64) -> u64 { let core = 1; std as u64 + core }",
+            "static A: &str = \"\";\nstatic B: &'static [(u8, bool)] = &[];\nstatic C: [[u64; N + 1]; 2] = [[0; N + 1]; 2];",
+            "fn f() -> &'static AtomicBool { static N: f32 = 1.0; g::<dyn A + 'static>() }",
+            "fn f() -> impl Sized + use<> { if a != std { assert!(b) } }",
             "mod sync { pub fn std() {} }\nfn thread() { sync::std(); }",
             "fn f() {}\n#[cfg(test)]\nmod tests {\n    use std::{sync::mpsc, thread, time::Instant};\n}",
             "#[test]\nfn f() { std::thread::sleep(std::time::Duration::ZERO); }",

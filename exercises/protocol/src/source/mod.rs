@@ -4,10 +4,11 @@
 //! The text is cut into tokens as the compiler does it, so what stands in a comment or in a string is no path.
 
 mod door;
+mod statics;
 
 use std::ops::Range;
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
 pub use door::{Refused, WHY};
 
@@ -25,8 +26,26 @@ struct Word {
     line: usize,
     at: usize,
     path: String,
+    role: Role,
+}
+
+/// What a path is there for.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Role {
     /// It is the name of a macro that is called.
-    called: bool,
+    Called,
+    /// It stands in a `use`.
+    Imported,
+    /// It is among what a macro is given.
+    Given,
+    #[default]
+    Other,
+}
+
+impl Word {
+    fn at(span: Span, path: String, role: Role) -> Self {
+        Self { line: span.start().line, at: span.byte_range().start, path, role }
+    }
 }
 
 impl<'a> Source<'a> {
@@ -36,7 +55,7 @@ impl<'a> Source<'a> {
             text.parse().map_or_else(|_| Vec::new(), |tokens: TokenStream| tokens.into_iter().collect());
         let (mut words, mut own_tests) = (Vec::new(), Vec::new());
         find_own_tests(&tokens, &mut own_tests);
-        collect(&tokens, "", &mut words);
+        collect(&tokens, Within::default(), &mut words);
         words.retain(|word| !own_tests.iter().any(|tests| tests.contains(&word.at)));
         Self { text, words, own_tests }
     }
@@ -63,55 +82,99 @@ impl<'a> Source<'a> {
 }
 
 /// What can stand before a path that begins with `::`.
-const BEFORE_A_PATH: [&str; 14] = [
-    "use", "dyn", "impl", "in", "return", "break", "match", "if", "while", "else", "move", "mut", "ref",
-    "where",
-];
+const BEFORE_A_PATH: [&str; 13] =
+    ["dyn", "impl", "in", "return", "break", "match", "if", "while", "else", "move", "mut", "ref", "where"];
 
-/// Adds the paths among `tokens`, and those in groups of them. `prefix` is what stands before the braces of a `use`.
-fn collect(tokens: &[TokenTree], prefix: &str, words: &mut Vec<Word>) {
+/// Where tokens stand.
+#[derive(Clone, Copy, Default)]
+struct Within<'a> {
+    /// What stands before the braces of a `use`.
+    prefix: &'a str,
+    role: Role,
+    /// They are what `thread_local!` is given.
+    thread_local: bool,
+}
+
+/// Adds the paths among `tokens`, and those in groups of them.
+fn collect(tokens: &[TokenTree], within: Within<'_>, words: &mut Vec<Word>) {
+    let Within { prefix, mut role, thread_local } = within;
     let mut next = 0;
     while let Some(token) = tokens.get(next) {
         next += 1;
         match token {
-            TokenTree::Group(group) => collect(&inside(group), "", words),
+            TokenTree::Group(group) => collect(&inside(group), Within { role, ..Within::default() }, words),
             TokenTree::Ident(word) if word == "as" => {
                 let is_new_name = !is_path_separator(tokens.get(next + 1..).unwrap_or_default());
                 next += usize::from(is_new_name);
             }
+            TokenTree::Ident(word) if word == "use" => {
+                role = if is_punct(tokens.get(next), '<') { role } else { Role::Imported };
+            }
             TokenTree::Ident(word) if BEFORE_A_PATH.iter().any(|keyword| word == keyword) => {}
-            TokenTree::Ident(ident) => {
-                let (line, at) = (ident.span().start().line, ident.span().byte_range().start);
-                let mut path = match (prefix, ident.to_string().as_str()) {
-                    ("", name) => name.to_owned(),
-                    (prefix, "self") => prefix.to_owned(),
-                    (prefix, name) => format!("{prefix}::{name}"),
-                };
-                while is_path_separator(&tokens[next..]) {
-                    next += 2;
-                    match tokens.get(next) {
-                        Some(TokenTree::Ident(name)) => path = format!("{path}::{name}"),
-                        Some(TokenTree::Punct(star)) if star.as_char() == '*' => path.push_str("::*"),
-                        Some(TokenTree::Group(group)) => {
-                            collect(&inside(group), &path, words);
-                            path.clear();
-                        }
-                        _ => break, // `::<`
-                    }
-                    next += 1;
-                }
-                let called = is_punct(tokens.get(next), '!');
-                if !path.is_empty() {
-                    words.push(Word { line, at, path, called });
+            TokenTree::Ident(word) if word == "extern" && is_word(tokens.get(next), "crate") => {
+                words.push(Word::at(word.span(), "extern crate".to_owned(), Role::Other));
+                next += 2; // and its name
+            }
+            TokenTree::Ident(word) if word == "static" => {
+                let item = &tokens[next..];
+                if !thread_local && !statics::is_plain(item) {
+                    words.push(Word::at(word.span(), statics::name(item), Role::Other));
                 }
             }
+            TokenTree::Ident(ident) => next = add_path(tokens, next, ident, (prefix, role), words),
             TokenTree::Punct(star) if star.as_char() == '*' && !prefix.is_empty() => {
-                let (line, at) = (star.span().start().line, star.span().byte_range().start);
-                words.push(Word { line, at, path: format!("{prefix}::*"), called: false });
+                words.push(Word::at(star.span(), format!("{prefix}::*"), role));
             }
+            TokenTree::Punct(quote) if quote.as_char() == '\'' => next += 1, // the name of a lifetime
+            TokenTree::Punct(end) if end.as_char() == ';' => role = within.role,
             TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
     }
+}
+
+/// Adds the path that begins with `first`, what follows in braces of a `use`, and what a macro is given.
+/// Returns where the next token is.
+fn add_path(
+    tokens: &[TokenTree],
+    mut next: usize,
+    first: &Ident,
+    (prefix, role): (&str, Role),
+    words: &mut Vec<Word>,
+) -> usize {
+    let mut path = match (prefix, name_of(first).as_str()) {
+        ("", name) => name.to_owned(),
+        (prefix, "self") => prefix.to_owned(),
+        (prefix, name) => format!("{prefix}::{name}"),
+    };
+    while is_path_separator(&tokens[next..]) {
+        next += 2;
+        match tokens.get(next) {
+            Some(TokenTree::Ident(name)) => path = format!("{path}::{}", name_of(name)),
+            Some(TokenTree::Punct(star)) if star.as_char() == '*' => path.push_str("::*"),
+            Some(TokenTree::Group(group)) => {
+                collect(&inside(group), Within { prefix: &path, role, ..Within::default() }, words);
+                path.clear();
+            }
+            _ => break, // `::<`
+        }
+        next += 1;
+    }
+    let called = is_punct(tokens.get(next), '!');
+    let (role, within_role) = if called { (Role::Called, Role::Given) } else { (role, role) };
+    let thread_local = path.rsplit("::").next() == Some("thread_local");
+    if !path.is_empty() {
+        words.push(Word::at(first.span(), path, role));
+    }
+    if called {
+        next += 1;
+        next += usize::from(matches!(tokens.get(next), Some(TokenTree::Ident(_)))); // `macro_rules! name`
+        if let Some(TokenTree::Group(given)) = tokens.get(next) {
+            next += 1;
+            let within = Within { role: within_role, thread_local, ..Within::default() };
+            collect(&inside(given), within, words);
+        }
+    }
+    next
 }
 
 /// Adds where the items are that are only compiled for tests. `tokens` are the items of a module.
@@ -136,7 +199,7 @@ fn find_own_tests(tokens: &[TokenTree], found: &mut Vec<Range<usize>>) {
             let (first, last) = (tokens[begin].span().byte_range(), tokens[next - 1].span().byte_range());
             found.push(first.start..last.end);
         } else if let Some(TokenTree::Group(body)) = item.last()
-            && item.iter().any(|token| is_word(token, "mod"))
+            && item.iter().any(|token| is_word(Some(token), "mod"))
         {
             find_own_tests(&inside(body), found);
         }
@@ -145,12 +208,11 @@ fn find_own_tests(tokens: &[TokenTree], found: &mut Vec<Range<usize>>) {
 
 /// Where the item ends that begins at `begin`: with a semicolon, or with the braces of one that has no semicolon.
 fn end_of_item(tokens: &[TokenTree], begin: usize) -> usize {
-    let mut keywords =
-        tokens[begin..].iter().filter(|token| matches!(token, TokenTree::Ident(_)) && !is_word(token, "pub"));
+    let mut keywords = tokens[begin..]
+        .iter()
+        .filter(|token| matches!(token, TokenTree::Ident(_)) && !is_word(Some(token), "pub"));
     let (first, second) = (keywords.next(), keywords.next());
-    let is = |token: Option<&TokenTree>, words: &[&str]| {
-        token.is_some_and(|token| words.iter().any(|word| is_word(token, word)))
-    };
+    let is = |token: Option<&TokenTree>, words: &[&str]| words.iter().any(|word| is_word(token, word));
     let braces = if is(first, &["const"]) {
         is(second, &["fn", "async", "unsafe", "extern"])
     } else {
@@ -167,7 +229,7 @@ fn end_of_item(tokens: &[TokenTree], begin: usize) -> usize {
 fn is_for_tests(attribute: &[TokenTree]) -> bool {
     let names = |tokens: &[TokenTree], wanted: &str| {
         let mut words = Vec::new();
-        collect(tokens, "", &mut words);
+        collect(tokens, Within::default(), &mut words);
         words.iter().any(|word| word.path == wanted)
     };
     match attribute {
@@ -188,8 +250,13 @@ fn is_punct(token: Option<&TokenTree>, wanted: char) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
 }
 
-fn is_word(token: &TokenTree, wanted: &str) -> bool {
-    matches!(token, TokenTree::Ident(word) if word == wanted)
+fn is_word(token: Option<&TokenTree>, wanted: &str) -> bool {
+    matches!(token, Some(TokenTree::Ident(word)) if word == wanted)
+}
+
+/// The name itself: `r#std` is `std`.
+fn name_of(word: &Ident) -> String {
+    word.to_string().trim_start_matches("r#").to_owned()
 }
 
 fn is_path_separator(tokens: &[TokenTree]) -> bool {
