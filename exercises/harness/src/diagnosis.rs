@@ -446,10 +446,20 @@ pub(crate) fn of_panic(recorder: &Recorder, me: usize, message: &str, at: Option
                 return Found { seen, cause, decisive };
             }
             (None, Some((_, cause))) => cause.clone(),
+            (None, None) if has_panicked_on_purpose(recorder) => ANOTHER_PANIC.into(),
             (None, None) => "no step of a right answer panics".into(),
         },
     };
     Found { seen, cause, decisive: None }
+}
+
+const ANOTHER_PANIC: &str = "a job or a step of the test has panicked before, on purpose, and this is another panic, \
+                             which your code raises. If a panic has to go on, hand on what catch_unwind() returned \
+                             (std::panic::resume_unwind): with another payload nobody knows what it was";
+
+/// Whether something that the property runs has panicked, as it was meant to.
+fn has_panicked_on_purpose(recorder: &Recorder) -> bool {
+    recorder.events.iter().any(|event| matches!(&event.action, Action::Step(what) if what == PANICS))
 }
 
 /// Another thread that a panic has ended, or is ending: what it has let go of explains what is missing here.

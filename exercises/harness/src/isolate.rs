@@ -22,7 +22,7 @@ use std::time::Duration;
 use exercises_protocol::schedule::Schedule;
 use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, Source, State, TRACE, Terminal, Verdict, WHY};
 
-use crate::{recorder, watch};
+use crate::{last_words, recorder, watch};
 
 const REPORT: &str = "\u{1e}exercise-report ";
 /// What of the learner's own output is shown.
@@ -64,6 +64,7 @@ pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, r
     }
     let terminal = Terminal::of_stdout();
     print!("{}", terminal.show(&failure.message(name, mode, &terminal)));
+    last_words::has_failed(name, &failure);
     write(&State::Failed(failure), name);
     panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
 }
@@ -166,7 +167,8 @@ impl Running {
     ) -> Result<Verdict, Box<Failure>> {
         let status = end(&mut self.child, in_time);
         let stdout = self.stdout.text(in_time);
-        let output = own_output(property, &stdout, &self.stderr.text(in_time));
+        let stderr = self.stderr.text(in_time);
+        let output = own_output(property, &stdout, &stderr);
         if let Some(verdict) = report_in(&stdout, nonce) {
             return Ok(verdict.map_err(|failure| Box::new(Failure { output, ..*failure })));
         }
@@ -175,7 +177,8 @@ impl Running {
         } else {
             "the test's process did not end and could not say why".to_owned()
         };
-        let mut failure = Failure::new("", &seen, cause_of_end(&status, &output), Schedule::default());
+        let cause = cause_of_end(&status, &stderr, in_time);
+        let mut failure = Failure::new("", &seen, cause, Schedule::default());
         (failure.hung, failure.output) = (!in_time, output);
         Err(Box::new(failure))
     }
@@ -193,14 +196,16 @@ fn report_in(stdout: &str, nonce: &str) -> Option<Verdict> {
     serde_json::from_str(json).ok()
 }
 
-/// Why a process may have ended before its time.
-fn cause_of_end(status: &str, output: &str) -> &'static str {
-    if output.contains("has overflowed its stack") {
+/// Why a process may have ended before its time: by itself, or because it was ended.
+fn cause_of_end(status: &str, stderr: &str, by_itself: bool) -> &'static str {
+    if stderr.contains("has overflowed its stack") {
         "your code overflowed the stack: does something call itself without an end?"
+    } else if stderr.contains("memory allocation of ") || by_itself && status.contains("SIGKILL") {
+        "your code asked for more memory than there is: what does it reserve, or let grow, by a number that can be very large?"
     } else if status.contains("exit") {
         "your code ended the process (std::process::exit): nobody who submits a job expects that"
     } else if status.contains("SIGABRT") {
-        "your code aborted the process: std::process::abort, or a panic in a destructor during a panic"
+        "your code aborted the process: std::process::abort, or a panic in a destructor during a panic, or it is out of memory"
     } else {
         "your code ended the process, overflowed the stack, or panicked in a destructor during a panic"
     }

@@ -45,10 +45,12 @@ pub mod model;
 pub mod real;
 
 mod diagnosis;
+mod last_words;
 mod recorder;
 mod watch;
 mod worker;
 
+pub use exercises_protocol::counted;
 pub use recorder::{
     aside, at_once, begin_trial, expect, fail, live_threads, locks_found_taken, notifications, step,
     waits_so_far,

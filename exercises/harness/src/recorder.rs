@@ -9,6 +9,7 @@ mod property;
 mod verdict;
 mod wrappers;
 
+use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -79,6 +80,8 @@ pub(crate) struct Recorder {
     /// For each lock, who holds it and since which line.
     pub(crate) locks: Vec<Option<(usize, Option<u32>)>>,
     condvars: usize,
+    /// The names that threads were given, each with how many have it.
+    names: BTreeMap<String, usize>,
     /// The property does something that it is not about.
     aside: bool,
     /// Which thread calls: the model and real threads know in different ways.
@@ -132,7 +135,11 @@ pub(crate) fn begin_run() {
 pub(crate) fn register(name: Option<String>, spawned: bool) -> ThreadKey {
     let mut recorder = recorder();
     let number = recorder.threads.len();
-    let name = name.unwrap_or_else(|| if number == 0 { "test".into() } else { format!("thread {number}") });
+    let name = match name {
+        Some(name) => recorder.told_apart(name),
+        None if number == 0 => "test".into(),
+        None => format!("thread {number}"),
+    };
     recorder.threads.push(Thread {
         name,
         doing: Doing::Running,
@@ -156,8 +163,19 @@ impl Recorder {
             events: Vec::new(),
             locks: Vec::new(),
             condvars: 0,
+            names: BTreeMap::new(),
             aside: false,
             who: None,
+        }
+    }
+
+    /// The name, with a number if an earlier thread has it: nobody could tell two of a name apart.
+    fn told_apart(&mut self, name: String) -> String {
+        let threads = self.names.entry(name.clone()).or_default();
+        *threads += 1;
+        match *threads {
+            1 => name,
+            n => self.told_apart(format!("{name} {n}")),
         }
     }
 
@@ -186,11 +204,14 @@ fn here<R>(f: impl FnOnce(&mut Recorder, usize) -> R) -> Option<R> {
     (key.run == recorder.run).then(|| f(&mut recorder, key.thread))
 }
 
-/// The line in the learner's file. A line of the suite would be taken for one.
+/// The line in the learner's file. A line of the suite, or of what suites share, would be taken for one.
 fn line(at: &Location<'_>) -> Option<u32> {
     let mut path = at.file().as_bytes().rsplit(|byte| matches!(byte, b'/' | b'\\')).skip(1);
-    let of_the_suite = path.next() == Some(b"suite") && path.next() == Some(b"tests");
-    (!of_the_suite).then(|| at.line())
+    let (folder, above) = (path.next(), path.next());
+    let of_the_tests = [(b"suite".as_slice(), b"tests".as_slice()), (b"src", b"harness")]
+        .iter()
+        .any(|(inner, outer)| folder == Some(inner) && above == Some(outer));
+    (!of_the_tests).then(|| at.line())
 }
 
 pub(crate) fn line_text(line: Option<u32>) -> String {

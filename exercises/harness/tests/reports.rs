@@ -1,6 +1,11 @@
 //! What is reported of a panic, of where a failure was found, and of very much that has happened.
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
 use exercises_harness::model::check;
+use exercises_protocol::PROPERTY;
 use exercises_protocol::schedule::Action;
 
 mod failing;
@@ -8,6 +13,7 @@ mod failing;
 use failing::{PROMISE, failing, message, written};
 
 mod properties {
+    use exercises_harness::model::below::on_a_thread;
     use exercises_harness::model::sync::atomic::{AtomicUsize, Ordering};
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, mpsc, thread};
     use exercises_harness::{aside, expect, fail, panic_on_purpose, step};
@@ -42,6 +48,22 @@ mod properties {
     /// A job runs on the thread that executes it, and nobody catches its panic.
     pub(crate) fn lets_a_panic_escape() {
         expect("execute()", "no cause", || panic_on_purpose());
+    }
+
+    /// Catches what a job throws, and throws something else.
+    pub(crate) fn throws_another_panic() {
+        let thrown = std::panic::catch_unwind(|| panic_on_purpose());
+        panic!("a job has panicked: {}", thrown.is_err());
+    }
+
+    /// Three threads of one name. What starts them is the test's, and one of them has the name of a fourth.
+    pub(crate) fn starts_three_of_a_name() {
+        let threads =
+            ["worker", "worker", "worker 2", "worker"].map(|name| on_a_thread(name, Box::new(|| {})));
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        fail("something was seen", "no cause");
     }
 
     /// In the 120th schedule, and after its last step.
@@ -117,6 +139,72 @@ fn a_panic_that_comes_out_of_a_call_is_a_verdict() {
     assert!(message.contains("the panic of a job came out of execute(), on test"), "{message}");
     assert!(message.contains(&format!("promise {PROMISE}")), "{message}");
     assert!(message.contains("whoever calls the job has to catch it"), "{message}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn throws_another_panic() {
+    check("", "throws_another_panic", PROMISE, properties::throws_another_panic);
+}
+
+#[test]
+fn a_panic_in_the_place_of_one_on_purpose_is_told_as_that() {
+    let message = message("throws_another_panic");
+    assert!(message.contains("test panicked: a job has panicked"), "{message}");
+    assert!(message.contains("hand on what catch_unwind() returned"), "{message}");
+}
+
+#[test]
+#[ignore = "meant to fail"]
+fn starts_three_of_a_name() {
+    check("", "starts_three_of_a_name", PROMISE, properties::starts_three_of_a_name);
+}
+
+#[test]
+fn no_two_threads_have_one_name_and_a_line_of_the_tests_is_not_shown() {
+    let message = message("starts_three_of_a_name");
+    let schedule = written("starts_three_of_a_name").schedule;
+    let names: Vec<&str> = schedule.threads.iter().map(|thread| thread.name.as_str()).collect();
+    assert_eq!(names, ["test", "worker", "worker 2", "worker 2 2", "worker 3"]);
+    assert!(message.contains("starts worker 3") && !message.contains("starts worker 3 :"), "{message}");
+}
+
+/// What this program prints of some of the tests that are meant to fail, from `result` on.
+fn end_of(tests: &[&str], more: &[&str]) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ex00-order");
+    fs::create_dir_all(&folder).unwrap();
+    let property =
+        |name: &str, rank: u8| format!("[[property]]\nname = \"{name}\"\npromise = \"\"\nrank = {rank}\n");
+    let list = property("lets_a_panic_escape", 1)
+        + &property("fails_late_and_aside", 0)
+        + &property("sees_something", 0)
+        + &property("throws_another_panic", 0);
+    let head = "title = \"\"\nchapters = []\nminutes = 5\nneeds = []\nhints = []\nafterwards = \"\"\n";
+    fs::write(folder.join("exercise.toml"), format!("{head}{list}")).unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(tests).args(["--exact", "--ignored"]).args(more).env_remove(PROPERTY);
+    command.env("LC_ALL", "C.UTF-8").env_remove("COLUMNS").env("CARGO_MANIFEST_DIR", folder);
+    let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let (_, end) = text.rsplit_once("test result: ").unwrap_or_else(|| panic!("{text}"));
+    end.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_failure_to_begin_with_is_named_at_the_end_whatever_the_order_of_the_tests() {
+    let all = ["fails_late_and_aside", "lets_a_panic_escape", "sees_something", "throws_another_panic"];
+    for (tests, first) in [
+        (&all[..], "begin with sees_something: something was seen"),
+        (&all[..2], "begin with lets_a_panic_escape: the panic of a job came out"),
+    ] {
+        for more in [&[][..], &["--test-threads=1"]] {
+            let end = end_of(tests, more);
+            assert!(end.starts_with("FAILED.") && end.contains(first), "{end}");
+            let (_, property) = first.split_once("with ").unwrap();
+            let (property, _) = property.split_once(':').unwrap();
+            assert!(end.ends_with(&format!("cargo test -p ex00-order {property}")), "{end}");
+        }
+    }
+    assert!(!end_of(&all[2..3], &[]).contains("begin with"), "there is no choice");
 }
 
 #[test]

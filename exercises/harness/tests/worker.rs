@@ -98,18 +98,19 @@ fn jobs_that_hold_share_a_process() {
 #[test]
 fn the_end_of_the_process_is_put_down_to_the_job_it_was_at() {
     let long = Duration::from_secs(25);
-    for (job, deadline, seen) in [
-        ("fails", long, "it failed"),
-        ("aborts", long, "without a verdict"),
-        ("exits", long, "without a verdict"),
-        ("takes_all_memory", long, "without a verdict"),
-        ("never_comes_back", Duration::ZERO, "did not end and could not say why"),
+    let aborts = if cfg!(unix) { "std::process::abort" } else { "" };
+    for (job, deadline, seen, cause) in [
+        ("fails", long, "it failed", "on purpose"),
+        ("aborts", long, "without a verdict", aborts),
+        ("exits", long, "without a verdict", "std::process::exit"),
+        ("takes_all_memory", long, "without a verdict", "asked for more memory than there is"),
+        ("never_comes_back", Duration::ZERO, "did not end and could not say why", "ended the process"),
     ] {
         let mut worker = worker();
         let first = held(&mut worker, "holds");
         assert_eq!(held(&mut worker, "holds"), first);
         let failure = failed(&mut worker, job, deadline);
-        assert!(failure.seen.contains(seen), "{job}: {failure:?}");
+        assert!(failure.seen.contains(seen) && failure.cause.contains(cause), "{job}: {failure:?}");
         assert!(!failure.cause.contains("holds"), "{job}: {failure:?}");
         assert_ne!(held(&mut worker, "holds"), first, "{job}");
     }
