@@ -1,9 +1,11 @@
 //! The properties of the inbox, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{expect, fail, notifications, step};
 
 use super::exercise::Inbox;
-use crate::probe::{Counter, until_asleep};
+use crate::probe::{Counter, others_come_to_rest, until_asleep};
 use crate::sync::{Arc, thread};
 
 const PUT_NEVER_WAITS: &str = "put() leaves the job and comes back; it waits for nothing but a lock";
@@ -15,6 +17,8 @@ const ONE_FORGOTTEN: &str = "two jobs came while two workers slept, and one work
                              and it sleeps as deep as before the first. That a job was there already says nothing of the \
                              sleepers, nor does it that another worker was notified; a flag for two of them is cleared by \
                              the first; and a number is right only if no two threads change it at once";
+const ONE_OF_MANY: &str = "many workers sleep, and a job that came has woken none of them: put() has to see a sleeper as long as \
+                           one is left, however many there are";
 
 fn put<T>(inbox: &Inbox<T>, job: T) {
     expect("put()", PUT_NEVER_WAITS, || inbox.put(job));
@@ -60,6 +64,32 @@ pub fn jobs_come_out_in_their_order() {
     }
     for job in 1..=3 {
         check_job(take(&inbox), job);
+    }
+}
+
+pub fn a_woken_worker_changes_no_order() {
+    let inbox = Arc::new(Inbox::new());
+    let woken = worker("worker", &inbox);
+    until_asleep(1, "take() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    put(&inbox, 1);
+    put(&inbox, 2);
+    let same = Arc::clone(&inbox);
+    let other = start("other worker", move || [take(&same), take(&same)]);
+    put(&inbox, 3);
+    let [first, second] = taken(NOT_TAKEN, other);
+    let last = taken(NOT_TAKEN, woken);
+    if first > second {
+        fail(
+            &format!("one worker took job {first} and then job {second}"),
+            "a newer job has passed an older one, which was kept for a worker that was woken. If that worker alone can take it, \
+             it has it already; if others can, they take it first",
+        );
+    }
+    if first + second + last != 6 {
+        fail(
+            &format!("jobs {first}, {second} and {last} were taken; 1, 2 and 3 were put"),
+            "each job is taken once",
+        );
     }
 }
 
@@ -179,5 +209,52 @@ pub fn no_job_lies_beside_a_sleeping_worker() {
             &format!("the numbers of the jobs taken add up to {sum}, those put to 10"),
             "each job is taken once",
         );
+    }
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_jobs_and_many_workers() {
+    const JOBS: u32 = 2_000;
+    const WORKERS: usize = 50;
+    if !first_run() {
+        return;
+    }
+    let inbox = Arc::new(Inbox::new());
+    (0..JOBS).for_each(|job| put(&inbox, job / 2)); // of two equal jobs, each is a job
+    (0..JOBS).for_each(|job| check_job(take(&inbox), job / 2));
+    let took = Arc::new(Counter::new("as many jobs to be taken as were put"));
+    let workers: Vec<_> = (1..=WORKERS)
+        .map(|number| {
+            let (inbox, took) = (Arc::clone(&inbox), Arc::clone(&took));
+            start(&format!("worker {number}"), move || {
+                let job = expect("take()", ONE_OF_MANY, || inbox.take());
+                took.add();
+                job
+            })
+        })
+        .collect();
+    until_asleep(
+        WORKERS,
+        "take() looks again and again and keeps a core busy with nothing: wait on a Condvar",
+    );
+    for (job, put_so_far) in (0..).zip(1..=WORKERS) {
+        put(&inbox, job);
+        if job < 5 && others_come_to_rest() && took.get() < put_so_far {
+            let seen = format!(
+                "{WORKERS} workers slept, jobs put since then: {put_so_far}, jobs taken: {}",
+                took.get()
+            );
+            fail(&seen, ONE_OF_MANY);
+        }
+    }
+    let mut jobs: Vec<u32> = workers.into_iter().map(|worker| taken(ONE_OF_MANY, worker)).collect();
+    jobs.sort_unstable();
+    if !jobs.iter().copied().eq(0..50) {
+        fail(&format!("jobs 0 to 49 were put, and these were taken: {jobs:?}"), "each job is taken once");
     }
 }
