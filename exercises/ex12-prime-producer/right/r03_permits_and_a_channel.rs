@@ -56,7 +56,7 @@ struct Entrance<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items.
+    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
     pub fn new(room: usize) -> Self {
         let (sender, receiver) = mpsc::channel();
         let entrance = Mutex::new(Entrance { permits: room, sender: Some(sender) });

@@ -62,7 +62,7 @@ impl<T> State<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items.
+    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
     pub fn new(room: usize) -> Self {
         Self {
             room,

@@ -1,4 +1,4 @@
-//! Right: A ring of slots behind one lock, where the room is an Option: a cancelled queue has none. The generator looks at the flag before it asks for a prime and after.
+//! Right: The room that is left is an Option: a cancelled queue has none. The generator looks at the flag before it asks for a prime and after.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -45,50 +45,42 @@ impl PrimeGenerator {
 
 /// A queue with room for so many items, and with an end.
 pub struct Queue<T> {
-    ring: Mutex<Ring<T>>,
+    state: Mutex<State<T>>,
     put: Condvar,
     taken: Condvar,
 }
 
-struct Ring<T> {
-    slots: Box<[Option<T>]>,
-    /// Where the oldest item is, if there is one.
-    oldest: usize,
+struct State<T> {
+    items: VecDeque<T>,
     /// How many more can be put. None when the queue is cancelled.
     free: Option<usize>,
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items.
+    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
     pub fn new(room: usize) -> Self {
-        let slots = std::iter::repeat_with(|| None).take(room).collect();
-        let ring = Ring { slots, oldest: 0, free: Some(room) };
-        Self { ring: Mutex::new(ring), put: Condvar::new(), taken: Condvar::new() }
+        let state = Mutex::new(State { items: VecDeque::new(), free: Some(room) });
+        Self { state, put: Condvar::new(), taken: Condvar::new() }
     }
 
     /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
     /// item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
-        let mut guard =
-            self.taken.wait_while(self.ring.lock().unwrap(), |ring| ring.free == Some(0)).unwrap();
-        let ring = &mut *guard;
-        let Some(free) = &mut ring.free else { return Err(item) };
-        let length = ring.slots.len();
-        let next = (ring.oldest + length - *free) % length;
-        ring.slots[next] = Some(item);
+        let state = self.state.lock().unwrap();
+        let mut state = self.taken.wait_while(state, |state| state.free == Some(0)).unwrap();
+        let Some(free) = &mut state.free else { return Err(item) };
         *free -= 1;
+        state.items.push_back(item);
         self.put.notify_one();
         Ok(())
     }
 
     /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
     pub fn take(&self) -> Option<T> {
-        let nothing = |ring: &mut Ring<T>| ring.slots[ring.oldest].is_none() && ring.free.is_some();
-        let mut ring = self.put.wait_while(self.ring.lock().unwrap(), nothing).unwrap();
-        let oldest = ring.oldest;
-        let item = ring.slots[oldest].take()?;
-        ring.oldest = (oldest + 1) % ring.slots.len();
-        if let Some(free) = &mut ring.free {
+        let nothing = |state: &mut State<T>| state.items.is_empty() && state.free.is_some();
+        let mut state = self.put.wait_while(self.state.lock().unwrap(), nothing).unwrap();
+        let item = state.items.pop_front()?;
+        if let Some(free) = &mut state.free {
             *free += 1;
             self.taken.notify_one();
         }
@@ -97,8 +89,7 @@ impl<T> Queue<T> {
 
     /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
     pub fn cancel(&self) {
-        let mut ring = self.ring.lock().unwrap();
-        ring.free = None;
+        self.state.lock().unwrap().free = None;
         self.put.notify_all();
         self.taken.notify_all();
     }

@@ -56,7 +56,7 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items.
+    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
     pub fn new(room: usize) -> Self {
         let state = Mutex::new(State { items: VecDeque::new(), cancelled: false });
         Self { room, state, not_full: Condvar::new(), not_empty: Condvar::new() }

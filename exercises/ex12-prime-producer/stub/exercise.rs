@@ -43,7 +43,7 @@ pub struct Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items.
+    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
     pub fn new(room: usize) -> Self {
         todo!("make an empty queue")
     }

@@ -1,10 +1,12 @@
 //! The properties of the generator, the queue and the producer, each a function. `exercise.toml` lists them and says what
 //! each promises.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{at_once, expect, fail, step};
 
 use super::exercise::{PrimeGenerator, PrimeProducer, Queue};
-use crate::probe::{Shared, until_others_wait};
+use crate::probe::{Shared, until_asleep, until_others_wait};
 use crate::sync::{Arc, thread};
 
 mod calls;
@@ -36,6 +38,18 @@ pub fn the_generator_keeps_what_it_finds() {
                 "run() keeps each prime, in the order of their coming, and found() returns a copy",
             );
         }
+    }
+    expect("run() of the generator", "it keeps whatever it is given", || {
+        generator.run([0, u64::MAX, 2].into_iter())
+    });
+    let found = found(&generator);
+    if found != [2, 3, 5, 7, 0, u64::MAX, 2] {
+        fail(
+            &format!(
+                "the first run() found 2, 3, 5 and 7, and the second was given 0, u64::MAX and 2; found() returned {found:?}"
+            ),
+            "a second run() goes on where the first has ended, and what a number means is not run()'s affair",
+        );
     }
 }
 
@@ -103,8 +117,8 @@ pub fn a_generator_stays_cancelled() {
         if !found.is_empty() {
             fail(
                 &format!("cancel() came before run(), and the {time} run() found {found:?}"),
-                "a request is not lost if it comes early, and not used up when it is seen: run() reads the flag before it \
-                 keeps a prime, and never clears it",
+                "a request is not lost if it comes early, and not used up when it is seen: a run() that begins after the \
+                 request keeps no prime, and no run() clears it",
             );
         }
     }
@@ -376,5 +390,59 @@ pub fn each_prime_is_in_one_place() {
             "a prime that was computed is in the queue, or run() has it: if run() ends with a prime that it has not put, \
              it returns that one, also if it did not try",
         );
+    }
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_primes_and_many_who_wait() {
+    const PRIMES: u64 = 2_000;
+    const EACH: u64 = 40;
+    if !first_run() {
+        return;
+    }
+    let generator = PrimeGenerator::new();
+    expect("run() of the generator", "it has an end when there are no more primes", || {
+        generator.run(0..PRIMES)
+    });
+    if !found(&generator).into_iter().eq(0..PRIMES) {
+        let seen = format!(
+            "run() was given {PRIMES} numbers from 0 on, and found() returned {}",
+            found(&generator).len()
+        );
+        fail(&seen, "run() keeps each of them, in the order of their coming, however many there are");
+    }
+    let cause = "room for usize::MAX items is no bound. The room is a number to compare with, and no memory to ask for";
+    let queue = expect("a queue with room for usize::MAX items", cause, || {
+        let queue = Queue::new(usize::MAX);
+        (0..PRIMES).for_each(|item| put(&queue, item));
+        queue
+    });
+    (0..PRIMES).for_each(|item| take(&queue, item));
+
+    let (full, empty) = (Arc::new(Queue::new(1)), Arc::new(Queue::new(1)));
+    put(&full, 0);
+    let threads: Vec<_> = (1..=EACH)
+        .map(|item| {
+            let (full, empty) = (Arc::clone(&full), Arc::clone(&empty));
+            let taker = start("taker", move || empty.take());
+            (item, start("putter", move || full.put(item)), taker)
+        })
+        .collect();
+    until_asleep(
+        2 * EACH as usize,
+        "it looks again and again, and keeps a core busy with nothing: wait on a Condvar",
+    );
+    step("cancels both queues");
+    cancel(&full);
+    cancel(&empty);
+    for (item, putter, taker) in threads {
+        let result = join("put(), with many who wait for room,", NOT_REACHED, putter);
+        given_back(item, result, "the queue was full when it was cancelled");
+        nothing(join("take(), with many who wait for an item,", NOT_REACHED, taker), "nothing was put");
     }
 }
