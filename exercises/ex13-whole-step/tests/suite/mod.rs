@@ -1,6 +1,7 @@
 //! The properties of a worker and its steps, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use exercises_harness::{at_once, expect, fail, panic_on_purpose, step};
 
@@ -260,11 +261,14 @@ pub fn only_the_outermost_end_counts() {
     is_refused("take() after the steps", take(&worker), &desk, 1, STILL_MASKED);
 }
 
-const COMES_OUT: &str = "a panic comes out of masked() as it came out of the step";
+const COMES_OUT: &str = "a panic comes out of masked() as it came out of the step, with the same payload: go on with what you \
+                         have caught (std::panic::resume_unwind), or do not catch it";
 
 /// A step of this worker panics.
 fn a_step_panics(worker: &Worker<u32>) {
-    let panicked = catch_unwind(AssertUnwindSafe(|| worker.masked(|| panic_on_purpose())));
+    let panicked = expect("masked() with a step that panics", COMES_OUT, || {
+        catch_unwind(AssertUnwindSafe(|| worker.masked(|| panic_on_purpose())))
+    });
     match panicked {
         Ok(()) => fail("the step panicked, and masked() returned", COMES_OUT),
         Err(payload) if payload.downcast_ref() == Some(&"a panic on purpose") => {}
@@ -380,4 +384,51 @@ pub fn no_task_is_lost() {
         fail(&seen, PAIR_CUT_OFF);
     }
     is_refused("take() afterwards", last, &desk, 4 - taken.len(), SWALLOWED);
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+/// So many steps, one inside the other, and a task in each of them, before what is inside and after.
+fn nested(worker: &Worker<u32>, depth: u32, taken: &mut Vec<u32>) {
+    if depth > 0 {
+        worker.masked(|| {
+            taken.extend(worker.take());
+            nested(worker, depth - 1, taken);
+            taken.extend(worker.take());
+        });
+    }
+}
+
+pub fn many_steps_and_many_tasks() {
+    const DEPTH: u32 = 300;
+    const PANICS: u32 = 1_000;
+    const TASKS: u32 = 2 * DEPTH + PANICS;
+    const MISCOUNTED: &str = "all these steps are one inside the other, so the last one to end is the outermost: count them, up to any \
+                              number, or note for each what to go back to";
+    if !first_run() {
+        return;
+    }
+    let desk = desk(&(0..TASKS).collect::<Vec<_>>());
+    let worker = Worker::new(Arc::clone(&desk));
+    for number in 0..PANICS {
+        is_given("take() after many steps that panicked", take(&worker), &[number], STILL_MASKED);
+        a_step_panics(&worker);
+    }
+    cancel(&desk);
+    let mut taken = Vec::new();
+    expect("many nested steps", MISCOUNTED, || nested(&worker, DEPTH, &mut taken));
+    if !taken.iter().copied().eq(PANICS..TASKS) {
+        let seen = format!(
+            "in {DEPTH} nested steps a worker that was asked to stop took {} of {} tasks",
+            taken.len(),
+            2 * DEPTH
+        );
+        fail(&seen, MISCOUNTED);
+    }
+    desk.put(TASKS);
+    is_refused("take() after many nested steps", take(&worker), &desk, 1, STILL_MASKED);
 }
