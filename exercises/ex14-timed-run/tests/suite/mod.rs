@@ -4,6 +4,7 @@
 //! called on another thread, the caller's.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use executor::{CancelToken, Executor, RejectReason, RejectedExecution, Task};
 use exercises_harness::{expect, fail, panic_on_purpose, step};
@@ -49,10 +50,15 @@ impl World {
 
     /// The job's task. Waits until the executor has it and the alarm is set.
     fn task(&self) -> Task {
+        self.task_of(1)
+    }
+
+    /// The task of this call, counted from 1.
+    fn task_of(&self, call: usize) -> Task {
         let cause = "the job has to be handed to the executor: is it run on the caller's thread?";
-        expect("handing the job to the executor", cause, || self.0.accepted.wait_for(1));
+        expect("handing the job to the executor", cause, || self.0.accepted.wait_for(call));
         let cause = "nobody set an alarm with alarms.set(): no other clock knows what time it is here";
-        expect("setting the alarm", cause, || self.0.set.wait_for(1));
+        expect("setting the alarm", cause, || self.0.set.wait_for(call));
         self.0
             .tasks
             .with(VecDeque::pop_front)
@@ -168,12 +174,7 @@ impl Caller {
         let Ok(outcome) = joined else {
             fail("timed_run() panicked", "how the job has ended is told by what is returned")
         };
-        match outcome {
-            Ok(value) => value.to_string(),
-            Err(TimedRunError::Panicked(panic)) => format!("Panicked: {}", panic.message()),
-            Err(TimedRunError::Refused(reason)) => format!("Refused: {reason}"),
-            Err(other) => format!("{other:?}"),
-        }
+        told_as(outcome)
     }
 
     /// Sees that timed_run() returned this.
@@ -182,6 +183,15 @@ impl Caller {
         if outcome != expected {
             fail(&format!("{when}, and timed_run() returned {outcome}, and not {expected}"), cause);
         }
+    }
+}
+
+fn told_as(outcome: Outcome) -> String {
+    match outcome {
+        Ok(value) => value.to_string(),
+        Err(TimedRunError::Panicked(panic)) => format!("Panicked: {}", panic.message()),
+        Err(TimedRunError::Refused(reason)) => format!("Refused: {reason}"),
+        Err(other) => format!("{other:?}"),
     }
 }
 
@@ -215,16 +225,22 @@ fn was_told(token: &Arc<Shared<Option<CancelToken>>>) -> bool {
 }
 
 pub fn the_result_comes_back() {
-    let world = World::new();
-    let caller = call(&world, LIMIT, quick());
-    world.task().run();
-    caller.must_have("7", "the job ended in time with 7", "what the job returns is what timed_run() returns");
-    let limits = world.0.limits.with(|limits| limits.clone());
-    if limits != [LIMIT] {
-        fail(
-            &format!("the limit is {LIMIT}, and alarms were set for {limits:?}"),
-            "one alarm is enough, and it has the limit that the caller asks for",
+    for limit in [LIMIT, 1, Millis::MAX] {
+        let world = World::new();
+        let caller = call(&world, limit, quick());
+        world.task().run();
+        caller.must_have(
+            "7",
+            "the job ended in time with 7",
+            "what the job returns is what timed_run() returns",
         );
+        let limits = world.0.limits.with(|limits| limits.clone());
+        if limits != [limit] {
+            fail(
+                &format!("the limit is {limit}, and alarms were set for {limits:?}"),
+                "one alarm is enough, and it has the limit that the caller asks for",
+            );
+        }
     }
 }
 
@@ -366,43 +382,61 @@ pub fn a_job_that_ended_in_time_is_not_told_to_stop() {
 }
 
 pub fn a_result_before_the_alarm_is_not_lost() {
-    let world = World::new();
-    let caller = call(&world, LIMIT, quick());
-    let task = world.task();
-    let ring = world.begin_to_ring();
-    task.run();
-    step("the alarm rings when the job has ended");
-    ring();
-    caller.must_have(
-        "7",
-        "the job ended with 7, and then the alarm rang",
-        "between two steps of yours the job may end. When you give up, look: if cancel() returns false, there is a result",
-    );
+    let jobs: [(Job<u32>, _, _); 2] = [
+        (quick(), "7", "the job ended with 7, and then the alarm rang"),
+        (
+            Box::new(|| panic_on_purpose()),
+            "Panicked: a panic on purpose",
+            "the job panicked, and then the alarm rang",
+        ),
+    ];
+    for (job, expected, when) in jobs {
+        let world = World::new();
+        let caller = call(&world, LIMIT, job);
+        let task = world.task();
+        let ring = world.begin_to_ring();
+        task.run();
+        step("the alarm rings when the job has ended");
+        ring();
+        caller.must_have(
+            expected,
+            when,
+            "between two steps of yours the job may end, with a result or a panic. When you give up, look: if cancel() returns \
+             false, the job has ended, and the handle knows how",
+        );
+    }
 }
 
 pub fn a_time_out_means_that_the_job_was_told() {
-    let world = World::new();
-    let token = Arc::default();
-    let caller = call(&world, LIMIT, with_token(&token, || {}));
-    let task = world.task();
-    world.ring(); // and while the caller wakes up and gives up, the job runs and ends
-    task.run();
-    let (outcome, told) = (caller.outcome(NO_END), was_told(&token));
-    let began = token.with(|token| token.is_some());
-    if outcome == "7" && told {
-        fail(
-            "timed_run() returned the job's result, and told the job to stop",
-            "either the result comes first or the alarm does: one of them, decided once",
-        );
-    }
-    if outcome != "7" && began && !told {
-        fail(
-            &format!(
-                "timed_run() returned {outcome}, and nobody has told the job to stop: it ended by itself"
-            ),
-            "the job has ended with a result, which is lost: if cancel() returns false, it was too late, and the result is \
-             in the handle",
-        );
+    for (panics, end) in [(false, "7"), (true, "Panicked: a panic on purpose")] {
+        let world = World::new();
+        let token = Arc::default();
+        let ends = move || {
+            if panics {
+                panic_on_purpose();
+            }
+        };
+        let caller = call(&world, LIMIT, with_token(&token, ends));
+        let task = world.task();
+        world.ring(); // and while the caller wakes up and gives up, the job runs and ends
+        task.run();
+        let (outcome, told) = (caller.outcome(NO_END), was_told(&token));
+        let began = token.with(|token| token.is_some());
+        if outcome == end && told {
+            fail(
+                &format!("timed_run() returned how the job has ended ({end}), and told the job to stop"),
+                "either the end of the job comes first or the alarm does: one of them, decided once",
+            );
+        }
+        if outcome != end && began && !told {
+            fail(
+                &format!(
+                    "the job ended by itself ({end}); timed_run() returned {outcome}, and nobody has told the job to stop"
+                ),
+                "the job has ended, with a result or a panic, and that is lost: if cancel() returns false, it was too late, and \
+                 the handle knows how the job has ended",
+            );
+        }
     }
 }
 
@@ -523,4 +557,46 @@ pub fn the_caller_sleeps_while_it_waits() {
     );
     task.run();
     drop(caller.outcome(NO_END));
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_runs_of_one_caller_know_nothing_of_each_other() {
+    const RUNS: usize = 60;
+    const ANEW: &str = "each call begins anew: what one has cancelled, or noted, is its own, and not of the thread on which it was made";
+    if !first_run() {
+        return;
+    }
+    let world = World::new();
+    let told: Arc<Shared<Vec<String>>> = Arc::default();
+    let (own, tells) = (world.clone(), Arc::clone(&told));
+    let calls = move || {
+        for call in 1..=RUNS {
+            let job: Job<u32> = if call % 3 == 2 { Box::new(|| panic_on_purpose()) } else { quick() };
+            let outcome = told_as(timed_run(&own, &own, LIMIT, job));
+            tells.with(|told| told.push(outcome));
+            own.0.returned.add();
+        }
+    };
+    let caller = thread::Builder::new().name("caller".into()).spawn(calls).expect("a thread");
+    for call in 1..=RUNS {
+        let task = world.task_of(call);
+        if call % 3 == 0 {
+            world.ring();
+        } else {
+            task.run();
+        }
+        expect("timed_run(), called many times by one thread", ANEW, || world.0.returned.wait_for(call));
+        let expected = ["TimedOut", "7", "Panicked: a panic on purpose"][call % 3];
+        let outcome = told.with(|told| told[call - 1].clone());
+        if outcome != expected {
+            fail(&format!("call {call} of one thread returned {outcome}, and not {expected}"), ANEW);
+        }
+    }
+    expect("the caller", ANEW, || drop(caller.join()));
+    world.no_alarm_left("all calls have returned");
 }
