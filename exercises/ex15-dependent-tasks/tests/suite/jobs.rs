@@ -226,11 +226,11 @@ impl Last {
         self.ran.wait_for(1);
     }
 
-    /// `seen` is what is seen if it never runs.
-    pub(super) fn until_ran(&self, seen: &str) {
+    /// `seen` is what is seen if it never runs, and `cause` why.
+    pub(super) fn until_ran(&self, seen: &str, cause: &str) {
         if others_come_to_rest() && self.ran.get() == 0 {
-            fail(seen, HUSK);
+            fail(seen, cause);
         }
-        expect("waiting for the last job", HUSK, || self.wait());
+        expect("waiting for the last job", cause, || self.wait());
     }
 }

@@ -1,5 +1,7 @@
 //! The properties of a pool whose jobs join jobs, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{at_once, expect, fail, live_threads, panic_on_purpose, step};
 
 use super::exercise::{Handle, Pool};
@@ -15,6 +17,9 @@ use jobs::{
 
 const ITS_OWN_AFFAIR: &str = "catch the panic where the job is called, whoever calls it, and note that there will be no result: who \
                               joins the job is told Err(Panicked), and a worker that has claimed it goes on";
+
+const STILL_A_WORKER: &str = "a job that was claimed has panicked, and the worker that ran it is a worker as before: it claims the next job \
+                              that it joins and that nobody has begun";
 
 pub fn the_result_comes_back() {
     let pool = Pool::new(1);
@@ -366,6 +371,7 @@ pub fn what_was_claimed_keeps_no_worker() {
     last.until_ran(
         "a job is in the queue; of two workers one runs a job that it has claimed, and the other does not take the one in the \
          queue",
+        HUSK,
     );
     join("join() of the page", HUSK, &page);
     shut_down(&pool);
@@ -384,7 +390,7 @@ pub fn what_was_claimed_costs_no_worker() {
     join("join() of the page", CLAIM, &page);
     let last = Last::new();
     last.submit(&pool);
-    last.until_ran("after a page whose parts were claimed, the pool does not run the next job");
+    last.until_ran("after a page whose parts were claimed, the pool does not run the next job", HUSK);
     shut_down(&pool);
 }
 
@@ -424,10 +430,11 @@ pub fn a_panic_is_told_to_those_who_join() {
             for what in ["join() of a part that panics", "the second join() of a part that has panicked"] {
                 told(what, outcome(what, ITS_OWN_AFFAIR, &part));
             }
-            7
+            let next = submit(&jobs, Box::new(|| 7));
+            join("join() of a part that comes after one that has panicked", STILL_A_WORKER, &next)
         }),
     );
-    if outcome("join() of the page", ITS_OWN_AFFAIR, &page) != Ok(7) {
+    if outcome("join() of the page", STILL_A_WORKER, &page) != Ok(7) {
         fail(
             "the page has claimed a part that panicked, and that panic has ended the page, too",
             ITS_OWN_AFFAIR,
@@ -438,6 +445,78 @@ pub fn a_panic_is_told_to_those_who_join() {
     told(what, outcome(what, ITS_OWN_AFFAIR, &alone));
     let next = submit(&pool, Box::new(|| 1));
     join("join() of the job after a panic", ITS_OWN_AFFAIR, &next);
+    shut_down(&pool);
+}
+
+pub fn a_job_wakes_a_worker_beside_those_who_join() {
+    let (pool, gate, last) = (Pool::new(2), Gate::new(), Last::new());
+    let awaited = submit(&pool, gate.job());
+    gate.until_begun();
+    let joins = move || {
+        join("join() by a thread outside", GETS_IT, &awaited);
+    };
+    let outside = on_a_thread("outside", Box::new(joins));
+    until_others_wait("who joins a job that runs, or a worker without a job, does not sleep", SPINS);
+    last.submit(&pool);
+    last.until_ran(
+        "a job is in the queue, one of two workers sleeps, and a thread outside waits in join(): nobody runs the job",
+        "one notification has woken the thread that waits in join(), and it has no use for it. If that one waits on the \
+         Condvar on which workers sleep, wake all, or give each kind of waiter a Condvar of its own",
+    );
+    gate.open();
+    expect("waiting for the thread outside", GETS_IT, || ended(outside));
+    shut_down(&pool);
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_jobs_and_a_long_chain() {
+    const JOBS: u32 = 1_000;
+    const LINKS: usize = 100;
+    if !first_run() {
+        return;
+    }
+    let (pool, gate) = (Pool::new(1), Gate::new());
+    drop(submit(&pool, gate.job()));
+    gate.until_begun();
+    let begun = Arc::new(Counter::new("nothing"));
+    let handles: Vec<_> = (0..JOBS)
+        .map(|number| {
+            let begun = Arc::clone(&begun);
+            let work = move || {
+                begun.add();
+                number
+            };
+            submit(&pool, Box::new(work))
+        })
+        .collect();
+    if begun.get() > 0 {
+        let seen = format!(
+            "{JOBS} jobs were submitted while the only worker was busy, and {} have run",
+            begun.get()
+        );
+        fail(&seen, DOES_NOT_WAIT);
+    }
+    gate.open();
+    for (handle, number) in handles.iter().zip(0..) {
+        let got = join("join() of one of many", GETS_IT, handle);
+        if got != number {
+            fail(&format!("job {number} of {JOBS} returned its number, and join() gave {got}"), GETS_IT);
+        }
+    }
+    if begun.get() != handles.len() {
+        fail(
+            &format!("{JOBS} jobs were submitted, and jobs ran {} times", begun.get()),
+            "each job runs once",
+        );
+    }
+    let progress = Progress::of(LINKS);
+    drop(chain(&pool, LINKS, &progress));
+    progress.until_all_ended("a chain of a hundred jobs on one thread", CLAIM);
     shut_down(&pool);
 }
 
