@@ -43,7 +43,7 @@ pub type Work = Box<dyn FnMut(&Entry) + Send>;
 
 // ----- Yours. -----
 
-/// Has closures run when their time has come, where the executor below calls them.
+/// Has closures run when their time has come, where the inner executor calls them.
 pub struct Scheduler {
     shared: Arc<Shared>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
@@ -194,7 +194,7 @@ impl Shared {
         Some(Next::Due(number))
     }
 
-    /// One run, as a job of the executor below.
+    /// One run, as a job of the inner executor.
     fn run(self: &Arc<Self>, number: u64) {
         let mut state = self.state.lock().unwrap();
         let Some(mut work) = state.plans.get_mut(&number).and_then(|plan| plan.work.take()) else { return };

@@ -43,7 +43,7 @@ pub type Work = Box<dyn FnMut(&Entry) + Send>;
 
 // ----- Yours. -----
 
-/// What an alarm does when it rings: it gives the executor below a job.
+/// What an alarm does when it rings: it gives the inner executor a job.
 type Ring = Box<dyn FnOnce() + Send>;
 
 /// Rings once, at a time, on its own thread.
@@ -137,7 +137,7 @@ impl Series {
     }
 }
 
-/// Has closures run when their time has come, where the executor below calls them.
+/// Has closures run when their time has come, where the inner executor calls them.
 pub struct Scheduler {
     alarms: Arc<Alarms>,
     below: Arc<dyn Executor>,

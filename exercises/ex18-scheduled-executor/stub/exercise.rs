@@ -45,7 +45,7 @@ pub type Work = Box<dyn FnMut(&Entry) + Send>;
 
 // ----- Yours. -----
 
-/// Has closures run when their time has come, where the executor below calls them.
+/// Has closures run when their time has come, where the inner executor calls them.
 pub struct Scheduler {
     shared: Arc<Shared>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,

@@ -20,10 +20,21 @@ pub fn a_cancelled_entry_is_dropped_and_does_not_run() {
         trial.cancel(entry);
         trial.check_dropped(number, "cancel() has returned", LET_GO);
     }
+    let _next = trial.once(10, 4, nothing());
     trial.cancel(&entries[0]); // does nothing
     trial.clock.advance_to(50);
-    trial.until_ended(1, CANCELLED);
-    trial.check(&[3], CANCELLED);
+    trial.until_ended(2, CANCELLED);
+    trial.until_dropped(3, "its only run has ended", AFTER_THE_LAST);
+    let _last = trial.once(10, 5, nothing());
+    trial.cancel(&entries[2]); // does nothing, since that has run
+    trial.clock.advance_to(60);
+    trial.until_ended(3, CANCELLED);
+    let mut begun = trial.log.begun();
+    begun.sort_unstable();
+    if begun != [3, 4, 5] {
+        let seen = format!("entries 3, 4 and 5 were not cancelled, and these have run: {begun:?}");
+        fail(&seen, CANCELLED);
+    }
     trial.end();
 }
 
@@ -37,7 +48,7 @@ pub fn a_run_that_has_not_begun_can_be_cancelled() {
         trial.cancel(entry);
         trial.check_dropped(
             number,
-            "the executor below has not called it yet, cancel() has returned",
+            "the inner executor has not called it yet, cancel() has returned",
             CANCELLED,
         );
     }
@@ -138,6 +149,7 @@ pub fn shutdown_ends_the_thread_and_drops_what_waits() {
         }
         trial.clock.advance_to(200);
         trial.check(&[], DROPPED);
+        trial.shutdown("a second shutdown() finds nothing to do, and returns");
     }
 }
 

@@ -199,9 +199,14 @@ impl Trial {
     fn until(&self, counter: &Counter, least: usize, what: &str, cause: &str) {
         if others_come_to_rest() && counter.get() < least {
             let (now, begun) = (self.clock.now(), self.log.begun());
-            let seen = format!(
-                "the clock says {now}, {what}: {least}, nothing moves any more, and these entries have run: {begun:?}"
-            );
+            let have_run = match begun.as_slice() {
+                [.., _, _, last] if begun.len() > 20 => {
+                    format!("{} have begun, the last of entry {last}", begun.len())
+                }
+                _ => format!("these entries have run: {begun:?}"),
+            };
+            let seen =
+                format!("the clock says {now}, {what}: {least}, nothing moves any more, and {have_run}");
             fail(&seen, cause);
         }
         expect("waiting for a run", cause, || counter.wait_for(least));
@@ -247,7 +252,7 @@ impl Trial {
         expect("shutdown()", cause, || self.scheduler.shutdown());
     }
 
-    /// Waits for the runs that the executor below has on threads of its own.
+    /// Waits for the runs that the inner executor has on threads of its own.
     pub(super) fn join(&self) {
         if let Some(threads) = &self.threads {
             threads.join(DROPPED);

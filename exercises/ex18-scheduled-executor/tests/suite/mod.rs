@@ -4,17 +4,19 @@ mod below;
 mod clock;
 mod endings;
 mod log;
+mod many;
 mod times;
 
 pub use endings::*;
+pub use many::*;
 pub use times::*;
 
 use super::exercise;
 
 const EARLY: &str = "a wait that returns says nothing about the time: wake() ends it, too, and it may end for no reason. Look at the \
                      clock, and run what is due and nothing else; the end of a run is counted from the moment of schedule()";
-const LATE: &str = "when a run is due, the thread has to be awake, find it and give it to the executor below";
-const BELOW_RUNS: &str = "a run happens where the executor below calls what it was given: on no thread of yours, and not where \
+const LATE: &str = "when a run is due, the thread has to be awake, find it and give it to the inner executor";
+const BELOW_RUNS: &str = "a run happens where the inner executor calls what it was given: on no thread of yours, and not where \
                           schedule() is called";
 const ORDER: &str = "the earliest is the first, and of those of the same time the one that was scheduled first. No two are the same: \
                      each needs a place of its own, with the time and a number. And read the clock before you look at the schedule, or \
@@ -24,9 +26,9 @@ const EARLIER: &str = "the thread sleeps until a time that was the earliest when
 const SPINS: &str = "the thread looks at the clock again and again. If nothing is due, it has to sleep in wait_until(): until the earliest \
                      time of those that wait, among which a run that is under way is not, or until NEVER";
 const BUSY: &str = "schedule() and cancel() change what is planned, and wait for nobody: no lock that they need is held while the thread \
-                    sleeps, while the executor below is called, or while a run is under way";
+                    sleeps, while the inner executor is called, or while a run is under way";
 const LONG: &str = "a run takes as long as it takes. The thread that watches the time runs nothing itself: it gives what is due to the \
-                    executor below, and looks at the clock again";
+                    inner executor, and looks at the clock again";
 const GOES_ON: &str =
     "a series has to be planned again when its run has ended, and the thread has to hear of it: by wake()";
 const DRIFT: &str = "a fixed rate has a grid: the next run is due one period after the time at which this one was *due*. Counted from \
@@ -40,11 +42,11 @@ const KEEPS_A_THREAD: &str = "a run that is due while the one before it is under
 const PANIC: &str = "a panic ends a run, and nothing else. Catch it where the closure is called, so that what comes after it is done in any \
                      case: the series goes on with its next run, and a closure that has no next run is dropped";
 const WITHIN: &str = "a run may do anything: no lock is held during it, and nobody waits for it, since it would wait for itself. The \
-                      executor below may call it before its execute() returns, so no lock is held there either";
+                      inner executor may call it before its execute() returns, so no lock is held there either";
 const FOREVER: &str = "a delay or a period may be as long as a number can be. A time beyond NEVER is NEVER: saturating_add() does not panic \
                        and does not begin anew at 0";
 const CANCELLED: &str = "cancel() takes its entry, and no other one, out of the schedule, so that no run begins from then on: not at its time, \
-                         and not if the executor below has it already, and has not called it yet";
+                         and not if the inner executor has it already, and has not called it yet";
 const LET_GO: &str = "cancel() has to let go of the closure, with all that it has captured, and not only to note that it shall not run: its \
                       time may be far away";
 const COMES_BACK: &str = "a run was under way when its entry was cancelled. When it ends, look whether the entry is still there, and put it \

@@ -59,17 +59,17 @@ pub fn the_earliest_is_the_first() {
 }
 
 pub fn an_earlier_entry_wakes_the_thread() {
-    for sleeps in [true, false] {
+    for (sleeps, unit) in [(true, 1), (false, 1), (true, 1_000_000)] {
         let trial = Trial::on_threads();
-        let _late = trial.once(100, 1, nothing());
+        let _late = trial.once(100 * unit, 1, nothing());
         if sleeps {
             others_come_to_rest();
         }
-        let _soon = trial.once(10, 2, nothing());
-        trial.clock.advance_to(10);
+        let _soon = trial.once(10 * unit, 2, nothing());
+        trial.clock.advance_to(10 * unit);
         trial.until_ended(1, EARLIER);
         trial.check(&[2], EARLY);
-        trial.clock.advance_to(100);
+        trial.clock.advance_to(100 * unit);
         trial.until_ended(2, LATE);
         trial.end();
         trial.join();

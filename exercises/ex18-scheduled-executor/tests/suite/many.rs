@@ -1,0 +1,77 @@
+//! Schedulers with many entries, and two of them.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use exercises_harness::{fail, panic_on_purpose};
+
+use super::below::Calls;
+use super::exercise::{Clock, Entry, Millis};
+use super::log::{Trial, nothing};
+use super::{CANCELLED, MISSED, ORDER, PANIC};
+use crate::sync::Arc;
+
+const AT_SIZE: &str = "what holds for three entries holds for any number: of the same time, missed by a series, panicked in a row, or \
+                       cancelled";
+const EACH_ITS_OWN: &str = "what a scheduler knows is in the scheduler and in its entries. Another one in the same process has its own \
+                            numbers, its own clock and its own end, also if a run of the one uses the other";
+
+/// How many entries there are of each kind.
+const MANY: u32 = 300;
+
+pub fn many_entries_run_at_their_times() {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    if HAS_RUN.swap(true, Relaxed) {
+        return; // one schedule is enough: what is looked for here is no race
+    }
+    let trial = Trial::over(&Calls::at_once(false));
+    let _same: Vec<Entry> = (1..=MANY).map(|number| trial.once(10, number, nothing())).collect();
+    let falling = (1..=MANY).map(|place| trial.once(Millis::from(1000 - place), MANY + place, nothing()));
+    let _falling: Vec<Entry> = falling.collect();
+    for entry in (1..=MANY).map(|_| trial.once(500, 0, nothing())).collect::<Vec<_>>() {
+        trial.cancel(&entry);
+    }
+    trial.clock.advance_to(1000);
+    trial.until_ended(600, AT_SIZE);
+    let in_order: Vec<u32> = (1..=MANY).chain((MANY + 1..=2 * MANY).rev()).collect();
+    let begun = trial.log.begun();
+    if let Some(place) = (0..in_order.len()).find(|place| begun.get(*place) != in_order.get(*place)) {
+        let (wanted, seen) = (in_order[place], begun.get(place).copied().unwrap_or_default());
+        let cause = if seen == 0 { CANCELLED } else { ORDER };
+        fail(
+            &format!("of {} runs, number {place} should be of entry {wanted}; it is of {seen}", begun.len()),
+            cause,
+        );
+    }
+    let mut left = 100;
+    let panics_often = move |_: &Entry| {
+        left -= i32::from(left > 0);
+        if left > 0 {
+            panic_on_purpose()
+        }
+    };
+    let series = trial.every(1, 1000, Box::new(panics_often));
+    for runs in 1..=20 {
+        trial.clock.advance_to(1000 + runs);
+        trial.until_ended(600 + runs as usize, PANIC);
+    }
+    trial.clock.advance_to(1300);
+    trial.until_ended(900, MISSED);
+    trial.cancel(&series);
+    trial.end();
+}
+
+pub fn two_schedulers_do_not_know_each_other() {
+    let (one, other) = (Trial::on_threads(), Trial::on_threads());
+    let of_the_other = other.once(10, 2, nothing());
+    let _cancels = one.once(10, 1, Box::new(move |_| of_the_other.cancel()));
+    one.clock.advance_to(10);
+    one.until_ended(1, EACH_ITS_OWN);
+    other.check_dropped(2, "a run of another scheduler has cancelled it", EACH_ITS_OWN);
+    one.end();
+    let _entry = other.once(10, 3, nothing());
+    other.check(&[], EACH_ITS_OWN);
+    other.clock.advance_to(10);
+    other.until_ended(1, EACH_ITS_OWN);
+    other.check(&[3], EACH_ITS_OWN);
+    other.end();
+}
