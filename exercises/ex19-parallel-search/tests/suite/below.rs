@@ -27,7 +27,7 @@ impl Below {
             submit,
             refuses_some: false,
             given: Counter::new("nothing"),
-            decided: Counter::new("the executor below to be given something"),
+            decided: Counter::new("the inner executor to be given something"),
         })
     }
 

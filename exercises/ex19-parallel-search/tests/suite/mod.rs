@@ -11,7 +11,10 @@ use crate::sync::{Arc, thread};
 
 mod below;
 mod board;
+mod many;
 mod trial;
+
+pub use many::*;
 
 use below::Below;
 use board::{Asks, Board, Edge};
@@ -27,12 +30,12 @@ const TWICE: &str = "two moves lead to one position, and each time it was taken 
                      solve()";
 const STAYS_COUNTED: &str = "a position was counted and is not counted off. That has to happen on each way: it was seen before, it is a \
                              dead end, it is a solution, or its task panicked";
-const BELOW_RUNS: &str = "the puzzle is searched where the executor below calls what it was given: on no thread of yours, and in \
+const BELOW_RUNS: &str = "the puzzle is searched where the inner executor calls what it was given: on no thread of yours, and in \
                           solve() only what the executor refuses";
 const ONE_BY_ONE: &str = "positions that are known must not wait for each other: give each to the executor, and hold no lock while the puzzle is \
                           asked";
 const CALLED_AT_ONCE: &str =
-    "the executor below may call a job before its execute() returns: hold no lock then that a job needs";
+    "the inner executor may call a job before its execute() returns: hold no lock then that a job needs";
 const WAY: &str = "the moves belong to the position: each new position knows the last move and the position before it, and nothing else \
                    changes that. From the solution go back to the start, and turn the list round";
 const FIRST: &str = "the first answer stays: whoever has another one looks, under the same lock, whether there is one already";
@@ -118,7 +121,7 @@ pub fn positions_are_searched_where_the_executor_calls_them() {
     below.until_given();
     others_come_to_rest();
     if !trial.board.looked_at().is_empty() {
-        fail("a position was looked at, and the executor below has called nothing yet", BELOW_RUNS);
+        fail("a position was looked at, and the inner executor has called nothing yet", BELOW_RUNS);
     }
     desk.run_all(STOPS_WAITING);
     let answer = asked.answer();

@@ -1,8 +1,8 @@
-//! A search that is tried: a puzzle, the executor below, and the calls of `solve()`.
+//! A search that is tried: a puzzle, the inner executor, and the calls of `solve()`.
 
 use exercises_harness::{at_once, expect, fail, step};
 
-use super::super::exercise::{Answer, Solver};
+use super::super::exercise::{Answer, Position, Solver};
 use super::CANCEL;
 use super::below::Below;
 use super::board::Board;
@@ -55,9 +55,9 @@ impl Trial {
 
     pub(super) fn check(&self, answer: &Answer, expected: &Answer, cause: &str) {
         if answer != expected {
-            let looked_at = self.board.looked_at();
+            let looked_at = some(&self.board.looked_at());
             let seen = format!(
-                "solve() gave {answer:?}, and it should have been {expected:?}; looked at: {looked_at:?}"
+                "solve() gave {answer:?}, and it should have been {expected:?}; looked at: {looked_at}"
             );
             fail(&seen, cause);
         }
@@ -66,22 +66,28 @@ impl Trial {
     /// Sees that a solution was found. There is one.
     pub(super) fn check_solved(&self, answer: &Answer, cause: &str) {
         if !matches!(answer, Answer::Solved(_)) {
-            let looked_at = self.board.looked_at();
-            fail(
-                &format!("there is a solution, and solve() gave {answer:?}; looked at: {looked_at:?}"),
-                cause,
-            );
+            let looked_at = some(&self.board.looked_at());
+            fail(&format!("there is a solution, and solve() gave {answer:?}; looked at: {looked_at}"), cause);
         }
     }
 
     pub(super) fn check_all_looked_at(&self, cause: &str) {
         let (all, looked_at) = (self.board.positions(), self.board.looked_at());
         if looked_at != all {
+            let (all, looked_at) = (some(&all), some(&looked_at));
             let seen = format!(
-                "solve() said that all was searched; of the positions {all:?} it has looked at {looked_at:?}"
+                "solve() said that all was searched; of the positions {all} it has looked at {looked_at}"
             );
             fail(&seen, cause);
         }
+    }
+}
+
+/// Positions as they are shown: of many the first, and how many there are.
+fn some(positions: &[Position]) -> String {
+    match positions {
+        [first @ .., _] if first.len() > 10 => format!("{:?} … ({} in all)", &first[..5], positions.len()),
+        _ => format!("{positions:?}"),
     }
 }
 

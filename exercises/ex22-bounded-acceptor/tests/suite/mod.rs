@@ -1,5 +1,7 @@
 //! The properties of a bounded acceptor, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{at_once, expect, fail, live_threads, step};
 
 use super::exercise::{Listener, WhenFull};
@@ -11,7 +13,7 @@ mod below;
 mod world;
 
 use below::{Counted, Dropping};
-use world::{Client, Fate, Running, accept_loop, returns};
+use world::{Client, Door, Fate, Running, accept_loop, returns};
 
 const HANDED_OVER: &str = "the accept loop hands each client to the executor and comes back for the next one. A request runs where the \
                            executor calls it: not on the accept loop's thread, and on no thread of yours";
@@ -20,8 +22,8 @@ const SIDE_BY_SIDE: &str = "the executor calls two jobs on two threads, and each
 const ONE_TOO_MANY: &str = "a place is taken from before the executor is given the client until the client has its answer, by one client at \
                             a time. To look for a place and to take it is one step, and what a closure does not use it does not keep";
 const PLACE_FIRST: &str = "with `Wait`, nobody is accepted without a place, not even to be held until one is free. So the place comes \
-                           first, and then accept(); a place that was only looked at may be gone by then; and it is not free before \
-                           its client has the answer";
+                           first, and then accept(); a place that was only looked at may be gone by then; it is not free before \
+                           its client has the answer; and it comes back once, also after a panic";
 const REFUSED_AT_ONCE: &str = "with `Refuse`, who comes when all places are taken is refused at once, by the accept loop itself: nobody waits for a \
                                place, and nobody is put into a queue of yours";
 const WHEN_IT_COMES: &str = "what counts is whether a place is free when the client comes. accept() may return an hour after you looked: look \
@@ -50,6 +52,12 @@ const STOP_WAITS: &str = "stop() waits for nobody: not for requests, and not for
 const AS_BEFORE: &str =
     "the executor had this client before stop(): it is served as if nobody had stopped anything";
 const SPINS: &str = "an accept loop that waits for a place must not look again and again: wait on a Condvar";
+
+const AT_SIZE: &str = "the loop goes on after the thousandth client as after the first, whether that was served, refused or gone: count nothing \
+                       that has an end, and let run() not call itself";
+
+/// What is many here.
+const MANY: usize = 500;
 
 const BOTH: [WhenFull; 2] = [WhenFull::Refuse, WhenFull::Wait];
 
@@ -394,4 +402,49 @@ pub fn nobody_who_was_accepted_is_lost() {
             fail(&format!("all is over, and {} is still {:?}", client.name, client.fate()), LOST);
         }
     }
+}
+
+pub fn many_clients_come_and_go() {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    if HAS_RUN.swap(true, Relaxed) {
+        return; // one schedule is enough: what is looked for here is no race
+    }
+    let running = Running::start(AtOnce::new(false), 1, WhenFull::Wait, 1);
+    running.door.fail_to_connect(MANY);
+    let last = the_last_of_many(&running.door);
+    last.until_answered(AT_SIZE);
+    last.must_be(
+        Fate::Served,
+        "hundreds have gone before they were accepted, and hundreds were served",
+        AT_SIZE,
+    );
+    let depth = running.door.depth();
+    if depth > 64 * MANY {
+        let seen =
+            format!("accept() was called {} times, and the stack has grown to {depth} bytes", 2 * MANY);
+        fail(&seen, AT_SIZE);
+    }
+    running.end();
+
+    let below = Counted::new();
+    let running = Running::start(Arc::clone(&below), MANY, WhenFull::Refuse, 1);
+    the_last_of_many(&running.door);
+    until_given(&below, MANY, AT_SIZE);
+    let one_more = the_last_of_many(&running.door);
+    one_more.until_answered(REFUSED_AT_ONCE);
+    one_more.must_be(Fate::Refused, "hundreds of places, all taken, and hundreds more clients", AT_SIZE);
+    below.desk.run_all(HANDED_OVER);
+    let late = Client::new(0);
+    running.door.connect(&late);
+    until_given(&below, MANY + 1, COMES_BACK);
+    running.end();
+    below.desk.run_all(HANDED_OVER);
+    late.must_be(Fate::Served, "all clients before it have had their answers", COMES_BACK);
+}
+
+/// Has many clients connect.
+fn the_last_of_many(door: &Door) -> Arc<Client> {
+    let clients: Vec<_> = (1..=MANY).map(Client::new).collect();
+    clients.iter().for_each(|client| door.connect(client));
+    Arc::clone(&clients[MANY - 1])
 }

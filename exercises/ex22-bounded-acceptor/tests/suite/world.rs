@@ -1,6 +1,8 @@
 //! Clients, a listener without a network, and accept loops on threads of their own: what the properties use.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
+use std::ptr;
 
 use exercises_harness::{aside, at_once, expect, fail, panic_on_purpose, step};
 
@@ -117,10 +119,7 @@ impl Connection for Link {
         });
         if served > self.door.places {
             let places = self.door.places;
-            fail(
-                &format!("{served} clients are served at once, and there are {places} places"),
-                ONE_TOO_MANY,
-            );
+            fail(&format!("clients that are served at once: {served}; places: {places}"), ONE_TOO_MANY);
         }
         self.client.works();
         thread::yield_now(); // until it has its answer, its place is taken
@@ -167,6 +166,8 @@ pub struct Door {
     /// Clients that came, and the close.
     events: Counter,
     pub accepts: Counter,
+    /// The addresses between which the stack of `accept` was.
+    stack: Shared<Option<(usize, usize)>>,
 }
 
 /// All of it behind one lock: each is a step of the model.
@@ -195,6 +196,11 @@ impl Door {
         self.events.add();
     }
 
+    /// So many bytes of its stack the accept loop has used between two calls. There is one loop.
+    pub fn depth(&self) -> usize {
+        self.stack.with(|stack| stack.map_or(0, |(low, high)| high - low))
+    }
+
     /// So many connect and are gone at once.
     pub fn fail_to_connect(&self, clients: usize) {
         self.state.with(|state| state.failures = clients);
@@ -214,9 +220,10 @@ impl Door {
             let client = state.outside.pop_front()?;
             state.without_answer += 1;
             if state.without_answer > self.most {
-                let (name, places) = (&client.name, self.places);
+                let (name, others) = (&client.name, state.without_answer - 1);
                 let seen = format!(
-                    "{name} is accepted, and all {places} places are taken by clients without an answer"
+                    "{name} is accepted, places: {}, and clients that were accepted before it and have no answer: {others}",
+                    self.places
                 );
                 fail(&seen, PLACE_FIRST);
             }
@@ -230,6 +237,12 @@ impl Listener for Arc<Door> {
 
     fn accept(&self) -> Accepted<Link> {
         self.accepts.add();
+        let here = 0_u8;
+        let here = ptr::from_ref(black_box(&here)).addr();
+        self.stack.with(|stack| {
+            let (low, high) = stack.unwrap_or((here, here));
+            *stack = Some((low.min(here), high.max(here)));
+        });
         loop {
             let seen = self.events.get();
             match self.next() {
@@ -276,6 +289,7 @@ impl<E: Executor + 'static> Running<E> {
             most,
             events: Counter::new("a client, or the listener to be closed"),
             accepts: Counter::new("the accept loop to call accept()"),
+            stack: Shared::default(),
         });
         let acceptor = Arc::new(Acceptor::new(Arc::clone(&door), below, places, when_full));
         let loops = (0..loops).map(|_| accept_loop(&acceptor)).collect();
