@@ -1,6 +1,7 @@
 //! The properties of the isolating executor, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use executor::prelude::*;
 use executor::{
@@ -436,5 +437,35 @@ pub fn a_session_may_look_around_when_it_ends() {
             "the session has not come to its end when the job is over",
             &format!("it panicked on the way: {cause}"),
         );
+    }
+}
+
+pub fn many_jobs_each_find_a_clean_thread() {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    if HAS_RUN.swap(true, Relaxed) {
+        return; // one schedule is enough: what is looked for here is no race
+    }
+    let isolating = Arc::new(IsolatingExecutor::new(DirectExecutor));
+    let ended = counter();
+    let users: Vec<&'static str> = (0..60).map(|user| &*String::leak(format!("user {user}"))).collect();
+    nest(&isolating, users.leak(), &ended);
+    if ended.get() != 60 {
+        fail(&format!("60 jobs in one another are over, and {} of their sessions", ended.get()), CLEAN_UP);
+    }
+    let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+    let isolating = IsolatingExecutor::new(Arc::clone(&pool));
+    let (ran, ended) = (counter(), counter());
+    for job in 1..=300 {
+        let (ran, ended) = (Arc::clone(&ran), Arc::clone(&ended));
+        execute(&isolating, move || {
+            nobody_is_signed_in(&format!("job {job} of 300"), CLEAN_UP);
+            sign_in(session("Ada", &ended));
+            ran.add();
+        });
+    }
+    expect("waiting for 300 jobs", "a job was accepted and not run", || ran.wait_for(300));
+    expect("the pool's close()", "a thread of the pool does not come back", || pool.close());
+    if ended.get() != 300 {
+        fail(&format!("300 jobs are over, and {} of their sessions", ended.get()), CLEAN_UP);
     }
 }
