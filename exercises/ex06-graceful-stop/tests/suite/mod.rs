@@ -1,5 +1,7 @@
 //! The properties of the server, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use executor::{CancelToken, FifoQueue, ThreadPoolExecutor};
 use exercises_harness::{expect, fail, step};
 
@@ -12,6 +14,12 @@ mod world;
 use world::{
     A_WHILE, Client, Door, Fate, NO_END, Running, join, join_shutdown, no_deadline, spawn, time_is_up,
 };
+
+const AT_SIZE: &str = "the accept loop comes back after the hundredth client as after the first, whether that was handed over or refused; and \
+                       at the end each of them has an answer";
+
+/// What is many here.
+const MANY: usize = 150;
 
 pub fn clients_are_served_side_by_side() {
     let running = Running::start(2);
@@ -318,5 +326,39 @@ pub fn shutdowns_at_the_same_time_agree() {
              cut off before you cut off",
         );
     }
+    running.end();
+}
+
+pub fn many_clients_have_an_answer() {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    if HAS_RUN.swap(true, Relaxed) {
+        return; // one schedule is enough: what is looked for here is no race
+    }
+    let pool =
+        ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1)).build().expect("a valid pool");
+    let first = Client::new("in progress", true);
+    let running = Running::on(pool);
+    running.door.connect(&first);
+    first.wait_until_begun();
+    let clients: Vec<_> = (1..=MANY).map(|number| Client::quick(&number.to_string())).collect();
+    clients.iter().for_each(|client| running.door.connect(client));
+    expect("waiting for the accept loop to come back", AT_SIZE, || running.door.accepts.wait_for(MANY + 2));
+    first.let_finish();
+    running.shutdown(NO_END, &no_deadline());
+    check_answers(&running.server, &clients);
+    running.end();
+
+    let first = Client::new("in progress", false);
+    let running = Running::with_request_in_progress(1, &first);
+    let clients: Vec<_> = (1..=MANY).map(|number| Client::quick(&number.to_string())).collect();
+    clients.iter().for_each(|client| running.door.connect(client));
+    expect("waiting for the accept loop to come back", AT_SIZE, || running.door.accepts.wait_for(MANY + 2));
+    running.shutdown(NO_END, &time_is_up());
+    check_answers(&running.server, &clients);
+    let refused = running.server.refused();
+    if refused != MANY {
+        fail(&format!("the time is up, clients that were not begun: {MANY}; refused: {refused}"), AT_SIZE);
+    }
+    first.let_finish();
     running.end();
 }
