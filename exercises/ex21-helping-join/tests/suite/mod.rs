@@ -1,5 +1,7 @@
 //! The properties of a join that helps, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{expect, fail, live_threads, panic_on_purpose, step};
 
 use super::exercise::Pool;
@@ -40,6 +42,8 @@ const NONE_LEFT: &str = "when join() ends, in whichever way, neither half runs a
 const NO_LOCK: &str = "hold no lock while a half runs that anybody else needs, and let no worker wait for a half that is not its own affair";
 const WAKE: &str = "workers without work and those that wait in a join() sleep, and a notification that wakes one of them may wake one for whom \
                     there is nothing: then nobody comes for what is there. So wake all, or let them wait on different Condvars";
+const AT_SIZE: &str = "each join() offers a half, however deep it is and however much is in the queue: how many workers will be free when it \
+                       has its turn is not known. And a worker that waits helps with parts of any depth";
 const ENDS: &str = "shutdown() has begun, and a job still joins halves: they are offered, taken back and helped with as before, until the \
                     last job has ended";
 
@@ -142,10 +146,15 @@ pub fn it_helps_with_what_it_waits_for() {
     shut_down(&pool);
 }
 
+/// So many joins, each inside a half of the one before, and the innermost does this.
+fn in_a_half_of_a_half(pool: &Pool, levels: usize, inmost: Half) -> Half {
+    (0..levels).fold(inmost, |half, _| joins(pool, HELPS, brings(0), half))
+}
+
 pub fn it_helps_with_parts_of_parts() {
     let pool = Pool::new(2);
     // Either worker may run the part. Then the other one has to find the halves of the part.
-    let half = joins(&pool, HELPS, brings(0), two_that_meet(&pool));
+    let half = in_a_half_of_a_half(&pool, 5, two_that_meet(&pool));
     run_unless_stuck(&pool, 22, HELPS, with_a_half_elsewhere(&pool, HELPS, half));
     shut_down(&pool);
 }
@@ -274,6 +283,13 @@ pub fn a_panic_is_not_that_of_the_one_who_helps() {
         3
     };
     run(&pool, 13, PANIC, with_a_half_elsewhere(&pool, PANIC, Box::new(half)));
+    // And whoever has run what panicked knows where it is again: what it offers then is a part of what it is in.
+    let (jobs, then) = (pool.clone(), two_that_meet(&pool));
+    let half = move || {
+        join_that_panics(&jobs, HELPS, brings(0), panics());
+        then()
+    };
+    run_unless_stuck(&pool, 22, HELPS, with_a_half_elsewhere(&pool, HELPS, Box::new(half)));
     shut_down(&pool);
 }
 
@@ -325,4 +341,39 @@ pub fn shutdown_lets_a_computation_end() {
     if left > 0 {
         fail(&format!("shutdown() has returned; threads that are still alive: {left}"), ENDS);
     }
+}
+
+/// The first call of it in this process. One schedule of what is large is enough: what is looked for there is no race.
+fn is_the_first() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_halves_and_jobs_may_wait() {
+    if !is_the_first() {
+        return;
+    }
+    let pool = Pool::new(2);
+    run_unless_stuck(&pool, 12, AT_SIZE, in_a_half_of_a_half(&pool, 60, two_that_meet(&pool)));
+    let (jobs, busy, both) = (pool.clone(), Gate::new(), Arc::new(Counter::new("both halves to begin")));
+    submit(&pool, busy.passes());
+    busy.until_reached(OFFER);
+    let (met, other) = (meet(&both, 1), meet(&both, 2));
+    let opens = move || {
+        busy.open();
+        met()
+    };
+    let half = joins(&pool, AT_SIZE, Box::new(opens), other);
+    let behind_many_jobs = move || {
+        (0..1000).for_each(|_| submit(&jobs, Box::new(|| ())));
+        half()
+    };
+    run_unless_stuck(&pool, 12, AT_SIZE, Box::new(behind_many_jobs));
+    let leaves = Leaves::default();
+    run(&pool, 256, AT_SIZE, tree(&pool, AT_SIZE, 8, &leaves));
+    let ran = leaves.with(|leaves| leaves.len());
+    if ran != 256 {
+        fail(&format!("a tree of joins has 256 leaves, and so many have run: {ran}"), ONCE);
+    }
+    shut_down(&pool);
 }
