@@ -7,6 +7,9 @@ use crate::probe::Counter;
 use crate::sync::{Arc, thread};
 
 mod bench;
+mod many;
+
+pub use many::*;
 
 use bench::{Bench, Calls, How, Outcome};
 

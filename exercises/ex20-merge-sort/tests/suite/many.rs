@@ -1,0 +1,90 @@
+//! Many items, without a bench: it would write down every comparison.
+
+use std::cmp::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+use exercises_harness::{expect, fail};
+
+use super::super::exercise::{Failed, Half, Joiner, sort};
+use super::{SPLIT, STABLE, joins, orders};
+
+const AT_SIZE: &str = "what sorts eight items has to sort tens of thousands: an index has to be as wide as a usize, and nothing may call \
+                       itself for each item, since the stack is short";
+
+/// Calls the halves in turn, and counts the joins.
+struct InTurn(AtomicUsize);
+
+impl Joiner for InTurn {
+    fn join<'a>(&self, one: Half<'a>, other: Half<'a>) -> Result<(), Failed> {
+        self.0.fetch_add(1, Relaxed);
+        one().and(other())
+    }
+}
+
+/// Items with equal keys are equal.
+#[derive(Clone, Copy)]
+struct Plain {
+    key: u32,
+    number: usize,
+}
+
+impl Ord for Plain {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+impl PartialOrd for Plain {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Plain {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Plain {}
+
+/// Sees that items with these keys come out sorted. How many joins it took.
+fn sorts(keys: &[u32], threshold: usize) -> usize {
+    let (joiner, what) =
+        (InTurn(AtomicUsize::new(0)), format!("{} items, a threshold of {threshold}", keys.len()));
+    let mut items: Vec<Plain> =
+        keys.iter().enumerate().map(|(number, key)| Plain { key: *key, number }).collect();
+    let result = expect("sort()", AT_SIZE, || sort(&mut items, threshold, &joiner));
+    let mut sorted = keys.to_vec();
+    sorted.sort_unstable();
+    let place = items.iter().zip(&sorted).position(|(item, key)| item.key != *key);
+    if result != Ok(()) || place.is_some() {
+        let seen =
+            format!("{what}: sort() gave {result:?}, and the first item in the wrong place: {place:?}");
+        fail(&seen, AT_SIZE);
+    }
+    if items.windows(2).any(|pair| pair[0].key == pair[1].key && pair[0].number > pair[1].number) {
+        fail(&format!("{what}: equal items have changed places"), STABLE);
+    }
+    joiner.0.load(Relaxed)
+}
+
+pub fn many_items_are_sorted() {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    if HAS_RUN.swap(true, Relaxed) {
+        return; // it is the same each time
+    }
+    for (items, threshold) in [(70_000, 1000), (101, 1), (3000, usize::MAX)] {
+        for keys in orders(items) {
+            let (joined, expected) = (sorts(&keys, threshold), joins(items, threshold));
+            if keys.is_sorted_by(|one, next| one > next) && joined != expected {
+                let seen =
+                    format!("{items} items, a threshold of {threshold}, and calls of join(): {joined}");
+                fail(&format!("{seen}; it should be {expected}"), SPLIT);
+            }
+        }
+        let few_keys: Vec<u32> = (0..).take(items).map(|number: u32| u32::MAX - number % 3).collect();
+        sorts(&few_keys, threshold);
+        sorts(&vec![0; items], threshold);
+    }
+}
