@@ -2,8 +2,9 @@
 
 pub const PANICS: &str = "turn() does not panic, whatever the transport does and however the bytes are cut: a piece may have no line end in it, or \
                           several, and a write may take a part";
-pub const NOT_A_REQUEST: &str = "what was read is kept until a line end comes, from turn to turn; then the request is all that was read since the last \
-                                 line end, without the line end itself, and each is asked once. An empty line is a request, too";
+pub const NOT_A_REQUEST: &str = "what was read is kept until a line end comes, from turn to turn, in this connection and for no other; then the request is all that was read since the last \
+                                 line end, without the line end itself, and each is asked once. An empty line is a request, too, and bytes are bytes: none is cut \
+                                 off or changed, text or not";
 pub const ONE_ANSWER: &str = "the answers are written in the order of the requests, each followed by one line end. What write() has taken is written and \
                               does not come again; what it has not taken comes next";
 pub const EDGE: &str = "the poller tells of a direction once, when it becomes ready, and not again before it has said WouldBlock: so keep that it is \
@@ -36,3 +37,8 @@ pub const BUDGET: &str = "a turn has a limit for pieces that are read, for reque
                           keeps the loop for itself. At the limit, say Again if there is more to do";
 pub const EMPTY: &str = "a buffer of no bytes: read() then gives 0, which looks like the end (a Vec has as many bytes as its len(), not as its \
                          capacity()), and write() takes none, which looks like an error";
+pub const NO_LIMIT: &str =
+    "a limit may be the greatest number, which is no limit: reserve no room for it, and add nothing to it";
+pub const AT_SIZE: &str = "what comes may be longer than any buffer, and there may be any number of requests: a buffer grows with what has to be kept";
+pub const EACH_ITS_OWN: &str = "a loop has thousands of connections on one thread, and their turns alternate: what was read of a request is in its connection, \
+                                and nowhere else";

@@ -8,12 +8,12 @@ use exercises_harness::{begin_trial, expect, fail, step};
 use super::super::exercise::{Connection, Limits, Next, Ready};
 use super::causes::{PANICS, SPINS};
 use super::script::Event;
-use super::wire::{Transport, Wire};
+use super::wire::{Transport, Wire, text};
 
 type Handler = Box<dyn FnMut(&[u8]) -> Vec<u8>>;
 
-/// A right answer needs a few dozen.
-const MOST_TURNS: usize = 500;
+/// A right answer needs a few dozen, and for a thousand requests a few thousand.
+const MOST_TURNS: usize = 5000;
 
 /// A connection, its transport, and the loop that calls it.
 pub struct Client {
@@ -79,13 +79,11 @@ impl Client {
     }
 
     /// Sees that the client has got this, and nothing else.
-    pub fn has_got(&self, expected: &str, cause: &str) {
-        let written = self.wire.borrow().written();
-        if written != expected {
-            fail(
-                &format!("all is done, the client has got {written:?}, and it should be {expected:?}"),
-                cause,
-            );
+    pub fn has_got(&self, expected: &(impl AsRef<[u8]> + ?Sized), cause: &str) {
+        let (wire, expected) = (self.wire.borrow(), expected.as_ref());
+        if wire.written() != expected {
+            let (written, expected) = (text(wire.written()), text(expected));
+            fail(&format!("all is done, the client has got {written}, and it should be {expected}"), cause);
         }
     }
 }

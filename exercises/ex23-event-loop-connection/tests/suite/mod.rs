@@ -13,10 +13,12 @@ mod script;
 mod wire;
 
 use causes::{
-    AFTER_END, CLOSES, EDGE, GOES_ON, INTERRUPTED, NOT_A_REQUEST, ONE_ANSWER, SPINS, TOO_LONG, UNFINISHED,
+    AFTER_END, AT_SIZE, CLOSES, EACH_ITS_OWN, EDGE, GOES_ON, INTERRUPTED, NO_LIMIT, NOT_A_REQUEST,
+    ONE_ANSWER, SPINS, TOO_LONG, UNFINISHED,
 };
 use client::{Client, cuts, with_blocks};
 use script::Event::{Block, Bytes, End as Over, Fails, Room};
+use wire::answer_to;
 
 const WIDE: Limits = Limits { pending: 1000, line: 1000, per_turn: 1000 };
 /// One more than two short answers.
@@ -167,14 +169,16 @@ pub fn a_turn_has_a_limit() {
 }
 
 pub fn an_error_ends_it_at_once() {
-    let reset = ErrorKind::ConnectionReset;
-    for output in [vec![], vec![Block]] {
-        let input = vec![Bytes(b"a\n"), Fails(reset), Bytes(b"b\n")];
-        let mut client = Client::new(input, output, WIDE);
-        ends(&mut client, Next::Close(End::Failed(reset)), AFTER_END);
+    let (broken, timed_out) = (ErrorKind::BrokenPipe, ErrorKind::TimedOut);
+    for kind in [ErrorKind::ConnectionReset, timed_out] {
+        for output in [vec![], vec![Block]] {
+            let input = vec![Bytes(b"a\n"), Fails(kind), Bytes(b"b\n")];
+            let mut client = Client::new(input, output, WIDE);
+            ends(&mut client, Next::Close(End::Failed(kind)), AFTER_END);
+        }
     }
     for (last, kind) in
-        [(Fails(ErrorKind::BrokenPipe), ErrorKind::BrokenPipe), (Room(0), ErrorKind::WriteZero)]
+        [(Fails(broken), broken), (Fails(timed_out), timed_out), (Room(0), ErrorKind::WriteZero)]
     {
         let input = vec![Bytes(b"a\nb\n"), Bytes(b"c\n"), Block, Bytes(b"d\n")];
         let mut client = Client::new(input, vec![Room(1), last], NARROW);
@@ -199,4 +203,53 @@ pub fn a_request_that_is_too_long_ends_it() {
         ends(&mut client, Next::Close(End::TooLong), TOO_LONG);
         client.has_got("AB\n", TOO_LONG);
     }
+}
+
+/// All bytes, and the line end is the last of them.
+fn all_bytes() -> &'static [u8] {
+    let others = (0..=u8::MAX).filter(|byte| *byte != b'\n');
+    Vec::leak(others.chain([b'\n']).collect())
+}
+
+pub fn every_byte_is_kept() {
+    for request in [all_bytes(), b"a\r\n", b"\xff\xfe\0\0\n", b" \t\n", b"a;b;\n"] {
+        let answer = [&answer_to(&request[..request.len() - 1])[..], b"\n"].concat();
+        let mut client = Client::new(vec![Bytes(request)], vec![Room(1), Room(1)], WIDE);
+        ends(&mut client, WAITS_TO_READ, NOT_A_REQUEST);
+        client.has_got(&answer, ONE_ANSWER);
+    }
+}
+
+pub fn no_limit_is_too_large() {
+    let limits = Limits { pending: usize::MAX, line: usize::MAX, per_turn: usize::MAX };
+    let mut client =
+        Client::new(vec![Bytes(b"a\nb"), Block, Bytes(b"\n")], vec![Room(1), Block, Room(100)], limits);
+    ends(&mut client, WAITS_TO_READ, NO_LIMIT);
+    client.has_got("A\nB\n", NO_LIMIT);
+}
+
+pub fn many_requests_are_answered() {
+    let lines: Vec<String> = (0..1000).map(|number| format!("request {number}\n")).collect();
+    let long = format!("{}\n", "long ".repeat(4000));
+    let all: &str = String::leak(lines.concat() + &long);
+    let limits = Limits { pending: 100, line: long.len(), per_turn: 1000 };
+    for pieces in [vec![all.as_bytes()], all.as_bytes().chunks(1000).collect()] {
+        let input = with_blocks(pieces.into_iter().map(Bytes), true);
+        let mut client = Client::new(input, with_blocks([Room(30_000); 3], true), limits);
+        ends(&mut client, WAITS_TO_READ, AT_SIZE);
+        client.has_got(&all.to_uppercase(), AT_SIZE);
+    }
+}
+
+pub fn two_connections_do_not_know_each_other() {
+    let mut one = Client::new(vec![Bytes(b"a"), Block, Bytes(b"b\n")], vec![Block, Room(9)], WIDE);
+    let mut other = Client::new(vec![Bytes(b"c\n")], vec![], WIDE);
+    let next = one.settle(Ready { readable: true, writable: false });
+    if next != WAITS_TO_READ {
+        fail(&format!("half of a request has come, and turn() says {next:?}"), EACH_ITS_OWN);
+    }
+    ends(&mut other, WAITS_TO_READ, EACH_ITS_OWN);
+    other.has_got("C\n", EACH_ITS_OWN);
+    ends(&mut one, WAITS_TO_READ, EACH_ITS_OWN);
+    one.has_got("AB\n", EACH_ITS_OWN);
 }

@@ -34,7 +34,17 @@ pub struct Wire {
 pub struct Transport(pub Rc<RefCell<Wire>>);
 
 pub(super) fn text(bytes: &[u8]) -> String {
-    format!("{:?}", String::from_utf8_lossy(bytes))
+    match bytes {
+        [first @ .., _] if first.len() > 100 => {
+            format!("\"{} …\" ({} bytes)", first[..40].escape_ascii(), bytes.len())
+        }
+        _ => format!("\"{}\"", bytes.escape_ascii()),
+    }
+}
+
+/// In capitals, and with a line end for each semicolon: an answer may have any bytes in it.
+pub fn answer_to(request: &[u8]) -> Vec<u8> {
+    request.iter().map(|byte| if *byte == b';' { b'\n' } else { byte.to_ascii_uppercase() }).collect()
 }
 
 impl Wire {
@@ -65,8 +75,8 @@ impl Wire {
     }
 
     /// What the client has got.
-    pub fn written(&self) -> String {
-        String::from_utf8_lossy(&self.written).into_owned()
+    pub fn written(&self) -> &[u8] {
+        &self.written
     }
 
     pub fn begin_turn(&mut self, told: Ready) {
@@ -122,7 +132,7 @@ impl Wire {
         if self.handled > self.limits.per_turn {
             self.too_much(self.handled, "requests are answered");
         }
-        let answer = request.to_ascii_uppercase();
+        let answer = answer_to(request);
         self.answered.extend_from_slice(&answer);
         self.answered.push(b'\n');
         answer
