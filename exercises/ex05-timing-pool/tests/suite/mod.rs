@@ -1,5 +1,7 @@
 //! The properties of the timing, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use executor::prelude::*;
 use executor::{Cancelled, TaskHandle, ThreadPoolExecutor};
 use exercises_harness::{expect, fail, locks_found_taken, panic_on_purpose, step};
@@ -7,6 +9,9 @@ use exercises_harness::{expect, fail, locks_found_taken, panic_on_purpose, step}
 use super::exercise::{Millis, Summary, Timing};
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
+
+const AT_SIZE: &str = "every task counts, the three-hundredth as the first, and every task that runs has a beginning of its own, however many run: \
+                       where beginnings are kept, no two of those tasks may share a place";
 
 /// A pool with a timing, a clock that goes on only when it is told to, and what was logged.
 struct Timed {
@@ -415,4 +420,29 @@ pub fn the_log_may_ask_for_the_summary() {
     let cause = "the log is somebody else's code, and is called while a lock is held that it needs";
     expect("the pool's close()", cause, || pool.close());
     slot.with(|slot| slot.take());
+}
+
+pub fn many_tasks_are_counted_and_timed() {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    if HAS_RUN.swap(true, Relaxed) {
+        return; // one schedule is enough: what is looked for here is no race
+    }
+    let timed = Timed::new(1);
+    let tasks: Vec<_> = (0..300).map(|_| timed.task_of(3)).collect();
+    tasks.into_iter().for_each(|task| drop(join(task)));
+    timed.check("after 300 tasks of 3 ms, one after the other", 300, 900, AT_SIZE);
+    timed.close();
+    let timed = Timed::new(40);
+    let (begun, gate) = (begun(), gate());
+    let begins = |tasks| {
+        let task = timed.task_until(&begun, &gate);
+        wait_for(&begun, tasks);
+        timed.clock.advance(1);
+        task
+    };
+    let tasks: Vec<_> = (1..=40).map(begins).collect();
+    gate.add();
+    tasks.into_iter().for_each(|task| drop(join(task)));
+    timed.check("after 40 tasks of 1 to 40 ms, side by side", 40, 820, AT_SIZE);
+    timed.close();
 }
