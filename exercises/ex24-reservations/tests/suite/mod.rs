@@ -1,5 +1,7 @@
 //! The properties of the log, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{at_once, expect, fail, step};
 
 use super::exercise::{Lines, Refused};
@@ -13,20 +15,20 @@ use queue::{CLIENT_WAITS, NOT_ENDED, World, accepted, interrupted, join, start, 
 const LOST: &str = "what was accepted is written before run() returns: the log is over when it is stopped and no line is owed";
 const COUNT_FIRST: &str = "log() saw an open log before stop() came, and its line may still be put: so it is owed. Count the line before \
                            put(), in the same step in which the log is seen to be open";
+const AT_SIZE: &str = "a log owes any number of lines, and owes each of them until it is written";
+const EACH_ITS_OWN: &str = "what a log knows, it keeps in itself: a thread that has seen one log stopped has seen nothing of the other";
 const ONE_ENDED: &str = "a client that is interrupted ends its own reservation, and no other one";
 
 pub fn lines_are_written_in_their_order() {
-    let mut world = World::new(3);
-    for line in ["one", "two", "three"] {
+    let lines = ["one", "", "two", "two"]; // an empty line is a line, and so is one that has been before
+    let mut world = World::new(lines.len());
+    for line in lines {
         world.accept(line);
     }
     world.start_the_writer(|_| ());
-    world.until_written(3);
+    world.until_written(lines.len());
     world.stop();
-    world.ends_with(
-        &["one", "two", "three"],
-        "run() writes each line that it takes, once, before it takes the next",
-    );
+    world.ends_with(&lines, "run() writes each line that it takes, once, before it takes the next");
 }
 
 pub fn what_is_in_the_queue_is_written() {
@@ -195,4 +197,38 @@ pub fn accepted_means_written() {
                  under one lock; and every change of the count is under that lock, too, or one of two changes at the same time \
                  is lost";
     world.ends_with_so_many(expected, cause);
+}
+
+pub fn many_lines_are_written() {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    if HAS_RUN.swap(true, Relaxed) {
+        return; // one schedule is enough: what is looked for here is no race
+    }
+    let mut world = World::new(600); // all of them are owed at once
+    let clients =
+        ["one", "two"].map(|client| (0..300).map(|line| format!("{client} {line}")).collect::<Vec<_>>());
+    let threads = clients.clone().map(|lines| {
+        let log = Arc::clone(&world.log);
+        start("client", move || lines.iter().for_each(|line| accepted(line, log.log(line.clone()))))
+    });
+    threads.into_iter().for_each(|thread| join("log()", CLIENT_WAITS, thread));
+    world.stop();
+    world.start_the_writer(|_| ());
+    world.ends_with_many(&clients, AT_SIZE);
+}
+
+pub fn two_logs_do_not_know_each_other() {
+    let (mut one, mut other) = (World::running(1), World::running(1));
+    one.stop();
+    stopped("late", at_once("log() after stop()", CLIENT_WAITS, || one.log.log("late".to_owned())));
+    match expect("log()", CLIENT_WAITS, || other.log.log("one".to_owned())) {
+        Ok(()) => {}
+        Err(refused) => fail(
+            &format!("one of two logs was stopped, and log() of the other gave {refused:?}"),
+            EACH_ITS_OWN,
+        ),
+    }
+    one.ends_with(&[], EACH_ITS_OWN);
+    other.stop();
+    other.ends_with(&["one"], EACH_ITS_OWN);
 }

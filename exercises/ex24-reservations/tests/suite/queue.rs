@@ -204,6 +204,25 @@ impl World {
         written
     }
 
+    /// The writer ends, having written just as many lines as these, and those that were logged by one client in their order.
+    pub fn ends_with_many(&mut self, clients: &[Vec<String>], cause: &str) {
+        self.ends(NOT_ENDED);
+        let written = self.written.with(|written| written.clone());
+        let accepted: usize = clients.iter().map(Vec::len).sum();
+        if written.len() != accepted {
+            fail(
+                &format!("lines accepted: {accepted}; written when run() returned: {}", written.len()),
+                cause,
+            );
+        }
+        for lines in clients {
+            let mut place = written.iter();
+            if let Some(line) = lines.iter().find(|line| !place.any(|written| written == *line)) {
+                fail(&format!("{line:?} was accepted, and is not written, or before an earlier one"), cause);
+            }
+        }
+    }
+
     /// The writer ends, having written these lines.
     pub fn ends_with(&mut self, expected: &[&str], cause: &str) {
         self.ends(NOT_ENDED);
