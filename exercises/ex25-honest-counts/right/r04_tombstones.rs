@@ -115,7 +115,7 @@ impl LogQueue {
             guard = self.not_full.wait(guard).unwrap();
         }
         let state = &mut *guard;
-        if state.filling.len() > 2 * self.room {
+        if state.filling.len() / 2 > self.room {
             state.squeeze();
         }
         let place = match overflow {

@@ -2,7 +2,7 @@
 
 use exercises_harness::{aside, expect, fail, step};
 
-use super::exercise::{Counts, LogQueue, NotLogged, Overflow};
+use super::exercise::{Counts, Entry, LogQueue, NotLogged, Overflow};
 use crate::probe::{others_come_to_rest, until_others_wait};
 use crate::sync::{Arc, thread};
 
@@ -121,20 +121,22 @@ pub fn the_writer_sleeps_until_there_is_a_line() {
 }
 
 pub fn nobody_waits_for_the_disk() {
-    let queue = queue(1);
-    accepts(&queue, &["a"], Block);
-    let writer = writer_held_at(&queue, "a");
-    accepts(&queue, &["b"], Block);
-    drops(&queue, &["c"], DropNewest);
-    books(&queue, [2, 0, 1, 0, 0], "a line is written when `out` has returned, and not when it was taken");
+    let queue = queue(2);
+    accepts(&queue, &["a", "b"], Block);
+    let writer = writer_held_at(&queue, "b");
+    accepts(&queue, &["c", "d"], Block);
+    drops(&queue, &["e"], DropNewest);
+    let cause = "a line is written when `out` has returned: not when it was taken, and not only when all that were taken with it are \
+                 out";
+    books(&queue, [4, 1, 1, 0, 0], cause);
     writer.0.open_the_gate();
-    expect("waiting for the writer to hand out two lines", NOT_WOKEN, || writer.0.lines.wait_for(2));
-    accepts(&queue, &["d"], Block);
-    writes(&writer.0, "a b <1> d", GAP);
+    expect("waiting for the writer to hand out four lines", NOT_WOKEN, || writer.0.lines.wait_for(4));
+    accepts(&queue, &["f"], Block);
+    writes(&writer.0, "a b c d <1> f", GAP);
     aside(|| {
         stop(&queue);
-        ends_with(writer, "a b <1> d", GAP);
-        books(&queue, [3, 3, 1, 0, 0], BOOKS);
+        ends_with(writer, "a b c d <1> f", GAP);
+        books(&queue, [5, 5, 1, 0, 0], BOOKS);
     });
 }
 
@@ -447,4 +449,76 @@ pub fn the_books_balance() {
     if of("k").len() != kept {
         fail(&told(), LOST);
     }
+}
+
+/// Stops the queue, writes what waits on the test's own thread, and returns it.
+fn handed_out(queue: &LogQueue) -> Vec<Entry> {
+    stop(queue);
+    let mut entries = Vec::new();
+    expect("run(), whose queue is stopped,", NO_END, || queue.run(|entry| entries.push(entry)));
+    entries
+}
+
+pub fn any_line_and_any_room_will_do() {
+    let no_bound = "the room may be usize::MAX. It is a bound and no promise: ask for no memory for lines that may never come, and add \
+                    nothing to it";
+    for room in [4, usize::MAX] {
+        let queue = expect("new() and put()", no_bound, || {
+            let queue = queue(room);
+            let puts = [("", Block), ("a", Block), ("a", DropNewest), ("", DropOldest)];
+            for (line, overflow) in puts {
+                let result = queue.put(line.to_owned(), overflow);
+                if result != Ok(()) {
+                    fail(
+                        &format!("in a queue with room for {room}, put({line:?}) returned {result:?}"),
+                        no_bound,
+                    );
+                }
+            }
+            queue
+        });
+        let entries = handed_out(&queue);
+        if entries != ["", "a", "a", ""].map(|line| Entry::Line(line.to_owned())) {
+            fail(
+                &format!("\"\", \"a\", \"a\", \"\" were put, and run() handed out {entries:?}"),
+                "a line may be empty, and two may be equal: its text says nothing about where it belongs or what becomes of it",
+            );
+        }
+        books(&queue, [4, 4, 0, 0, 0], BOOKS);
+    }
+}
+
+pub fn many_lines_and_gaps_are_told() {
+    const HALF: usize = 300;
+    const MANY: usize = 2 * HALF;
+    let queue = queue(MANY);
+    let lines: Vec<String> = (0..2 * MANY).map(|number| format!("line {}", number / 2)).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    accepts(&queue, &lines[..HALF], Block);
+    accepts(&queue, &lines[HALF..MANY], DropOldest);
+    drops(&queue, &["x"; MANY], DropNewest);
+    accepts(&queue, &lines[MANY..], DropOldest);
+    drops(&queue, &["x"; MANY], DropNewest);
+    let (mut gaps, mut written) = (vec![0; MANY + 1], Vec::new());
+    for entry in handed_out(&queue) {
+        match entry {
+            Entry::Missing(count) => gaps[written.len().min(MANY)] += count,
+            Entry::Line(line) => written.push(line),
+        }
+    }
+    if written != [&lines[..HALF], &lines[MANY + HALF..]].concat() {
+        let seen = format!("of {} lines the first {HALF} and the last {HALF} should be written", 2 * MANY);
+        fail(&format!("{seen}; {} are, or others than those", written.len()), ORDER);
+    }
+    let (many, middle, end) = (MANY as u64, gaps[HALF], gaps[MANY]);
+    if (middle, end, gaps.iter().sum()) != (2 * many, many, 3 * many) {
+        fail(
+            &format!(
+                "{} lines are missing in the middle and {many} at the end; the gaps there say {middle} and {end}",
+                2 * many
+            ),
+            "a gap has as many lines as were dropped, however many, and stands in their place: use the type that the counts have",
+        );
+    }
+    books(&queue, [2 * many, many, 3 * many, many, 0], BOOKS);
 }
