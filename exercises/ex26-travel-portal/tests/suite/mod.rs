@@ -73,7 +73,11 @@ fn check(entries: &[Entry], expected: &[&str], what: &str, cause: &str) {
 
 fn check_count(entries: &[Entry], companies: usize, cause: &str) {
     if entries.len() != companies {
-        fail(&format!("there are {} entries for {companies} companies", entries.len()), cause);
+        let found = match entries.len() {
+            1 => "is 1 entry".to_owned(),
+            found => format!("are {found} entries"),
+        };
+        fail(&format!("there {found} for {companies} companies"), cause);
     }
 }
 
@@ -148,33 +152,39 @@ pub fn equal_prices_stay_in_order() {
 }
 
 pub fn a_failure_is_an_entry_of_its_company() {
-    let mut companies = companies(&Asked::default(), &[Err("sold out"), Ok(20), Ok(30)]);
+    let mut companies = companies(&Asked::default(), &[Err("sold out"), Ok(20), Ok(30), Err("")]);
     companies[2].ask = Box::new(|| panic_on_purpose());
-    let entries = quotes(&Simulation::of(&[1, 2, 3]), companies, 100);
+    let entries = quotes(&Simulation::of(&[1, 2, 3, 4]), companies, 100);
     check_count(
         &entries,
-        3,
+        4,
         "a failure is an answer, too: nobody can tell a company that is missing from one that was never asked",
     );
     for entry in &entries {
         let is_right = match entry.company {
             "Air" => entry.answer == Answer::Failed("sold out".to_owned()),
             "Bus" => entry.answer == Answer::Price(20),
+            "Dog sledge" => entry.answer == Answer::Failed(String::new()),
             _ => matches!(entry.answer, Answer::Failed(_)),
         };
         if !is_right {
             let cause = if entry.answer == Answer::TimedOut {
-                "it has failed, and it was not late"
+                "it has failed, and it was not late: Err is a failure whatever it says"
             } else {
                 "that is another company's answer: let name and answer go together from the beginning"
             };
-            fail(&format!("Air has failed, Bus costs 20, Car panicked, and an entry says: {entry:?}"), cause);
+            fail(
+                &format!(
+                    "Air has failed, Bus costs 20, Car panicked, Dog sledge has failed without words, and an entry says: {entry:?}"
+                ),
+                cause,
+            );
         }
     }
 }
 
 pub fn failures_come_after_prices_and_late_ones_last() {
-    let answers = [Ok(1), Err("z"), Ok(3), Err("a"), Ok(0), Ok(2)];
+    let answers = [Ok(1), Err("z"), Ok(Cents::MAX), Err("a"), Ok(0), Ok(2)];
     let takes = [NEVER, 1, 1, 1, 1, NEVER];
     let entries = quotes(&Simulation::of(&takes), companies(&Asked::default(), &answers), 10);
     if entries.len() < 6 {
@@ -185,10 +195,10 @@ pub fn failures_come_after_prices_and_late_ones_last() {
     }
     check(
         &entries,
-        &["Elevator 0", "Car 3", "Bus failed", "Dog sledge failed", "Air late", "Ferry late"],
+        &["Elevator 0", "Car 4294967295", "Bus failed", "Dog sledge failed", "Air late", "Ferry late"],
         "two prices, two failures, and two that are late",
         "prices come first, then failures, then those who were late, and each kind but the first in the order of the \
-         companies. A failure has no price, and 0 is a price",
+         companies. A failure has no price, and 0 is a price, and so is the largest number",
     );
 }
 
@@ -233,6 +243,67 @@ pub fn what_has_come_in_time_counts() {
         "companies that take for ever, 5 and 9 ms, in 10 ms",
         cause,
     );
+    // Asking takes 6 ms each. Air has answered at 8, and at 12 the deadline is over.
+    let simulation = Simulation { submission: 6, ..Simulation::of(&[2, NEVER, NEVER]) };
+    let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
+    let cause = "asking has used up the time, and Air had answered before: look at each that was asked before you call it late";
+    check(
+        &entries,
+        &["Air 1", "Bus late", "Car late"],
+        "each was asked in 6 ms, Air answered 2 ms later, in 10 ms",
+        cause,
+    );
+}
+
+pub fn a_deadline_may_be_as_late_as_it_likes() {
+    let simulation = Simulation::of(&[5, 7]);
+    let cause = "so late a deadline is a number that needs all bits of a Millis, and it is not over";
+    let entries = expect("ranked_quotes()", cause, || {
+        ranked_quotes(&simulation, &simulation, companies(&Asked::default(), &[Ok(2), Ok(1)]), Millis::MAX)
+    });
+    let Ok(entries) = entries else {
+        fail("ranked_quotes() says that it was interrupted", "nobody has told it to give up")
+    };
+    check(
+        &entries,
+        &["Bus 1", "Air 2"],
+        "companies that take 5 and 7 ms, and the latest deadline there is",
+        cause,
+    );
+    check_time(
+        &simulation,
+        7,
+        "companies that take 5 and 7 ms",
+        "when all have answered, there is nothing to wait for",
+    );
+}
+
+pub fn many_companies_are_ranked() {
+    const MANY: usize = 240;
+    let names = || NAMES.into_iter().cycle().take(MANY);
+    let price = |number: usize| u32::try_from(number % 5).expect("below 5");
+    let companies =
+        (0..).zip(names()).map(|(number, name)| Company { name, ask: Box::new(move || Ok(price(number))) });
+    let simulation = Simulation::of(&[10; MANY]);
+    let entries = quotes(&simulation, companies.collect(), 100);
+    check_count(&entries, MANY, "each company has an entry of its own, also if others have the same name");
+    check_time(
+        &simulation,
+        10,
+        "240 companies that take 10 ms, on enough threads",
+        "all are asked before any is waited for",
+    );
+    let mut expected: Vec<_> = (0..).map(price).zip(names()).collect();
+    expected.sort_by_key(|(price, _)| *price);
+    let differs = entries
+        .iter()
+        .zip(expected)
+        .position(|(entry, (price, company))| *entry != Entry { company, answer: Answer::Price(price) });
+    if let Some(at) = differs {
+        let cause = "the lowest price comes first, and equals stay in the order of the companies, however many there are: which sorts \
+                     of the standard library promise that?";
+        fail(&format!("of {MANY} entries, number {} is {}", at + 1, short(&entries[at])), cause);
+    }
 }
 
 pub fn late_companies_are_called_off() {

@@ -24,6 +24,8 @@ pub struct Simulation {
     pub takes: Vec<Millis>,
     /// The number of the job that it refuses, from 1.
     pub refuses: Option<usize>,
+    /// How long each submission takes.
+    pub submission: Millis,
     /// Whoever waits is told to give up at once, as a task is that somebody has cancelled.
     pub interrupts: bool,
     pub state: Shared<State>,
@@ -83,6 +85,12 @@ impl Simulation {
         })
     }
 
+    fn ends(&self, end: Millis, number: usize, task: Task) {
+        self.pass(end);
+        step(&format!("{end} ms: request {number} ends"));
+        task.run();
+    }
+
     /// Runs what is still there, as an executor does that nobody has told to leave it.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
@@ -94,10 +102,14 @@ impl Simulation {
 
 impl Executor for Simulation {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
-        let (now, number) = self.state.with(|state| {
-            state.asked = 0;
+        let now = self.passed().saturating_add(self.submission);
+        while let Some((end, number, task)) = self.next_to_end(now) {
+            self.ends(end, number, task);
+        }
+        self.pass(now);
+        let number = self.state.with(|state| {
             state.brought += 1;
-            (state.passed, state.brought)
+            state.brought
         });
         if self.refuses == Some(number) {
             step(&format!("{now} ms: the executor refuses request {number}"));
@@ -139,9 +151,7 @@ impl Clock for Simulation {
                 step(&format!("{until} ms: that was all of the time"));
                 return Err(JoinTimeoutError::TimedOut(handle));
             };
-            self.pass(end);
-            step(&format!("{end} ms: request {number} ends"));
-            task.run();
+            self.ends(end, number, task);
         }
         handle.join_timeout(Duration::ZERO)
     }
