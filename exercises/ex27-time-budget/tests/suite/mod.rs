@@ -74,18 +74,33 @@ fn advertisement() -> Slot {
 }
 
 pub fn the_page_has_its_body_and_its_advertisement() {
-    let page = page(&Simulation::of(&[5]), buy(), 1, 100);
-    check(&page, &advertisement(), "an advertisement of 5 ms, and time enough", "it was there in time");
+    for text in ["buy", "", "B\u{fc}y \0\n"] {
+        let page = page(&Simulation::of(&[5]), says(&Fetched::default(), Ok(text)), 1, 100);
+        let cause = "it was there in time, and is shown as it is, also if it is empty";
+        check(
+            &page,
+            &Slot::Advertisement(text.to_owned()),
+            "an advertisement of 5 ms, and time enough",
+            cause,
+        );
+    }
 }
 
 pub fn the_advertisement_is_fetched_while_the_body_is_drawn() {
-    let simulation = Simulation::of(&[20]);
-    page(&simulation, buy(), 10, 100);
-    let cause = "ask for the advertisement first, and then draw: what is asked for last has the body's time on top of its own";
-    if simulation.accepted() == 0 {
-        fail("the request was not given to the executor", "the caller has a body to draw meanwhile");
+    for budget in [100, 20] {
+        let simulation = Simulation::of(&[budget / 5]);
+        page(&simulation, buy(), budget / 10, budget);
+        let cause = "ask for the advertisement first, and then draw: what is asked for last has the body's time on top of its own";
+        if simulation.accepted() == 0 {
+            fail("the request was not given to the executor", "the caller has a body to draw meanwhile");
+        }
+        let what = format!(
+            "a body of {} ms, an advertisement of {} ms, and a budget of {budget}",
+            budget / 10,
+            budget / 5
+        );
+        check_time(&simulation, budget / 5, &what, cause);
     }
-    check_time(&simulation, 20, "a body of 10 ms and an advertisement of 20 ms", cause);
 }
 
 pub fn a_failure_is_replaced_at_once() {
@@ -174,11 +189,16 @@ pub fn with_the_budget_spent_nobody_waits() {
 }
 
 pub fn what_lies_ready_is_taken() {
-    let simulation = Simulation::of(&[15]);
-    let page = page(&simulation, buy(), 20, 10);
-    let cause = "it had been there for 5 ms when the body was drawn, and has been paid for: a join with nothing left takes what is \
-                 there";
-    check(&page, &advertisement(), "an advertisement of 15 ms, a body of 20 ms, and a budget of 10", cause);
+    let cause = "it had been there before the body was drawn, and has been paid for: a join with nothing left takes what is there, an \
+                 advertisement or a failure";
+    // The body takes more than the budget, or just as much.
+    for (takes, body) in [(15, 20), (5, 10)] {
+        let what = format!("it took {takes} ms, the body {body} ms, and the budget is 10");
+        let drawn = page(&Simulation::of(&[takes]), buy(), body, 10);
+        check(&drawn, &advertisement(), &what, cause);
+        let drawn = page(&Simulation::of(&[takes]), says(&Fetched::default(), Err("sold out")), body, 10);
+        check(&drawn, &Slot::Failed("sold out".to_owned()), &what, cause);
+    }
 }
 
 /// The advertisement may not be fetched to its end, whatever the executor does after the call.
@@ -292,11 +312,19 @@ pub fn an_interrupted_wait_is_an_error() {
 
 pub fn a_body_that_panics_leaves_no_request() {
     let (simulation, fetched) = (Simulation::of(&[50]), Fetched::default());
-    let drawn = catch_unwind(AssertUnwindSafe(|| {
-        render_page(&simulation, &simulation, says(&fetched, Ok("buy")), || panic_on_purpose(), 10)
-    }));
-    if drawn.is_ok() {
-        fail("drawing the body panicked, and render_page() returned", "the panic is the caller's to see");
+    let same = "the panic that leaves render_page() is that of the body, with what it says: whoever catches it has to let it go on \
+                (resume_unwind)";
+    let drawn = expect("render_page()", same, || {
+        catch_unwind(AssertUnwindSafe(|| {
+            render_page(&simulation, &simulation, says(&fetched, Ok("buy")), || panic_on_purpose(), 10)
+        }))
+    });
+    match drawn {
+        Ok(_) => {
+            fail("drawing the body panicked, and render_page() returned", "the panic is the caller's to see")
+        }
+        Err(panic) if panic.downcast_ref() == Some(&"a panic on purpose") => {}
+        Err(_) => fail("drawing the body panicked, and another panic left render_page()", same),
     }
     let cause =
         "a panic leaves the function, too: what has to be done on each way out belongs into a destructor";
@@ -309,4 +337,59 @@ pub fn a_budget_may_be_as_long_as_it_likes() {
     let cause = "so late an end is a number that needs all bits of a Millis";
     check(&page, &advertisement(), "an advertisement of 5 ms, and the longest budget there is", cause);
     check_time(&simulation, 5, "an advertisement of 5 ms", "when it is there, there is nothing to wait for");
+}
+
+/// Draws a page whose body is a page whose body is a page, and so on. Those of an odd level have an advertisement that never comes.
+fn pages(simulation: &Simulation, level: usize, levels: usize, fetched: &[Fetched]) -> String {
+    if level == levels {
+        simulation.work(100);
+        return "body".to_owned();
+    }
+    let fetch = says(&fetched[level], Ok("buy"));
+    let draw_body = || pages(simulation, level + 1, levels, fetched);
+    let cause = "a page may be drawn while another one is: each call has its own end and its own request";
+    let Ok(page) =
+        expect("render_page()", cause, || render_page(simulation, simulation, fetch, draw_body, 200))
+    else {
+        fail("render_page() says that it was interrupted", "nobody has told it to give up")
+    };
+    let expected = if level.is_multiple_of(2) { advertisement() } else { Slot::Late };
+    check(
+        &page,
+        &expected,
+        &format!("the page at level {level} of {levels}, each in the body of the one before"),
+        cause,
+    );
+    page.body
+}
+
+pub fn many_pages_are_drawn_in_each_other() {
+    const LEVELS: usize = 40;
+    let takes: Vec<Millis> =
+        (0..LEVELS).map(|level| if level.is_multiple_of(2) { 50 } else { NEVER }).collect();
+    let fetched: Vec<Fetched> = (0..LEVELS).map(|_| Fetched::default()).collect();
+    let simulation = Simulation::of(&takes);
+    if pages(&simulation, 0, LEVELS, &fetched) != "body" {
+        fail(
+            "the body of a page is not what draw_body() returned",
+            "the page has the body that was drawn for it",
+        );
+    }
+    check_time(
+        &simulation,
+        200,
+        "pages that all have 200 ms from the same moment on",
+        "the budget of each begins with its call",
+    );
+    for (level, fetched) in fetched.iter().enumerate().skip(1).step_by(2) {
+        let what = format!(
+            "{LEVELS} pages were drawn, each in the body of another one; that at level {level} was late"
+        );
+        check_called_off(
+            &simulation,
+            fetched,
+            &what,
+            "each call calls off its own request, and not that of another page",
+        );
+    }
 }
