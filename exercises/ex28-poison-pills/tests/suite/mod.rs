@@ -3,7 +3,7 @@
 use exercises_harness::{aside, at_once, expect, fail, step};
 
 use super::exercise::{Consumer, Producer, queue};
-use crate::probe::{Counter, Shared, until_asleep, until_others_wait};
+use crate::probe::{Counter, Shared, others_come_to_rest, until_asleep, until_others_wait};
 use crate::sync::{Arc, thread};
 
 const SPINS: &str = "a thread asks again and again in place of sleeping: wait on a condition variable, which is told of the change";
@@ -102,6 +102,38 @@ pub fn a_producer_waits_for_room() {
     aside(|| drop(producer));
 }
 
+pub fn two_places_let_two_producers_in() {
+    let (producer, mut consumers) = queue(2, 1);
+    put(&producer, 1);
+    put(&producer, 2);
+    let done = Arc::new(Counter::new("both put() to return"));
+    let producers = [3, 4].map(|item| {
+        let (producer, done) = (producer.clone(), Arc::clone(&done));
+        thread::spawn(move || {
+            drop(producer.put(item));
+            done.add();
+        })
+    });
+    until_others_wait("a producer that finds no room should sleep, and it does not", SPINS);
+    take(&mut consumers[0], "take()");
+    take(&mut consumers[0], "take()");
+    let cause = "each item that is taken makes room for one, and a producer has to hear of it, also if the queue was not full any \
+                 more: the producer that was told first has perhaps not come yet";
+    if others_come_to_rest() && done.get() < 2 {
+        let seen = format!(
+            "two items were taken, two producers waited for room, and {} of them came in",
+            done.get()
+        );
+        fail(&seen, cause);
+    }
+    expect("put() of two producers, for which there is room now,", cause, || {
+        for producer in producers {
+            let _ = producer.join();
+        }
+    });
+    aside(|| drop(producer));
+}
+
 pub fn what_was_put_before_the_end_is_taken() {
     let (producer, mut consumers) = queue(10, 1);
     for item in 1..=3 {
@@ -168,10 +200,15 @@ pub fn a_consumer_that_has_ended_stays_so() {
 }
 
 pub fn without_consumers_nothing_is_accepted() {
-    let (producer, consumers) = queue(10, 2);
-    drop(consumers);
-    if expect("put()", "nobody is left to wait for", || producer.put(7)) != Err(7) {
-        fail("put() said that all is well", "no consumer is left, so nobody will take it: give it back");
+    for number in [2, 0] {
+        let (producer, consumers) = queue(10, number);
+        drop(consumers);
+        if expect("put()", "nobody is left to wait for", || producer.put(7)) != Err(7) {
+            fail(
+                &format!("of {number} consumers none is left, and put() said that all is well"),
+                "no consumer is left, so nobody will take it: give it back",
+            );
+        }
     }
 }
 
@@ -261,6 +298,52 @@ pub fn many_come_to_their_end() {
         fail(
             &format!("10, 11, 20 and 21 were put, and these were taken: {taken:?}"),
             "nobody died, so nothing is lost",
+        );
+    }
+}
+
+pub fn many_items_producers_and_consumers() {
+    const MANY: usize = 260;
+    let no_bound = "the capacity may be usize::MAX. It is a bound and no promise: ask for no memory for items that may never come, and \
+                    add nothing to it";
+    let (producer, mut consumers) = expect("queue()", no_bound, || queue(usize::MAX, MANY));
+    let puts = |producer: &Producer<usize>, item: usize| {
+        if expect("put()", no_bound, || producer.put(item)).is_err() {
+            fail("put() gave the item back", "a consumer is still there");
+        }
+    };
+    // All producers but one end when half of the items have been put.
+    let others = vec![producer.clone(); MANY];
+    (0..MANY).for_each(|item| puts(&others[item], item));
+    drop(others);
+    (MANY..2 * MANY).for_each(|item| puts(&producer, item));
+    drop(producer);
+    for item in 0..2 * MANY {
+        let taken = expect("take()", SLEEPS_ON, || consumers[item % MANY].take());
+        if taken != Some(item) {
+            fail(
+                &format!(
+                    "{MANY} producers put an item each, and ended; then the last one put {MANY}. After {item} items, take() returned {taken:?}"
+                ),
+                "first in, first out, however many there are, and the end comes behind all of them. Does the number of producers fit into \
+                 what you count them in?",
+            );
+        }
+    }
+    for consumer in &mut consumers {
+        if expect("take() of each of many consumers, at the end,", SLEEPS_ON, || consumer.take()).is_some() {
+            fail("take() returned an item", "all that were put have been taken");
+        }
+    }
+    // Items that have no size.
+    let (producer, mut consumers) = queue(MANY, 1);
+    (0..MANY).for_each(|_| put(&producer, ()));
+    drop(producer);
+    let taken = expect("take()", SLEEPS_ON, || std::iter::from_fn(|| consumers[0].take()).count());
+    if taken != MANY {
+        fail(
+            &format!("{MANY} items without a size were put, and {taken} were taken"),
+            "an item counts, whatever its size",
         );
     }
 }
