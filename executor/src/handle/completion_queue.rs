@@ -41,7 +41,7 @@
 //!    after that each cell that arrives is given back.
 
 use std::collections::VecDeque;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
 use super::listener::{CancelBegun, Collector, Name, ResultCell};
 use super::{Canceller, TaskHandle};
@@ -150,7 +150,10 @@ impl<T: Send + 'static> CompletionQueue<T> {
     /// Waits for the next handle whose task has ended. `None` if no handle is left.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
         let mut me = None; // set while this thread may be in the wait list
-        let look = |waker: &Waker| self.0.take_or_listen(&mut me, waker);
+        let look = |waker: &Waker| match self.0.take_or_listen(&mut me, waker) {
+            Poll::Ready(next) => Some(next),
+            Poll::Pending => None,
+        };
         let what = || Some(Awaited::Other(Arc::clone(&self.0) as Arc<dyn Source>));
         let result = wait_for(deadline, (look, what));
         if let (Err(_), Some(me)) = (&result, me) {
@@ -209,14 +212,12 @@ impl<T> Drop for CompletionQueue<T> {
 }
 
 impl<T> CompletionLists<T> {
-    /// Takes the next handle. The result is `Some(None)` if no handle is left, and `None` if the thread must
-    /// wait.
-    fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Option<Option<TaskHandle<T>>> {
+    fn take_or_listen(&self, me: &mut Option<Ticket>, waker: &Waker) -> Poll<Option<TaskHandle<T>>> {
         let mut fetched = self.fetched.lock();
         if me.is_none()
             && let Some(handle) = fetched.pop_front()
         {
-            return Some(Some(handle));
+            return Poll::Ready(Some(handle));
         }
         let mut arrived = self.arrived.lock();
         // This is done even if the thread will not wait again. If it stayed in the wait list, a later arrival
@@ -225,13 +226,13 @@ impl<T> CompletionLists<T> {
             arrived.waiters.leave(me);
         }
         if let Some(handle) = fetched.pop_front().or_else(|| arrived.fetch(&mut fetched)) {
-            return Some(Some(handle));
+            return Poll::Ready(Some(handle));
         }
         if self.expected.load(Ordering::Relaxed) == 0 {
-            return Some(None);
+            return Poll::Ready(None);
         }
         *me = Some(arrived.waiters.join(waker.clone()));
-        None
+        Poll::Pending
     }
 
     fn give_up(&self, me: Ticket) {

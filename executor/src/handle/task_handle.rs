@@ -335,11 +335,11 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// Waits until the outcome is decided, and leaves the result in the cell.
     pub(crate) fn wait_for_end(&self, deadline: Deadline) -> Result<(), WaitError> {
         let look = |waker: &Waker| self.cell.finished_or_listen(waker).then_some(());
-        wait_for(deadline, (look, || self.what()))
+        wait_for(deadline, (look, || Some(self.awaited())))
     }
 
-    fn what(&self) -> Option<Awaited> {
-        Some(Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone()))
+    fn awaited(&self) -> Awaited {
+        Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone())
     }
 
     /// Returns another handle of the task, which can only cancel the task. This handle can be cloned. Its
@@ -358,7 +358,7 @@ impl<T: Send + 'static> Look for &mut TaskHandle<T> {
     }
 
     fn what(&self) -> Option<Awaited> {
-        TaskHandle::what(self)
+        Some(self.awaited())
     }
 }
 

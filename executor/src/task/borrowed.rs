@@ -268,7 +268,7 @@ impl ScopedJobSlot {
         let taken = this.closure.lock().take();
         let Some(closure) = taken else { return false };
         let thread = this_thread();
-        this.begin(thread);
+        Self::begin(this, thread);
         // Neither call unwinds. The closure counts as lent until it has been dropped.
         if run {
             discard(contain(closure));
@@ -286,12 +286,12 @@ impl ScopedJobSlot {
     }
 
     /// Notes that this thread has taken the closure.
-    fn begin(self: &Arc<Self>, thread: ThreadKey) {
-        let mut record = self.record.lock();
+    fn begin(this: &Arc<Self>, thread: ThreadKey) {
+        let mut record = this.record.lock();
         record.running.push(thread);
         // The search starts at the front, because threads take most closures in the order in which they were
         // lent.
-        let place = record.unbegun.iter().position(|other| Arc::ptr_eq(other, self));
+        let place = record.unbegun.iter().position(|other| Arc::ptr_eq(other, this));
         let known = place.and_then(|place| record.unbegun.remove(place));
         drop(record);
         drop(known);

@@ -89,11 +89,13 @@ impl Drop for Relief {
     }
 }
 
-/// The detector, which finds waits that could never end. It must be set before any thread becomes a worker or
-/// runs a task with a handle.
+/// Finds waits that could never end.
 ///
 /// It makes the calling thread sleep in its parker. The thread waits for the awaited thing, without a
 /// deadline. The detector returns after a wake-up, or at once if a pool or this thread has done something so
 /// that the wait can end. Then the thread must look again. The detector fails if the wait can never end.
-pub(crate) static DETECTOR: OnceLock<fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>> =
-    OnceLock::new();
+pub(crate) type Detector = fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>;
+
+/// The detector of the process. It must be set before any thread becomes a worker or runs a task with a
+/// handle.
+pub(crate) static DETECTOR: OnceLock<Detector> = OnceLock::new();

@@ -22,7 +22,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 
 use super::awaited::{Awaited, ComesFrom, Source};
 use super::error::{CutShort, WaitError};
@@ -280,7 +280,10 @@ impl Semaphore {
         is_in_vain: impl Fn() -> bool,
     ) -> Result<Option<Permit<'_>>, WaitError> {
         let me = Cell::new(None); // set while this thread is in the queue
-        let look = |waker: &Waker| self.take_or_join(permits, &me, waker, &is_in_vain);
+        let look = |waker: &Waker| match self.take_or_join(permits, &me, waker, &is_in_vain) {
+            Poll::Ready(permit) => Some(permit),
+            Poll::Pending => None,
+        };
         let what = || {
             let wanted = Wanted { semaphore: Arc::clone(&self.0), permits, me: me.get()? };
             Some(Awaited::Other(Arc::new(wanted) as Arc<dyn Source>))
@@ -301,7 +304,7 @@ impl Semaphore {
         me: &Cell<Option<Ticket>>,
         waker: &Waker,
         is_in_vain: impl Fn() -> bool,
-    ) -> Option<Option<Permit<'_>>> {
+    ) -> Poll<Option<Permit<'_>>> {
         let mut state = self.0.lock();
         let first = match me.get() {
             None => state.queue.is_empty() || !state.is_fair,
@@ -313,7 +316,7 @@ impl Semaphore {
                 state.queue.take_first();
                 state.wake_first(); // perhaps there are enough permits for the next waiter, too
             }
-            return Some(Some(self.permit(&mut state, permits)));
+            return Poll::Ready(Some(self.permit(&mut state, permits)));
         }
         if me.get().is_none() {
             let thread = concerns_this_thread().then(this_thread);
@@ -322,7 +325,7 @@ impl Semaphore {
         drop(state);
         // Called after this thread has joined the queue: a thread that makes `is_in_vain` true wakes the
         // waiters in the queue.
-        is_in_vain().then_some(None)
+        if is_in_vain() { Poll::Ready(None) } else { Poll::Pending }
     }
 
     /// Records that the calling thread holds these permits from now on.
