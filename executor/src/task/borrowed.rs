@@ -31,7 +31,6 @@
 //! 3. The closure and its result are `Send`, because both can move to another thread.
 #![allow(unsafe_code, reason = "the lifetime of what is borrowed is erased")]
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -70,8 +69,9 @@ where
         mem::forget(no_way_back);
         published
     };
-    let is_done = || frame.done.load(Ordering::Acquire);
-    let result = keep_frame(during, is_done, |unwinding| settle(&published, unwinding));
+    let done = &frame.done;
+    let is_done = move || done.load(Ordering::Acquire);
+    let result = keep_frame(during, is_done, move |unwinding| settle(&published, unwinding));
     match frame.body.into_inner() {
         StackJobBody::Result(lent) => (result, Some(lent)),
         StackJobBody::Closure(_) | StackJobBody::Gone => (result, None),
@@ -86,14 +86,15 @@ pub(crate) struct Unwinding(pub(crate) bool);
 /// again and again.
 #[inline]
 fn keep_frame<A>(during: impl FnOnce() -> A, is_done: impl Fn() -> bool, settle: impl Fn(Unwinding)) -> A {
-    let unwinding = Cell::new(true);
-    let _until_done = OnDrop(|| {
+    let until_done = move |unwinding| {
         while !is_done() {
-            settle(Unwinding(unwinding.get()));
+            settle(unwinding);
         }
-    });
+    };
+    let if_it_unwinds = OnDrop(|| until_done(Unwinding(true)));
     let result = during();
-    unwinding.set(false);
+    mem::forget(if_it_unwinds);
+    until_done(Unwinding(false));
     result
 }
 
