@@ -1,5 +1,8 @@
 //! The properties of a serial executor, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{at_once, expect, fail, panic_on_purpose, step};
 
 use super::exercise::{Executor, Job, Refused, SerialExecutor};
@@ -353,6 +356,30 @@ pub fn a_refused_job_comes_back() {
         );
     }
     log.check(&[2, 3], OWN_JOB);
+    a_refused_job_without_captures_comes_back();
+}
+
+std::thread_local!(static RAN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) });
+
+/// Boxes of closures that hold nothing all have the same address.
+fn a_refused_job_without_captures_comes_back() {
+    let below = Desk::new();
+    let line = line(&below);
+    RAN.set(Vec::new());
+    take(&*line, Box::new(|| RAN.with_borrow_mut(|ran| ran.push(1))));
+    below.refuse(true);
+    let second = execute(&*line, Box::new(|| RAN.with_borrow_mut(|ran| ran.push(2))), AFTER_REFUSAL);
+    if let Err(Refused(job)) = second {
+        step("calls the job that came back");
+        job();
+        if RAN.take() != [2] {
+            fail(
+                "of two jobs that hold nothing, the second was refused, and what came back is the first",
+                OWN_JOB,
+            );
+        }
+    }
+    below.run_all(AFTER_REFUSAL);
 }
 
 pub fn a_refusal_in_the_middle_strands_nobody() {
@@ -513,4 +540,85 @@ pub fn a_late_yes_is_no_yes_to_another() {
     ended(third, NO_WAIT);
     below.run_all(STRANDED);
     check_fates(&log, &[(1, fate_of_1), (2, fate_of_2), (3, fate_of_3)]);
+}
+
+pub fn a_refusal_as_the_last_job_ends_strands_nobody() {
+    let (below, log, gate) = (Desk::new(), Log::new(), Gate::new());
+    let line = line(&below);
+    let at_gate = Arc::clone(&gate);
+    take(&*line, log.job_that(1, Box::new(move || at_gate.pass())));
+    let thread = below.run_one_elsewhere();
+    gate.until_reached(BELOW_RUNS);
+    below.refuse(true);
+    let (second, fate) = tried(&line, "second", log.job(2)); // at any moment of the end of job 1
+    gate.open();
+    ended(second, NO_WAIT);
+    if let Some(thread) = thread {
+        expect("what the executor has called", KEEPS_A_THREAD, || drop(thread.join()));
+    }
+    below.run_all(STRANDED);
+    check_fates(&log, &[(2, fate)]);
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_jobs_run_in_one_line() {
+    const JOBS: u32 = 1_000;
+    if !first_run() {
+        return;
+    }
+    let (at_once, log) = (AtOnce::new(false), Log::new());
+    let line = line(&at_once);
+    let (same, jobs) = (Arc::clone(&line), Arc::clone(&log));
+    let first = move || {
+        for number in 2..=JOBS {
+            let executor = Arc::clone(&at_once);
+            let look = move || {
+                if executor.depth() > 2 {
+                    let depth = executor.depth();
+                    fail(
+                        &format!("job {number} of {JOBS} runs inside {depth} calls of the executor below"),
+                        NESTED,
+                    );
+                }
+            };
+            take(&*same, jobs.job_that(number, Box::new(look)));
+        }
+    };
+    take(&*line, log.job_that(1, Box::new(first)));
+    check_many(&log.begun(), &(1..=JOBS).collect::<Vec<_>>(), CALLED_AT_ONCE);
+
+    let (below, log, taken) = (Desk::new(), Log::new(), Arc::new(Shared::<Vec<u32>>::default()));
+    let line = self::line(&below);
+    let (same, jobs, executor, notes) =
+        (Arc::clone(&line), Arc::clone(&log), Arc::clone(&below), Arc::clone(&taken));
+    let first = move || {
+        for number in 2..=JOBS {
+            executor.refuse(number > JOBS / 2);
+            if execute(&*same, jobs.job(number), IN_THE_MIDDLE).is_ok() {
+                notes.with(|taken| taken.push(number));
+            }
+        }
+    };
+    take(&*line, log.job_that(1, Box::new(first)));
+    below.run_all(IN_THE_MIDDLE);
+    let taken = [vec![1], taken.with(|taken| taken.clone())].concat();
+    check_many(&log.begun(), &taken, IN_THE_MIDDLE);
+}
+
+fn check_many(ran: &[u32], taken: &[u32], cause: &str) {
+    if let Some(wrong) = (0..taken.len()).find(|place| ran.get(*place) != taken.get(*place)) {
+        let (count, number) = (taken.len(), taken[wrong]);
+        let next = ran.get(wrong).map_or("no other job".into(), |other| format!("job {other}"));
+        fail(
+            &format!(
+                "of {count} jobs that were taken, {wrong} have run in their order; then job {number} was to come, and {next} came"
+            ),
+            cause,
+        );
+    }
 }
