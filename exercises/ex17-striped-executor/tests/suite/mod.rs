@@ -1,5 +1,8 @@
 //! The properties of a striped executor, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{at_once, expect, fail, step};
 
 use super::exercise::{Executor, Refused, StripedExecutor};
@@ -321,6 +324,33 @@ pub fn a_refused_job_comes_back() {
         fail(seen, AFTER_REFUSAL);
     }
     trial.log.check(&[2, 3], OWN_JOB);
+    a_refused_job_without_captures_comes_back();
+}
+
+std::thread_local!(static RAN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) });
+
+/// Boxes of closures that hold nothing all have the same address.
+fn a_refused_job_without_captures_comes_back() {
+    let (below, keys) = (Desk::new(), Keys::new());
+    let striped = striped(&below);
+    RAN.set(Vec::new());
+    let first = striped.execute(keys.key("Ada"), Box::new(|| RAN.with_borrow_mut(|ran| ran.push(1))));
+    below.refuse(true);
+    let second = striped.execute(keys.key("Ada"), Box::new(|| RAN.with_borrow_mut(|ran| ran.push(2))));
+    if first.is_err() {
+        fail("execute() refused a job, and the executor below has refused nothing", NOT_REFUSED);
+    }
+    if let Err(Refused(job)) = second {
+        step("calls the job that came back");
+        job();
+        if RAN.take() != [2] {
+            fail(
+                "of two jobs that hold nothing, the second was refused, and what came back is the first",
+                OWN_JOB,
+            );
+        }
+    }
+    below.run_all(AFTER_REFUSAL);
 }
 
 pub fn a_refusal_in_the_middle_strands_nobody() {
@@ -436,4 +466,91 @@ pub fn a_late_yes_is_no_yes_to_another() {
     }
     below.run_all(STRANDED);
     trial.log.check_fates(&[(1, fate_of_1), (2, fate_of_2), (3, fate_of_3)]);
+}
+
+pub fn a_stripe_may_end_and_come_again_while_the_executor_decides() {
+    let (below, slow) = (Desk::new(), Gate::new());
+    let trial = Trial::over(&below);
+    below.decide_at(&slow, false);
+    let first = trial.tried("first", "Ada", 1);
+    slow.until_reached(BELOW_RUNS);
+    let second = trial.tried("second", "Ada", 2);
+    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    below.run_all(STRANDED); // so if the second was taken, the stripe has no jobs any more
+    let third = trial.tried("third", "Ada", 3);
+    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    slow.open();
+    let mut fates = Vec::new();
+    for (number, (thread, fate)) in (1..).zip([first, second, third]) {
+        ended(thread, NO_WAIT);
+        fates.push((number, fate));
+    }
+    below.run_all(STRANDED);
+    trial.log.check_fates(&fates);
+    trial.check_keys("all jobs have ended or were refused");
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_keys_and_many_jobs() {
+    const AT_ONCE: u32 = 40;
+    const KEYS: u32 = 300;
+    const JOBS: u32 = 1_000;
+    if !first_run() {
+        return;
+    }
+    let text: &'static str = "x".repeat(KEYS as usize).leak();
+    let name = |key: u32| &text[..key as usize]; // no two are equal
+
+    let below = Arc::new(Threads::default());
+    let trial = Trial::over(&below);
+    let gate = Gate::new();
+    (1..=AT_ONCE).for_each(|key| trial.take_that(name(key), key, gate.passes()));
+    let begun = || trial.log.begun().len();
+    if others_come_to_rest() && begun() < 40 {
+        let seen = format!(
+            "the executor has a thread for each of {AT_ONCE} keys; keys whose job has begun: {}",
+            begun()
+        );
+        fail(&seen, TOGETHER);
+    }
+    gate.open();
+    trial.log.until_ended(40, TOGETHER);
+    below.join(KEEPS_A_THREAD);
+
+    let below = Desk::new();
+    let trial = Trial::over(&below);
+    for round in 0..3 {
+        (1..=KEYS).for_each(|key| trial.take(name(key), round * KEYS + key));
+    }
+    below.run_all(STRANDED);
+    trial.log.check_of_each(&(1..=3 * KEYS).collect::<Vec<_>>(), IN_ORDER);
+    trial.check_keys("all jobs of many keys have ended");
+
+    let trial = Trial::over(&below);
+    let (same, executor) = (Arc::clone(&trial), Arc::clone(&below));
+    let first = move || {
+        for number in 2..=JOBS {
+            executor.refuse(number > JOBS / 2);
+            let refused = same.execute("Ada", number, Box::new(|| {}), IN_THE_MIDDLE).is_err();
+            if refused && number <= JOBS / 2 {
+                fail("execute() refused a job, and the executor below has refused nothing", NOT_REFUSED);
+            }
+        }
+    };
+    trial.take_that("Ada", 1, Box::new(first));
+    below.run_all(IN_THE_MIDDLE);
+    let ran = trial.log.begun();
+    if !ran.is_sorted() || !(1..=JOBS / 2).all(|number| ran.binary_search(&number).is_ok()) {
+        let seen = format!(
+            "a job executed others of its key: {JOBS} with it, of which at least half were taken; {} have run",
+            ran.len()
+        );
+        fail(&seen, IN_ORDER);
+    }
+    trial.check_keys("all jobs of one key have ended or were refused");
 }
