@@ -1,6 +1,7 @@
 //! The properties of the bounded executor, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use executor::prelude::*;
 use executor::{
@@ -414,4 +415,53 @@ pub fn a_cancelled_caller_does_not_get_in_without_room() {
     if inner.accepted() > 1 {
         inner.run_one();
     }
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_jobs_are_let_in_and_come_back() {
+    const BOUND: usize = 300;
+    const WAITING: usize = 40;
+    const ALL_OF_THEM: &str = "the bound is a number like any other: so many permits there are, and each comes back whatever becomes of its \
+                               job. usize::MAX is no bound, and no memory to ask for";
+    if !first_run() {
+        return;
+    }
+    let inner = Inner::new();
+    let bounded = Arc::new(BoundedExecutor::new(inner.clone(), BOUND));
+    for round in 1..=3 {
+        for job in 0..BOUND {
+            let work = move || {
+                if job % 4 == 0 {
+                    panic_on_purpose();
+                }
+            };
+            let what = format!("execute() of job {} in round {round}, with a bound of {BOUND}", job + 1);
+            if expect(&what, ALL_OF_THEM, || bounded.execute(work)).is_err() {
+                fail(&format!("{what} refused the job, and the inner executor has not"), ALL_OF_THEM);
+            }
+        }
+        if round < 3 {
+            (0..BOUND).for_each(|job| if job % 5 == 0 { drop(inner.take()) } else { drop(inner.run_one()) });
+        }
+    }
+    let waiting: Vec<_> = (0..WAITING).map(|_| submitter("submitter", &bounded)).collect();
+    until_others_wait(
+        "execute() runs on and on while there is no room",
+        "wait on a semaphore, or on a Condvar",
+    );
+    for _ in 0..WAITING {
+        inner.run_one();
+    }
+    for submitter in waiting {
+        expect("execute(), for which there is room now", ALL_OF_THEM, || join(submitter));
+    }
+    let boundless = expect("an executor with a bound of usize::MAX", ALL_OF_THEM, || {
+        BoundedExecutor::new(inner.clone(), usize::MAX)
+    });
+    let_in(&boundless, ALL_OF_THEM, || {});
 }
