@@ -1,6 +1,8 @@
 //! The properties of the one-shot future, each a function. `exercise.toml` lists them and says what each promises.
 #![allow(clippy::drop_non_drop, reason = "whether a promise implements Drop is up to the answer")]
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{at_once, expect, fail, panic_on_purpose, step, waits_so_far};
 
 use super::exercise::{Abandoned, Future, Promise, promise};
@@ -230,5 +232,63 @@ fn check_dropped(dropped: &Counter) {
             &format!("the value was dropped {times} times"),
             "an end is never dropped (mem::forget keeps its Arc alive for ever), or the value is kept somewhere else",
         );
+    }
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_futures_know_nothing_of_each_other() {
+    const FUTURES: u32 = 900;
+    const GETTERS: u32 = 40;
+    const ITS_OWN: &str = "a promise and its future share one place, and no other promise or future, on this thread or another, \
+                           has a part in it";
+    if !first_run() {
+        return;
+    }
+    let is_done = |future: &Future<u32>, number: u32, done: bool| {
+        if future.is_done() != done {
+            fail(&format!("future {number} of {FUTURES}: is_done() returned {}", !done), ITS_OWN);
+        }
+    };
+    let (mut promises, futures): (Vec<_>, Vec<_>) = (0..FUTURES).map(|_| promise()).unzip();
+    for number in (0..FUTURES).rev() {
+        is_done(&futures[number as usize], number, false);
+        let promise: Promise<u32> = promises.pop().expect("one for each");
+        if number % 3 > 0 {
+            promise.complete(number);
+        } else {
+            drop(promise);
+        }
+        is_done(&futures[number as usize], number, true);
+    }
+    for (number, future) in (0..).zip(futures) {
+        let expected = if number % 3 > 0 { Ok(number) } else { Err(Abandoned) };
+        let got = expect("get()", ITS_OWN, || future.get());
+        if got != expected {
+            fail(
+                &format!("future {number} of {FUTURES}: get() returned {got:?}, and not {expected:?}"),
+                ITS_OWN,
+            );
+        }
+    }
+
+    let (promises, futures): (Vec<_>, Vec<_>) = (0..GETTERS).map(|_| promise()).unzip();
+    let getters: Vec<_> = futures.into_iter().map(|future| getter(future, ITS_OWN)).collect();
+    until_asleep(
+        GETTERS as usize,
+        "get() looks again and again, and keeps a core busy with nothing: wait on a Condvar",
+    );
+    for (number, promise) in (0..GETTERS).rev().zip(promises.into_iter().rev()) {
+        at_once("complete()", ITS_OWN, || promise.complete(number));
+    }
+    for (number, getter) in (0..).zip(getters) {
+        let got = expect("get(), while many wait", ITS_OWN, || join(getter));
+        if got != Ok(number) {
+            fail(&format!("getter {number} of {GETTERS}: get() returned {got:?}"), ITS_OWN);
+        }
     }
 }
