@@ -1,5 +1,7 @@
 //! The properties of the worker pool, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use exercises_harness::{aside, at_once, expect, fail, live_threads, panic_on_purpose, step};
 
 use super::exercise::WorkerPool;
@@ -318,4 +320,60 @@ pub fn shutdown_sleeps_until_the_threads_have_ended() {
     if closer.join().is_err() {
         fail("a thread of the test panicked", "shutdown() never panics");
     }
+}
+
+/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
+fn first_run() -> bool {
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    !HAS_RUN.swap(true, Relaxed)
+}
+
+pub fn many_jobs_and_many_workers() {
+    const JOBS: usize = 1_500;
+    const WORKERS: usize = 40;
+    if !first_run() {
+        return;
+    }
+    let pool = WorkerPool::new(1);
+    let order: Arc<Shared<Vec<usize>>> = Arc::default();
+    let all_wait = Arc::new(Counter::new("all jobs to be in the queue"));
+    let gate = Arc::clone(&all_wait);
+    pool.execute(move || gate.wait_for(1));
+    for job in 0..JOBS {
+        let order = Arc::clone(&order);
+        pool.execute(move || {
+            order.with(|order| order.push(job));
+            if job % 8 == 0 {
+                panic_on_purpose();
+            }
+        });
+    }
+    all_wait.add();
+    shut_down(pool);
+    let order = order.with(|order| order.clone());
+    if let Some(wrong) = (0..JOBS).find(|job| order.get(*job) != Some(job)) {
+        let seen = format!(
+            "{JOBS} jobs were executed, {} have run, and the {wrong} first in their order",
+            order.len()
+        );
+        fail(
+            &seen,
+            "all jobs that were accepted are run, in their order, however many wait and however many panic. The queue has no \
+             bound: keep every job, and let no job go round it",
+        );
+    }
+
+    let pool = WorkerPool::new(WORKERS);
+    until_asleep(
+        WORKERS,
+        "workers look again and again, and keep a core busy with nothing: wait on a Condvar",
+    );
+    let cause =
+        "many threads sleep, and as many jobs come: each execute() has to wake one, however many there are";
+    run_at_once(&pool, WORKERS, cause);
+    until_asleep(
+        WORKERS,
+        "workers look again and again, and keep a core busy with nothing: wait on a Condvar",
+    );
+    shut_down(pool);
 }
