@@ -1,5 +1,8 @@
 //! The properties of a tracking executor, each a function. `exercise.toml` lists them and says what each promises.
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use exercises_harness::{expect, fail, panic_on_purpose, step};
 
 use self::pools::{Desk, Threads, call_elsewhere, call_here};
@@ -826,4 +829,83 @@ pub fn two_stops_share_what_has_not_begun() {
     let cut_off = report(&executor, &log, LAST_ONE);
     pool.join(NO_LOCK);
     log.check_places(&["/a", "/b"], &handed_back, &cut_off);
+}
+
+/// The many tasks are tried on the first few schedules only: what goes wrong with many of them does so on each.
+fn is_one_of_the_first_runs() -> bool {
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    RUNS.fetch_add(1, Relaxed) < 4
+}
+
+/// So many tasks are done before the others come. Tags are numbers.
+const DONE: usize = 800;
+/// These run at the stop.
+const RUN: Range<usize> = DONE..920;
+/// These have not begun.
+const WAIT: Range<usize> = 920..1_040;
+
+/// Submits a task that must be accepted.
+fn submit_number(executor: &TrackingExecutor<usize>, tag: usize, job: Job) {
+    if expect("submit()", NO_LOCK, || executor.submit(tag, job)).is_err() {
+        fail("submit() gave a tag back", "the executor was not stopped, and the pool has refused nothing");
+    }
+}
+
+/// What the task that begins last does, while all of `RUN` do: brings those that do not begin, and stops.
+fn stops_while_many_run(executor: &TrackingExecutor<usize>, desk: &Desk) {
+    WAIT.for_each(|tag| submit_number(executor, tag, Box::new(|_| Ok(()))));
+    desk.refuse_next();
+    let never = Box::new(|_: &Token| fail("the pool refused a task, and its job was called", REFUSED));
+    let refused = executor.submit(WAIT.end, never);
+    if refused != Err(WAIT.end) {
+        fail(
+            &format!("the pool refused an entry while many tasks ran, and submit() returned {refused:?}"),
+            REFUSED,
+        );
+    }
+    let tags = executor.stop();
+    if !tags.iter().copied().eq(WAIT) {
+        fail(
+            &format!("the tasks {WAIT:?} had not begun; stop() returned {tags:?}"),
+            "they come in the order of submission, each once, however many there are",
+        );
+    }
+    if executor.cut_off().is_some() {
+        fail("a task asked for the report, which was given; and the task runs", TOO_EARLY);
+    }
+}
+
+pub fn many_tasks_are_in_their_places() {
+    if !is_one_of_the_first_runs() {
+        return;
+    }
+    let desk = Desk::new();
+    let pool: Arc<dyn Pool> = Arc::<Desk>::clone(&desk);
+    let executor = Arc::new(TrackingExecutor::<usize>::new(pool));
+    (0..DONE).for_each(|tag| submit_number(&executor, tag, Box::new(|_| Ok(()))));
+    desk.call_all(NO_LOCK);
+    for tag in RUN {
+        let (same, desk) = (Arc::clone(&executor), Arc::clone(&desk));
+        let job = move |token: &Token| {
+            // While it runs, its thread calls the next entry, as one does that helps.
+            match desk.take() {
+                Some(next) => call_here(next, NO_LOCK),
+                None => stops_while_many_run(&same, &desk),
+            }
+            if tag.is_multiple_of(2) { token.check() } else { Ok(()) }
+        };
+        submit_number(&executor, tag, Box::new(job));
+    }
+    desk.call_one(NO_LOCK);
+    let mut tags = expect("cut_off()", NO_LOCK, || executor.cut_off()).unwrap_or_default();
+    tags.sort_unstable();
+    if !tags.iter().copied().eq(RUN.step_by(2)) {
+        fail(
+            &format!(
+                "the tasks {RUN:?} ran at the stop, and every other one gave up; cut_off() returned {tags:?}"
+            ),
+            "each task that gives up is reported, and no other, however many they are",
+        );
+    }
+    expect("wait(), after stop()", LAST_ONE, || executor.wait());
 }
