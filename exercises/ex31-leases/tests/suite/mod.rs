@@ -63,18 +63,22 @@ pub fn one_worker_finishes_each_page_once() {
 }
 
 pub fn a_leased_page_is_not_handed_out() {
-    let queue = Queue::new(&[1], 10, 3);
-    let lease = take(&queue, 5, "page 1 waits");
-    if lease.until != 15 {
-        fail(
-            &format!("a lease of ten was taken at 5, and is until {}", lease.until),
-            "`until` is now + lasts",
-        );
+    for now in [5, 0, Time::MAX / 2 - 5, Time::MAX - 20] {
+        let queue = Queue::new(&[1], 10, 3);
+        let lease = take(&queue, now, "page 1 waits");
+        let end = now + 10;
+        if lease.until != end {
+            fail(
+                &format!("a lease of ten was taken at {now}, and is until {}", lease.until),
+                "`until` is now + lasts",
+            );
+        }
+        for now in [now, end - 1] {
+            none(&queue, now, &format!("page 1 is leased until {end}"), TAKEN);
+        }
+        let call = format!("finish() at {}, of a lease until {end},", end - 1);
+        check(true, queue.finish(lease.token, end - 1), &call, OUT);
     }
-    for now in [5, 14] {
-        none(&queue, now, "page 1 is leased until 15", TAKEN);
-    }
-    check(true, queue.finish(lease.token, 14), "finish() at 14, of a lease until 15,", OUT);
 }
 
 pub fn each_lease_has_a_token_of_its_own() {
@@ -434,4 +438,46 @@ pub fn many_workers_finish_each_page_once() {
             LATE,
         );
     }
+}
+
+pub fn many_pages_run_out_at_once() {
+    const MANY: Page = 300;
+    let queue = Queue::new(&(0..3 * MANY).collect::<Vec<_>>(), 10, 2);
+    let takes_all = |now: Time, first: Page, why: &str| {
+        let mut leases: Vec<Lease> =
+            std::iter::from_fn(|| queue.take(now)).take(3 * MANY as usize + 1).collect();
+        leases.sort_unstable_by_key(|lease| lease.page);
+        if !leases.iter().map(|lease| lease.page).eq(first..3 * MANY) {
+            let seen = format!("{why}, and {} pages were handed out, or others than those", leases.len());
+            fail(
+                &seen,
+                "each page whose lease has run out, or was given back, waits again, however many they are",
+            );
+        }
+        leases
+    };
+    let leases = takes_all(0, 0, "900 pages wait");
+    for lease in &leases {
+        let call = format!("finish() or give_back() of a lease that is not over, one of {},", leases.len());
+        match lease.page / MANY {
+            0 => check(true, queue.finish(lease.token, 5), &call, LATE),
+            1 => check(true, queue.give_back(lease.token, 6), &call, LATE),
+            _ => {}
+        }
+    }
+    takes_all(10, MANY, "of 900 pages 300 were given back, and the leases of 300 have run out");
+    let mut dead = queue.dead(20);
+    dead.sort_unstable();
+    if !dead.iter().copied().eq(2 * MANY..3 * MANY) {
+        let seen = format!(
+            "two leases of each of {MANY} pages had run out, of two tries; dead(20) returned {} pages",
+            dead.len()
+        );
+        fail(&format!("{seen}, or others than those"), TRIES);
+    }
+    check(false, queue.is_over(20), "is_over(), when 300 pages have a try left,", EARLY);
+    std::iter::from_fn(|| queue.take(20))
+        .take(MANY as usize + 1)
+        .for_each(|lease| drop(queue.finish(lease.token, 21)));
+    check(true, queue.is_over(21), "is_over(), when each page is finished or dead,", FINISHED);
 }
