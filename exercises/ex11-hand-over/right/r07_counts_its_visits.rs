@@ -19,29 +19,26 @@ impl<T> Slot<T> {
         Self { value: Plain::new(None), steps: Default::default() }
     }
 
-    /// One step further, if the slot is `here` in its round of four.
-    fn step(&self, here: usize) -> bool {
-        let next = |steps: usize| (steps % 4 == here).then_some(steps + 1);
-        self.steps.fetch_update(Ordering::AcqRel, Relaxed, next).is_ok()
+    /// One step further, if the slot is `here` in its round of four. Returns the number before.
+    fn goes_in(&self, here: usize) -> Option<usize> {
+        let steps = self.steps.load(Relaxed);
+        let may = steps % 4 == here && self.steps.compare_exchange(steps, steps + 1, Acquire, Relaxed).is_ok();
+        may.then_some(steps)
     }
 
     /// Puts a value in. If there is one, or another thread is busy with the slot, gives it back.
     pub fn put(&self, value: T) -> Result<(), T> {
-        if !self.step(0) {
-            return Err(value);
-        }
+        let Some(steps) = self.goes_in(0) else { return Err(value) };
         self.value.with(|place| *place = Some(value));
-        self.step(1);
+        self.steps.store(steps + 2, Release);
         Ok(())
     }
 
     /// Takes the value out, if there is one and no other thread is busy with the slot.
     pub fn take(&self) -> Option<T> {
-        if !self.step(2) {
-            return None;
-        }
+        let steps = self.goes_in(2)?;
         let value = self.value.with(Option::take);
-        self.step(3);
+        self.steps.store(steps + 2, Release);
         value
     }
 }
