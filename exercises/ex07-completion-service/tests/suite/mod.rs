@@ -449,3 +449,18 @@ pub fn who_takes_the_last_result_releases_the_others() {
         fail(&format!("one result, two take() and a try_take(), and they gave: {}", taken.join(", ")), cause);
     }
 }
+
+pub fn many_results_come_in_their_order() {
+    const MANY: u32 = 300;
+    let (desk, service) = at_a_desk();
+    let cause = "any number of tasks may be under way, and any number of results may wait to be taken";
+    let results: Vec<u32> = (0..MANY).map(|number| number / 2).collect();
+    expect("submit()", cause, || submit_all(&service, &results));
+    (0..results.len()).rev().for_each(|place| desk.run(place));
+    for (number, result) in results.iter().rev().enumerate() {
+        let taken = if number % 3 == 0 { service.try_take() } else { take(&service, cause) };
+        let when = format!("{MANY} tasks have ended, and {number} results were taken");
+        check(&taken, &format!("the result {result}"), &when, cause);
+    }
+    check_end(&service);
+}
