@@ -118,7 +118,7 @@ impl<T> Drop for SharedFuture<T> {
 
 impl<T> SharedFuture<T> {
     /// Waits, with the whole thread, until the outcome is decided.
-    pub fn get(&self) -> Outcome<T> {
+    pub fn join(&self) -> Outcome<T> {
         let mut waiting = self.place.waiting.lock().unwrap();
         while self.place.verdict.load(Ordering::SeqCst) == OPEN {
             waiting = self.place.decided.wait(waiting).unwrap();

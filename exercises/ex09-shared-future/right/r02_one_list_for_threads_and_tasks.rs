@@ -120,7 +120,7 @@ impl<T> Clone for SharedFuture<T> {
 
 impl<T> SharedFuture<T> {
     /// Waits, with the whole thread, until the outcome is decided.
-    pub fn get(&self) -> Outcome<T> {
+    pub fn join(&self) -> Outcome<T> {
         let mut state = self.place.0.lock().unwrap();
         if let Some(outcome) = &state.outcome {
             return outcome.clone();

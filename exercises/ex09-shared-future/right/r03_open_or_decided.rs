@@ -98,7 +98,7 @@ impl<T> SharedFuture<T> {
     }
 
     /// Waits, with the whole thread, until the outcome is decided.
-    pub fn get(&self) -> Outcome<T> {
+    pub fn join(&self) -> Outcome<T> {
         let mut state = self.place.state.lock().unwrap();
         loop {
             state = match &*state {

@@ -109,7 +109,7 @@ impl<T> SharedFuture<T> {
     }
 
     /// Waits, with the whole thread, until the outcome is decided.
-    pub fn get(&self) -> Outcome<T> {
+    pub fn join(&self) -> Outcome<T> {
         let state = self.place.state.lock().unwrap();
         let state = self.place.decided.wait_while(state, |state| state.outcome.is_none()).unwrap();
         state.outcome.clone().expect("waited for")

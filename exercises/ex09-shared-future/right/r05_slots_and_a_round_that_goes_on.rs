@@ -111,7 +111,7 @@ impl<T> Drop for SharedFuture<T> {
 
 impl<T> SharedFuture<T> {
     /// Waits, with the whole thread, until the outcome is decided.
-    pub fn get(&self) -> Outcome<T> {
+    pub fn join(&self) -> Outcome<T> {
         let mut state = self.place.state.lock().unwrap();
         while state.outcome.is_none() {
             state = self.place.decided.wait(state).unwrap();

@@ -79,7 +79,7 @@ impl<T> Clone for SharedFuture<T> {
 
 impl<T> SharedFuture<T> {
     /// Waits, with the whole thread, until the outcome is decided.
-    pub fn get(&self) -> Outcome<T> {
+    pub fn join(&self) -> Outcome<T> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
             if let Some(outcome) = &state.outcome {

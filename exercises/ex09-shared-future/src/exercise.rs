@@ -49,7 +49,7 @@ impl<T> Clone for SharedFuture<T> {
 
 impl<T> SharedFuture<T> {
     /// Waits, with the whole thread, until the outcome is decided.
-    pub fn get(&self) -> Outcome<T> {
+    pub fn join(&self) -> Outcome<T> {
         todo!("wait until there is an outcome")
     }
 

@@ -83,15 +83,15 @@ impl Awaiting {
     }
 }
 
-/// Calls get() on a thread of its own.
-fn getter(name: &str, future: &SharedFuture<u32>) -> thread::JoinHandle<Outcome<u32>> {
+/// Calls join() on a thread of its own.
+fn joiner(name: &str, future: &SharedFuture<u32>) -> thread::JoinHandle<Outcome<u32>> {
     let future = future.clone();
-    let get = move || {
-        let outcome = future.get();
-        step("get() has returned");
+    let joins = move || {
+        let outcome = future.join();
+        step("join() has returned");
         outcome
     };
-    thread::Builder::new().name(name.into()).spawn(get).expect("a thread")
+    thread::Builder::new().name(name.into()).spawn(joins).expect("a thread")
 }
 
 fn awaiter(name: &str, future: &SharedFuture<u32>, cause: &'static str) -> thread::JoinHandle<Outcome<u32>> {
@@ -105,8 +105,8 @@ fn join<T>(cause: &str, thread: thread::JoinHandle<T>) -> T {
     })
 }
 
-fn get(future: &SharedFuture<u32>, cause: &str) -> Outcome<u32> {
-    expect("get()", cause, || future.get())
+fn joined(future: &SharedFuture<u32>, cause: &str) -> Outcome<u32> {
+    expect("join()", cause, || future.join())
 }
 
 fn check(outcome: &Outcome<u32>, expected: Result<u32, Cancelled>, when: &str, cause: &str) {
@@ -118,8 +118,8 @@ fn check(outcome: &Outcome<u32>, expected: Result<u32, Cancelled>, when: &str, c
 
 pub fn everybody_gets_the_same_value() {
     let (promise, future) = promise();
-    let threads = ["thread A", "thread B"].map(|name| getter(name, &future));
-    until_asleep(2, "get() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    let threads = ["thread A", "thread B"].map(|name| joiner(name, &future));
+    until_asleep(2, "join() looks again and again and keeps a core busy with nothing: wait on a Condvar");
     let task = awaiter("task", &future, NOT_RELEASED);
     promise.complete(7);
     let mut outcomes: Vec<_> = threads.into_iter().map(|thread| join(NOT_RELEASED, thread)).collect();
@@ -144,9 +144,9 @@ pub fn who_comes_later_gets_the_value_too() {
     }
     let cause = "the first one who asks has taken it away: give out clones of the Arc. Or the drop of the promise, at the \
                  end of complete(), has decided anew";
-    check(&get(&future, cause), Ok(7), "the promise was kept before", cause);
-    check(&get(&early, cause), Ok(7), "another one has got the value already", cause);
-    check(&get(&future.clone(), cause), Ok(7), "two have got the value already", cause);
+    check(&joined(&future, cause), Ok(7), "the promise was kept before", cause);
+    check(&joined(&early, cause), Ok(7), "another one has got the value already", cause);
+    check(&joined(&future.clone(), cause), Ok(7), "two have got the value already", cause);
     let mut task = Awaiting::new(&future);
     for when in ["three have got the value already", "this very future was ready before"] {
         match expect("poll(), when the value is there,", cause, || task.poll()) {
@@ -159,7 +159,7 @@ pub fn who_comes_later_gets_the_value_too() {
 }
 
 pub fn is_done_says_whether_it_is_decided() {
-    let cause = "decided is decided, with a value or without: whoever would get an answer from get() at once is told so";
+    let cause = "decided is decided, with a value or without: whoever would get an answer from join() at once is told so";
     let (kept, future) = promise();
     if future.is_done() {
         fail("is_done() was true before anything was decided", "look at the outcome under its lock");
@@ -285,8 +285,8 @@ pub fn no_wake_up_is_lost() {
 
 pub fn cancel_releases_everybody() {
     let (promise, future) = promise();
-    let thread = getter("thread", &future);
-    until_asleep(1, "get() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    let thread = joiner("thread", &future);
+    until_asleep(1, "join() looks again and again and keeps a core busy with nothing: wait on a Condvar");
     let mut task = Awaiting::new(&future);
     task.poll_in_vain();
     step("cancels");
@@ -312,13 +312,13 @@ pub fn a_decided_outcome_stays() {
     if future.cancel() {
         fail("cancel() returned true, and the value was there", cause);
     }
-    check(&get(&future, cause), Ok(7), "the value came, and then a cancel()", cause);
+    check(&joined(&future, cause), Ok(7), "the value came, and then a cancel()", cause);
     let (late, future) = promise();
     future.cancel();
     if late.complete(7) {
         fail("complete() returned true, and it was cancelled", cause);
     }
-    check(&get(&future, cause), Err(Cancelled), "a cancel(), and then the value", cause);
+    check(&joined(&future, cause), Err(Cancelled), "a cancel(), and then the value", cause);
     if future.cancel() {
         fail("the second cancel() returned true", "the first one has decided it");
     }
@@ -330,7 +330,7 @@ pub fn the_outcome_is_decided_once() {
         let future = future.clone();
         thread::Builder::new().name("canceller".into()).spawn(move || future.cancel()).expect("a thread")
     };
-    let first = getter("thread", &future);
+    let first = joiner("thread", &future);
     let completed = promise.complete(7);
     let cancelled = join("cancel() waits for something", canceller);
     if completed == cancelled {
@@ -340,7 +340,7 @@ pub fn the_outcome_is_decided_once() {
         );
     }
     let first = join(NOT_RELEASED, first);
-    let then = get(&future, NOT_RELEASED);
+    let then = joined(&future, NOT_RELEASED);
     let expected = if completed { Ok(7) } else { Err(Cancelled) };
     let cause = "an outcome that somebody has seen is decided; nobody may put another one in its place";
     check(&first, expected, "one who waited meanwhile", cause);
@@ -349,7 +349,7 @@ pub fn the_outcome_is_decided_once() {
 
 pub fn a_dropped_promise_cancels() {
     let (promise, future) = promise();
-    let thread = getter("thread", &future);
+    let thread = joiner("thread", &future);
     let mut task = Awaiting::new(&future);
     task.poll_in_vain();
     step("drops the promise");
@@ -375,4 +375,26 @@ pub fn a_waker_may_use_the_future() {
     task.poll_in_vain();
     let cause = "wake() is somebody else's code, and is called while a lock is held that it needs";
     expect("complete()", cause, || promise.complete(7));
+}
+
+pub fn many_tasks_are_woken() {
+    const MANY: usize = 300;
+    let (promise, future) = promise();
+    let mut tasks: Vec<_> = (0..MANY).map(|_| Awaiting::new(&future)).collect();
+    tasks.iter_mut().for_each(Awaiting::poll_in_vain);
+    tasks.iter_mut().step_by(2).for_each(|task| {
+        task.moves();
+        task.poll_in_vain();
+    });
+    promise.complete(0);
+    let asleep = tasks.iter().filter(|task| task.woken.times.get() == 0).count();
+    if asleep > 0 {
+        fail(
+            &format!("{MANY} tasks polled in vain, then the value came, and {asleep} of them were not woken"),
+            "whoever decides the outcome wakes each task that has left a waker, however many there are",
+        );
+    }
+    for task in tasks {
+        check(&task.wait(NOT_RELEASED), Ok(0), "one of many tasks was woken", "and finds the value");
+    }
 }
