@@ -79,10 +79,12 @@ fn check_time(simulation: &Simulation, expected: Millis, what: &str, cause: &str
 
 pub fn outcomes_are_in_the_order_of_the_jobs() {
     let simulation = Simulation::of(&[30, 10, 20]);
-    let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 100);
+    let three = outcomes(&simulation, jobs(&Ran::default(), 3), 100);
     let cause = "the second one ends first and the first one last: wait for every job, and put each outcome where its \
                  job was";
-    check(&outcomes, &["1", "2", "3"], "jobs of 30, 10 and 20 ms, and time enough", cause);
+    check(&three, &["1", "2", "3"], "jobs of 30, 10 and 20 ms, and time enough", cause);
+    let none = outcomes(&Simulation::of(&[]), Vec::new(), 100);
+    check(&none, &[], "no jobs", "there may be none, and then there are no outcomes");
 }
 
 pub fn the_jobs_run_side_by_side() {
@@ -92,12 +94,21 @@ pub fn the_jobs_run_side_by_side() {
     check_time(&simulation, 10, "three jobs of 10 ms, on enough threads", cause);
 }
 
-pub fn twenty_jobs_run_side_by_side() {
-    let simulation = Simulation::of(&[10; 20]);
-    outcomes(&simulation, jobs(&Ran::default(), 20), 1_000);
+pub fn many_jobs_run_side_by_side() {
+    const MANY: u32 = 240;
+    let simulation = Simulation::of(&[10; MANY as usize]);
+    let outcomes = outcomes(&simulation, jobs(&Ran::default(), MANY), 10_000);
     let cause = "some jobs were waited for before the last one was submitted. How many run at a time is for the executor to \
                  decide";
-    check_time(&simulation, 10, "twenty jobs of 10 ms, on enough threads", cause);
+    check_time(&simulation, 10, "240 jobs of 10 ms, on enough threads", cause);
+    let expected: Vec<String> = (1..=MANY).map(|number| number.to_string()).collect();
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    check(
+        &outcomes,
+        &expected,
+        "240 jobs, and time enough",
+        "there is an outcome for each job, however many there are",
+    );
 }
 
 pub fn a_job_may_use_all_of_the_time() {
