@@ -37,6 +37,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(unlinked(&exercises, &pages));
     faults.extend(unexplained(&exercises, &pages));
     faults.extend(order::faults(&pages, &exercises));
+    faults.extend(wrong_hours(&exercises, &pages));
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
@@ -80,9 +81,49 @@ fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     faults
 }
 
+/// The page on how to use the course adds up what the other pages and the exercises say.
+fn wrong_hours(exercises: &[Exercise], pages: &[Page]) -> Option<String> {
+    let page = pages.iter().find(|page| page.name == "how-to-use.md")?;
+    let of_pages: usize = pages.iter().filter_map(minutes).sum();
+    let of_exercises = || exercises.iter().filter_map(|exercise| exercise.minutes().ok());
+    let least: usize = of_exercises().map(|minutes| minutes.least).sum();
+    let most: usize = of_exercises().map(|minutes| minutes.most).sum();
+    let [of_pages, least, most] = [of_pages, least, most].map(|minutes| (minutes + 30) / 60);
+    let text = format!("{of_pages} hours for the pages, and {least} to {most} hours for the exercises");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!words(&page.text).contains(&text)).then(|| format!("how-to-use.md: does not say \"{text}\""))
+}
+
+/// How many minutes the line under a page's title says.
+fn minutes(page: &Page) -> Option<usize> {
+    let (_, facts) = page.text.split_once("<p class=\"facts\">")?;
+    let (before, _) = facts.split_once("</p>")?.0.split_once(" minutes")?;
+    before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
 /// Exercises whose solution no page explains.
 fn unexplained(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     let files = exercises.iter().map(|exercise| format!("exercises/{}/solution/README.md", exercise.name));
     let missing = files.filter(|file| !pages.iter().any(|page| page.text.contains(file)));
     missing.map(|file| format!("no page includes {file}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn hours_that_are_not_the_sum_of_the_minutes_are_named() {
+        let page =
+            |name: &str, text: &str| Page { path: PathBuf::new(), name: name.into(), text: text.into() };
+        let one = page("one.md", "# One\n\n<p class=\"facts\">70 minutes. You need 5 minutes more.</p>\n");
+        let two = |hours: &str| {
+            let said = format!("{hours} hours for the\npages, and 0 to 0 hours for the exercises");
+            page("how-to-use.md", &format!("<p class=\"facts\">50 minutes.</p>\n{said}\n"))
+        };
+        assert_eq!(wrong_hours(&[], &[page("one.md", &one.text), two("2")]), None);
+        let fault = wrong_hours(&[], &[one, two("3")]).unwrap();
+        assert!(fault.contains("2 hours for the pages"), "{fault}");
+    }
 }

@@ -2,44 +2,31 @@
 //! named before the page that explains it, nor before the one that says how exercises are done.
 
 use crate::book::pages::Page;
-use exercises_protocol::Exercise;
+use exercises_protocol::{Contents, Exercise};
 use regex::Regex;
-
-/// The page that says how exercises are done.
-const HOW: &str = "how-exercises-work.md";
 
 /// Pages that need a later one, and exercises that are named too early.
 pub(super) fn faults(pages: &[Page], exercises: &[Exercise]) -> Vec<String> {
-    let pages = in_order(pages);
-    let place = |name: &str| pages.iter().position(|page| page.name == name);
+    let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
+    let contents = Contents::of(&summary.text);
     let mut faults = Vec::new();
-    for (here, page) in pages.iter().enumerate() {
+    for page in pages {
+        let Some(here) = contents.place(&page.name) else { continue };
         for (line, needed) in needs(page) {
-            if place(&needed).is_some_and(|there| there >= here) {
+            if contents.place(&needed).is_some_and(|there| there >= here) {
                 faults.push(page.fault(line, format_args!("needs {needed}, which does not come before it")));
             }
         }
         for exercise in exercises {
-            let explained = exercise.chapters.iter().filter_map(|chapter| place(chapter)).min();
-            let Some(first) = explained.max(explained.and(place(HOW))).filter(|&first| here < first) else {
-                continue;
-            };
-            if let Some(line) = first_mention(page, exercise.short()) {
-                let what = format_args!("names {} before {}", exercise.short(), pages[first].name);
+            let is_early = contents.place_of(exercise).is_some_and(|first| here < first);
+            let explains = contents.page_of(exercise).filter(|_| is_early);
+            if let (Some(explains), Some(line)) = (explains, first_mention(page, exercise.short())) {
+                let what = format_args!("names {} before {}", exercise.short(), explains.name);
                 faults.push(page.fault(line, what));
             }
         }
     }
     faults
-}
-
-/// The pages that the table of contents names, in its order.
-fn in_order(pages: &[Page]) -> Vec<&Page> {
-    let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
-    let link = Regex::new(r"\]\(([^)#]+)\)").expect("a valid expression");
-    let names =
-        link.captures_iter(&summary.text).map(|captures| captures.get(1).expect("one group").as_str());
-    names.filter_map(|name| pages.iter().find(|page| page.name == name)).collect()
 }
 
 /// The pages that the line under a page's title links to, "You need …", each with its line.

@@ -3,14 +3,21 @@
 use crate::cli::WrongUsage;
 use crate::workspace::Workspace;
 use anyhow::Context;
-use exercises_protocol::{Exercise, Property, Wrong};
+use exercises_protocol::{Contents, Exercise, Property, Wrong};
 
-/// All exercises, in the order of the course.
+/// All exercises, in the order of the book.
 ///
 /// # Errors
 /// If there are none, or one of them cannot be read.
 pub fn all(workspace: &Workspace) -> anyhow::Result<Vec<Exercise>> {
-    exercises_protocol::all(&workspace.exercises())
+    let mut exercises = exercises_protocol::all(&workspace.exercises())?;
+    contents(workspace).sort(&mut exercises);
+    Ok(exercises)
+}
+
+/// The book's table of contents.
+pub fn contents(workspace: &Workspace) -> Contents {
+    Contents::read(&workspace.book().join("src/SUMMARY.md"))
 }
 
 /// The exercise that somebody means by `ex01`, `1`, `ex01-worker-pool` or `worker-pool`.
@@ -52,6 +59,14 @@ pub fn mistake<'a>(exercise: &'a Exercise, wanted: &str) -> anyhow::Result<&'a W
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_order_is_that_of_the_book_and_not_of_the_numbers() {
+        let exercises = all(&Workspace::find().unwrap()).unwrap();
+        let place = |short: &str| exercises.iter().position(|exercise| exercise.short() == short).unwrap();
+        assert_eq!((exercises[0].short(), place("ex11") < place("ex02")), ("ex01", true));
+        assert!(place("ex06") < place("ex03") && place("ex10") < place("ex07"));
+    }
 
     #[test]
     fn an_exercise_is_found_by_number_short_name_name_and_what_it_is_about() {

@@ -34,7 +34,7 @@ pub use style::{Style, only_ascii, say};
 use crate::workspace::Workspace;
 use anyhow::ensure;
 use check::{Report, Verdict};
-use exercises_protocol::{Exercise, counted};
+use exercises_protocol::{Contents, Exercise, counted};
 use progress::Progress;
 use serde::Serialize;
 use std::time::SystemTime;
@@ -43,7 +43,9 @@ use std::time::SystemTime;
 /// returns whether all was well.
 pub struct Learner {
     workspace: Workspace,
+    /// In the order of the book.
     exercises: Vec<Exercise>,
+    contents: Contents,
     progress: Progress,
     style: Style,
 }
@@ -54,7 +56,8 @@ impl Learner {
     pub fn new(workspace: Workspace) -> anyhow::Result<Self> {
         let exercises = catalogue::all(&workspace)?;
         let progress = Progress::read(&workspace)?;
-        Ok(Self { workspace, exercises, progress, style: Style::of_stdout() })
+        let contents = catalogue::contents(&workspace);
+        Ok(Self { workspace, exercises, contents, progress, style: Style::of_stdout() })
     }
 
     /// `check`: the exercises of these names; without one, the exercise that is being worked on.
@@ -167,7 +170,7 @@ struct Document<T> {
 
 impl<T> Document<T> {
     fn of(exercises: Vec<T>) -> Self {
-        Self { format: 1, version: env!("CARGO_PKG_VERSION"), exercises }
+        Self { format: 2, version: env!("CARGO_PKG_VERSION"), exercises }
     }
 }
 

@@ -43,6 +43,7 @@ pub(super) fn text(
     text.push('\n');
     if !exercise.is_begun() {
         let _ = writeln!(text, "Nothing is written yet: this is the stub, and every todo!() in it fails.");
+        text.push_str(&paragraph("It needs", &exercise.needs.join("; ")));
     } else if failures.len() > 1 && !all {
         let _ = writeln!(
             text,

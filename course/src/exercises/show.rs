@@ -3,7 +3,7 @@
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::{Document, Learner, catalogue, say, say_json};
 use anyhow::Context;
-use exercises_protocol::{Exercise, paragraph};
+use exercises_protocol::{Exercise, Minutes, paragraph};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -14,8 +14,12 @@ use std::path::{Path, PathBuf};
 struct Listed<'a> {
     name: &'a str,
     title: &'a str,
-    minutes: u32,
+    /// From so many to so many.
+    minutes: Option<[usize; 2]>,
+    needs: &'a [String],
     chapters: &'a [String],
+    /// The number of the chapter after which it can be done.
+    after: Option<usize>,
     state: &'static str,
     hints_given: usize,
     sha256: Fingerprints,
@@ -35,6 +39,24 @@ impl Learner {
         true
     }
 
+    /// The page of the book after which an exercise can be done, for a sentence.
+    fn after(&self, exercise: &Exercise) -> Option<String> {
+        let page = self.contents.page_of(exercise)?;
+        let title = page.title.replace('*', "");
+        let chapters = self.contents.chapters();
+        Some(match page.number {
+            Some(number) => format!("after page {number} of {chapters}: {title}"),
+            None => format!("after {title}"),
+        })
+    }
+
+    /// Where an exercise stands among all, and in the book.
+    fn place(&self, exercise: &Exercise) -> String {
+        let number = self.exercises.iter().position(|other| other.name == exercise.name).map_or(0, |n| n + 1);
+        let place = format!("exercise {number} of {}", self.exercises.len());
+        self.after(exercise).map_or(place.clone(), |after| format!("{place}, {after}"))
+    }
+
     /// What has to be known to begin with an exercise.
     pub(super) fn introduce(&self, exercise: &Exercise) {
         let short = exercise.short();
@@ -44,7 +66,8 @@ impl Learner {
             exercise.chapters.iter().map(|chapter| format!("book/src/{chapter}")).collect();
         let folder = self.workspace.relative(exercise.folder());
         for (title, body) in [
-            ("time", format!("about {} minutes", exercise.minutes)),
+            ("where", self.place(exercise)),
+            ("time", minutes(exercise)),
             ("you need", exercise.needs.join("; ")),
             ("chapters", format!("{} (`cargo course` serves the book)", chapters.join(", "))),
             ("read", format!("{folder}/README.md, which says what to build and what has to hold")),
@@ -75,8 +98,10 @@ impl Learner {
                 Ok(Listed {
                     name: &exercise.name,
                     title: &exercise.title,
-                    minutes: exercise.minutes,
+                    minutes: exercise.minutes().ok().map(|Minutes { least, most }| [least, most]),
+                    needs: &exercise.needs,
                     chapters: &exercise.chapters,
+                    after: self.contents.page_of(exercise).and_then(|page| page.number),
                     state: self.state(exercise),
                     hints_given: self.progress.hints(exercise),
                     sha256: Fingerprints::of(&self.workspace, exercise)?,
@@ -91,16 +116,18 @@ impl Learner {
                 "begun" => self.style.strong("begun "),
                 _ => "      ".into(),
             };
-            let _ = writeln!(
-                text,
-                "{state}  {:24}  {:2} min  {}",
-                exercise.name, exercise.minutes, exercise.title
-            );
+            let _ =
+                writeln!(text, "{state}  {:26}  {:18}  {}", exercise.name, minutes(exercise), exercise.title);
+            if !self.progress.is_solved(exercise) {
+                let needs = format!("needs {}", exercise.needs.join("; "));
+                let facts: Vec<String> = self.after(exercise).into_iter().chain([needs]).collect();
+                text.push_str(&paragraph(&" ".repeat(6), &facts.join("\n")));
+            }
         }
         let solved = self.exercises.iter().filter(|exercise| self.progress.is_solved(exercise)).count();
         let _ = writeln!(
             text,
-            "\n{solved} of {} solved. Any of them at any time; this is the order of the course.",
+            "\n{solved} of {} solved. Any of them at any time; this is the order of the book.",
             self.exercises.len()
         );
         say(&text);
@@ -201,6 +228,11 @@ impl Learner {
         self.progress.reset(&exercise)?;
         Ok(true)
     }
+}
+
+/// How long it takes, if its README says it.
+fn minutes(exercise: &Exercise) -> String {
+    exercise.minutes().map(|minutes| minutes.to_string()).unwrap_or_default()
 }
 
 /// Copies the answer to a new file beside it, and returns its path. Cargo does not look at it.

@@ -42,7 +42,9 @@ fn next_says_what_to_read_what_to_edit_and_how_to_go_on() {
         ANSWER,
         "cargo course check ex01",
         "cargo course hint ex01",
-        "40 minutes",
+        "exercise 1 of ",
+        "35 to 75 minutes",
+        "threads, Mutex and Condvar",
     ] {
         assert!(text.contains(part), "no {part} in {text}");
     }
@@ -56,10 +58,33 @@ fn next_passes_over_what_is_solved_and_the_list_shows_it() {
     project.write("exercises/ex02-one-shot-future/src/exercise.rs", "// begun\n");
     assert!(said(&project, &["next"]).contains("ex02-one-shot-future"));
     let list = said(&project, &["list"]);
-    let states: Vec<&str> =
-        list.lines().take(3).map(|line| line.split_whitespace().next().unwrap()).collect();
+    let exercises = list.lines().filter(|line| line.contains(" minutes "));
+    let states: Vec<&str> = exercises.take(3).map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(states, ["solved", "begun", "solved"]);
     assert!(list.contains("2 of ") && list.contains(" solved"), "{list}");
+    let lines: Vec<&str> = list.lines().map(str::trim).collect();
+    assert!(
+        lines[1].starts_with("begun") && lines[2].starts_with("needs "),
+        "what is solved needs none: {list}"
+    );
+}
+
+#[test]
+fn next_and_list_follow_the_book_and_say_after_which_page() {
+    let project = Project::with_exercises();
+    let summary = "[First](index.md)\n- [The *second*](second.md)\n- [Rooms](no-room.md)\n\
+                   - [Handles](the-handle.md)\n- [Exercises](how-exercises-work.md)\n";
+    project.write("book/src/SUMMARY.md", summary);
+    project.write("progress.txt", "solved ex01-worker-pool\nsolved ex11-hand-over\n");
+    let text = said(&project, &["next"]);
+    assert!(text.contains("ex02-one-shot-future") && text.contains("after page 4 of 4: Exercises"), "{text}");
+    project.write("book/src/SUMMARY.md", &summary.replace("- [Exercises](how-exercises-work.md)\n", ""));
+    let text = said(&project, &["next"]);
+    assert!(text.contains("exercise 1 of 31, after page 2 of 3: Rooms"), "{text}");
+    let list = said(&project, &["list"]);
+    let place = |name: &str| list.find(name).unwrap_or_else(|| panic!("no {name} in {list}"));
+    assert!(place("ex03-") < place("ex02-") && place("ex02-") < place("ex01-"), "{list}");
+    assert!(list.contains("after page 3 of 3: Handles"), "{list}");
 }
 
 #[test]
@@ -71,7 +96,9 @@ fn the_list_is_there_for_machines_too() {
     assert_eq!(exercises[0]["state"], "solved");
     assert_eq!((&exercises[1]["state"], &exercises[1]["hints_given"]), (&"new".into(), &2.into()));
     assert_eq!(exercises[2]["name"], "ex03-bounded-executor");
-    assert_eq!((&list["format"], &list["version"]), (&1.into(), &env!("CARGO_PKG_VERSION").into()));
+    assert_eq!(exercises[0]["minutes"], serde_json::json!([35, 75]));
+    assert!(exercises[0]["needs"].as_array().unwrap().len() > 1);
+    assert_eq!((&list["format"], &list["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
     let suite = exercises[2]["sha256"]["suite"].as_str().unwrap();
     project.write("exercises/ex03-bounded-executor/tests/suite/mod.rs", "pub fn nothing_is_tested() {}");
     let list: serde_json::Value = serde_json::from_str(&said(&project, &["list", "--json"])).unwrap();

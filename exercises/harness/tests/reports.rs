@@ -179,7 +179,7 @@ fn end_of(tests: &[&str], more: &[&str]) -> String {
         + &property("fails_late_and_aside", 0)
         + &property("sees_something", 0)
         + &property("throws_another_panic", 0);
-    let head = "title = \"\"\nchapters = []\nminutes = 5\nneeds = []\nhints = []\nafterwards = \"\"\n";
+    let head = "title = \"\"\nchapters = []\nneeds = []\nhints = []\nafterwards = \"\"\n";
     fs::write(folder.join("exercise.toml"), format!("{head}{list}")).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(tests).args(["--exact", "--ignored"]).args(more).env_remove(PROPERTY);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use exercises_protocol::wrong::{Code, without_head};
-use exercises_protocol::{Exercise, Wrong};
+use exercises_protocol::{Contents, Exercise, Wrong, with_minutes};
 
 use crate::folder;
 
@@ -54,7 +54,6 @@ fn incomplete_description(exercise: &Exercise) -> Vec<String> {
         }
     };
     require(texts.all(|text| !text.trim().is_empty()), "an empty text");
-    require((5..=60).contains(&exercise.minutes), "minutes that nobody has");
     require(hints.len() == 3, "three hints: a question, a pointer, nearly the answer");
     require(hints.first().is_some_and(|hint| hint.contains('?')), "the first hint is a question");
     require(afterwards.contains('?'), "the question for afterwards is a question");
@@ -80,20 +79,53 @@ pub fn table(exercise: &Exercise) -> String {
     table
 }
 
-/// Writes the table of properties into the exercise's README.
+/// Writes the table of properties into the exercise's README, and how long it takes.
 pub fn write_table(exercise: &Exercise) -> anyhow::Result<()> {
-    let path = exercise.folder().join("README.md");
-    let readme = read(&path)?;
+    let path = exercise.readme();
+    let readme = with_minutes(&read(&path)?, exercise.minutes_by_rule()?)
+        .with_context(|| format!("{} does not say how many minutes", path.display()))?;
     let begin = readme.find("| property |").with_context(|| format!("{} has no table", path.display()))?;
     let end = readme[begin..].find("\n\n").map_or(readme.len(), |length| begin + length + 1);
     let readme = format!("{}{}{}", &readme[..begin], table(exercise), &readme[end..]);
     fs::write(&path, readme).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The README repeats the properties and the chapters, and the list of exercises the minutes.
+/// The rows of the list of exercises, in the order of the book. What an exercise builds is taken from the row that is there.
+fn rows(readme: &str) -> anyhow::Result<Vec<String>> {
+    let mut all = exercises_protocol::all(&folder())?;
+    Contents::read(&folder().join("../book/src/SUMMARY.md")).sort(&mut all);
+    let row = |exercise: &Exercise| {
+        let begin = format!("| [{0}]({0}/README.md) | ", exercise.name);
+        let row = readme.lines().find_map(|line| line.strip_prefix(&begin));
+        let builds = row.and_then(|row| row.split_once(" |"));
+        let (builds, _) =
+            builds.with_context(|| format!("exercises/README.md has no row for {}", exercise.name))?;
+        let minutes = exercise.minutes_by_rule()?;
+        Ok(format!("{begin}{builds} | {} to {} |", minutes.least, minutes.most))
+    };
+    all.iter().map(row).collect()
+}
+
+fn is_row(line: &&str) -> bool {
+    line.starts_with("| [ex")
+}
+
+/// Writes the list of exercises into the README of all.
+pub fn write_list() -> anyhow::Result<()> {
+    let path = folder().join("README.md");
+    let readme = read(&path)?;
+    let mut rows = rows(&readme)?;
+    let begin = readme.lines().position(|line| is_row(&line)).context("the list of exercises has no rows")?;
+    let mut lines: Vec<String> = readme.lines().filter(|line| !is_row(line)).map(str::to_owned).collect();
+    rows.extend(lines.split_off(begin));
+    lines.append(&mut rows);
+    fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The README repeats the properties, the chapters and how long it takes, and the list of exercises has its row in its place.
 fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
-    let readme = read(&exercise.folder().join("README.md"))?;
+    let readme = read(&exercise.readme())?;
     if !readme.contains(&table(exercise)) {
         mistakes.push("README.md has another table of properties; `--tables` writes it anew".to_owned());
     }
@@ -105,23 +137,27 @@ fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
             mistakes.push(format!("README.md does not link the chapter {chapter}"));
         }
     }
-    let (name, minutes) = (&exercise.name, exercise.minutes);
-    let listed = read(&folder().join("README.md"))?.lines().any(|line| {
-        line.starts_with(&format!("| [{name}]({name}/README.md) | "))
-            && line.ends_with(&format!(" | {minutes} |"))
-    });
-    if !listed {
-        mistakes.push(format!("exercises/README.md does not list {name} with its {minutes} minutes"));
+    let minutes = exercise.minutes_by_rule()?;
+    if exercise.minutes().ok() != Some(minutes) {
+        mistakes.push(format!("README.md does not say \"{minutes}.\"; `--tables` writes it"));
     }
-    if !readme.contains(&format!("About {minutes} minutes.")) {
-        mistakes.push(format!("README.md does not say \"About {minutes} minutes.\""));
+    let list = read(&folder().join("README.md"))?;
+    let rows = rows(&list)?;
+    let is_its_own = |row: &&str| row.starts_with(&format!("| [{}]", exercise.name));
+    let place = rows.iter().position(|row| is_its_own(&row.as_str()));
+    if list.lines().filter(is_row).position(|row| is_its_own(&row) && rows.iter().any(|other| other == row))
+        != place
+    {
+        mistakes.push(
+            "exercises/README.md has another row, or in another place; `--tables` writes it".to_owned(),
+        );
     }
     Ok(mistakes)
 }
 
 /// Links of the README that lead nowhere; and names in code, such as `Semaphore::acquire`, that the linked file lacks.
 fn dead_links(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
-    let readme = read(&exercise.folder().join("README.md"))?;
+    let readme = read(&exercise.readme())?;
     let mut mistakes = Vec::new();
     for (text, target) in links(&readme).filter(|(_, target)| !target.starts_with("https://")) {
         let path = exercise.folder().join(target);
@@ -256,6 +292,17 @@ mod tests {
             format!("wrong.diff has nothing of wrong/{name}.rs; `--keep {name}` makes an entry of it");
         let mistakes = ["m99_twin is the same as m01_if_for_while".to_owned(), without_entry];
         assert_eq!(wrong_answers_not_described(&exercise).unwrap(), mistakes);
+    }
+
+    #[test]
+    fn the_list_is_in_the_order_of_the_book_with_ranges_that_follow_the_rule() {
+        let list = read(&folder().join("README.md")).unwrap();
+        let rows = rows(&list).unwrap();
+        assert_eq!(list.lines().filter(is_row).collect::<Vec<_>>(), rows);
+        let place = |name: &str| rows.iter().position(|row| row.starts_with(&format!("| [{name}")));
+        assert!(place("ex11") < place("ex02") && place("ex29") < place("ex18"), "{rows:?}");
+        let error = super::rows(&list.replace("| [ex07-", "| [ex77-")).unwrap_err().to_string();
+        assert!(error.contains("no row for ex07-completion-service"), "{error}");
     }
 
     #[test]

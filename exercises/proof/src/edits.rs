@@ -199,7 +199,7 @@ mod tests {
     impl Folder {
         fn new() -> Self {
             let folder = Self(tempfile::tempdir().unwrap());
-            let toml = "title = \"\"\nchapters = []\nminutes = 5\nneeds = []\nhints = []\nafterwards = \"\"\n\
+            let toml = "title = \"\"\nchapters = []\nneeds = []\nhints = []\nafterwards = \"\"\n\
                  [[property]]\nname = \"holds\"\npromise = \"\"\n";
             folder.write("exercise.toml", toml);
             folder.write("solution/exercise.rs", SOLUTION);

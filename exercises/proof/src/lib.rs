@@ -19,7 +19,7 @@ mod job;
 pub mod ledger;
 mod through_cargo;
 
-pub use complete::{exercises, pristine, table, write_table};
+pub use complete::{exercises, pristine, table, write_list, write_table};
 pub use job::{Job, work};
 pub use through_cargo::through_cargo;
 

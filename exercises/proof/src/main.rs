@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Parser;
 use exercises_proof::{
-    Job, NO_VERDICT, Proof, ROUNDS, edits, ledger, matrix, pristine, through_cargo, work, write_table,
+    Job, NO_VERDICT, Proof, ROUNDS, edits, ledger, matrix, pristine, through_cargo, work, write_list,
+    write_table,
 };
 use exercises_protocol::{Exercise, Mode, counted};
 
@@ -22,7 +23,7 @@ struct Args {
     /// Check only that the learners' files are the stubs, as they are in a clean checkout
     #[arg(long, conflicts_with = "rounds")]
     pristine: bool,
-    /// Write the table of properties into each README, from exercise.toml
+    /// Write the table of properties and the minutes into each README, and the list of exercises
     #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
     tables: bool,
     /// Write this wrong answer as a whole file, `wrong/NAME.rs`; a new one is the solution, with the texts that it needs
@@ -74,6 +75,7 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     if args.tables {
         exercises.iter().try_for_each(write_table)?;
+        write_list()?;
         return Ok(ExitCode::SUCCESS);
     }
     let mistakes = if args.pristine {

@@ -27,8 +27,6 @@ pub struct Exercise {
     /// What tries its schedules.
     #[serde(default)]
     pub model: Model,
-    /// How long it takes, about.
-    pub minutes: u32,
     /// What has to be known before.
     pub needs: Vec<String>,
     /// A question, a pointer, nearly the answer.
@@ -76,7 +74,7 @@ pub struct Property {
     pub hint: String,
 }
 
-/// All exercises in a folder, in the order of the course.
+/// All exercises in a folder, by their numbers. The order of the course is that of the [`Contents`](crate::Contents).
 ///
 /// # Errors
 /// If there are none, or one of them cannot be read.
@@ -140,6 +138,11 @@ impl Exercise {
     /// Where its files are.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// What to build, and what has to hold.
+    pub fn readme(&self) -> PathBuf {
+        self.folder.join("README.md")
     }
 
     /// The one file that a learner edits.

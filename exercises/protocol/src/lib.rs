@@ -4,7 +4,8 @@
 //! `exercises-proof` checks the tests; `cargo course` starts the tests and shows what they found. Each fact that two of
 //! them need is here, and only here:
 //!
-//! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties. Its [wrong answers](wrong) are `wrong.diff`.
+//! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties. Its [wrong answers](wrong) are `wrong.diff`,
+//!   and [`Minutes`] how long it takes. [`Contents`] is the order of the book, which is that of the exercises.
 //! * [`Mode`] is where a property is checked: under the model, or on real threads.
 //! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads on a
 //!   [`Terminal`]. A [`schedule`] is what led to it, and [`svg`] its picture. [`Place`] decides which of an answer's failures
@@ -14,9 +15,11 @@
 //!
 //! It knows neither shuttle nor Cargo, so it is built in seconds.
 
+mod contents;
 mod counted;
 mod exercise;
 mod failure;
+mod minutes;
 mod mode;
 mod picture;
 pub mod schedule;
@@ -25,9 +28,11 @@ mod source;
 mod terminal;
 pub mod wrong;
 
+pub use contents::{Contents, Page};
 pub use counted::counted;
 pub use exercise::{Exercise, Model, Property, all};
 pub use failure::{Failure, State, Verdict};
+pub use minutes::{Minutes, with_minutes};
 pub use mode::Mode;
 pub use picture::svg;
 pub use shown::{Place, SOON};

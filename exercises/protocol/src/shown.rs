@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn what_says_most_comes_first() {
-        let description = "title = \"\"\nchapters = []\nminutes = 5\nneeds = []\nhints = []\nafterwards = \"\"\n\
+        let description = "title = \"\"\nchapters = []\nneeds = []\nhints = []\nafterwards = \"\"\n\
              [[property]]\nname = \"general\"\npromise = \"\"\nrank = 1\n\
              [[property]]\nname = \"simple\"\npromise = \"\"\n\
              [[property]]\nname = \"hard\"\npromise = \"\"\n";

@@ -43,7 +43,7 @@ fn exercise(list: &str) -> (tempfile::TempDir, anyhow::Result<Exercise>) {
     };
     write(
         "exercise.toml",
-        "title = \"\"\nchapters = []\nminutes = 5\nneeds = []\nhints = []\nafterwards = \"\"\nproperty = []\n",
+        "title = \"\"\nchapters = []\nneeds = []\nhints = []\nafterwards = \"\"\nproperty = []\n",
     );
     write("solution/exercise.rs", SOLUTION);
     write("right/r01_other.rs", "//! Right: otherwise.\na\nz\n");
