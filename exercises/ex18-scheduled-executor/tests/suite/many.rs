@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use exercises_harness::{fail, panic_on_purpose};
 
 use super::below::Calls;
-use super::exercise::{Clock, Entry, Millis};
+use super::exercise::{Entry, Millis};
 use super::log::{Trial, nothing};
 use super::{CANCELLED, MISSED, ORDER, PANIC};
-use crate::sync::Arc;
 
 const AT_SIZE: &str = "what holds for three entries holds for any number: of the same time, missed by a series, panicked in a row, or \
                        cancelled";

@@ -44,7 +44,7 @@ const PANIC: &str = "a panic ends a run, and nothing else. Catch it where the cl
 const WITHIN: &str = "a run may do anything: no lock is held during it, and nobody waits for it, since it would wait for itself. The \
                       inner executor may call it before its execute() returns, so no lock is held there either";
 const FOREVER: &str = "a delay or a period may be as long as a number can be. A time beyond NEVER is NEVER: saturating_add() does not panic \
-                       and does not begin anew at 0";
+                       and does not begin anew at 0. A time is a u64 wherever you keep or compare it";
 const CANCELLED: &str = "cancel() takes its entry, and no other one, out of the schedule, so that no run begins from then on: not at its time, \
                          and not if the inner executor has it already, and has not called it yet";
 const LET_GO: &str = "cancel() has to let go of the closure, with all that it has captured, and not only to note that it shall not run: its \

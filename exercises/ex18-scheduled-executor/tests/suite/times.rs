@@ -250,6 +250,12 @@ pub fn no_delay_is_too_long() {
     trial.until_ended(2, FOREVER);
     trial.clock.advance_to(1_000_000);
     trial.check(&[2, 3], FOREVER);
+    let _far = trial.every(2_500_000_000, 4, nothing());
+    for (now, runs) in [(2_501_000_000, &[2, 3, 4][..]), (5_001_000_000, &[2, 3, 4, 4])] {
+        trial.clock.advance_to(now);
+        trial.until_ended(runs.len(), FOREVER);
+        trial.check(runs, FOREVER);
+    }
     trial.cancel(&rarely);
     trial.until_dropped(2, "a series whose next run is never due was cancelled", FOREVER);
     trial.end();
