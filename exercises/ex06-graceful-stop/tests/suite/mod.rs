@@ -19,7 +19,7 @@ const AT_SIZE: &str = "the accept loop comes back after the hundredth client as 
                        at the end each of them has an answer";
 
 /// What is many here.
-const MANY: usize = 150;
+const MANY: usize = 300;
 
 pub fn clients_are_served_side_by_side() {
     let running = Running::start(2);
