@@ -295,23 +295,27 @@ pub fn the_callers_session_is_there_again_afterwards() {
 pub fn a_session_on_the_jobs_thread_is_there_again_afterwards() {
     let inner = Inner::default();
     let isolating = IsolatingExecutor::new(inner.clone());
-    execute(&isolating, || {
-        nobody_is_signed_in(
-            "a job on a thread on which somebody was signed in since it was submitted",
-            "what is to be put away is on the thread that runs the job, when it runs it. execute() itself is earlier, and \
-             mostly on another thread",
-        );
-    });
-    let grace = counter();
-    sign_in(session("Grace", &grace));
-    inner.run_one();
-    if grace.get() != 0 || signed_in() != Some("Grace") {
-        fail(
-            "Grace was signed in on the thread that ran the job, and is not any more",
-            "keep what is there when the job begins, whoever submitted it, and put it back",
-        );
+    for user in ["Grace", ""] {
+        execute(&isolating, || {
+            nobody_is_signed_in(
+                "a job on a thread on which somebody was signed in since it was submitted",
+                "what is to be put away is on the thread that runs the job, when it runs it. execute() itself is earlier, and \
+                 mostly on another thread",
+            );
+        });
+        let ended = counter();
+        sign_in(session(user, &ended));
+        inner.run_one();
+        if ended.get() != 0 || signed_in() != Some(user) {
+            fail(
+                &format!(
+                    "the user {user:?} was signed in on the thread that ran the job, and is not any more"
+                ),
+                "keep what is there when the job begins, whoever submitted it and whatever the user is called, and put it back",
+            );
+        }
+        sign_out();
     }
-    sign_out();
 }
 
 pub fn jobs_within_jobs_each_have_their_own_session() {
