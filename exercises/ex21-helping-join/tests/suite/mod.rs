@@ -365,7 +365,21 @@ pub fn many_halves_and_jobs_may_wait() {
     };
     let half = joins(&pool, AT_SIZE, Box::new(opens), other);
     let behind_many_jobs = move || {
-        (0..1000).for_each(|_| submit(&jobs, Box::new(|| ())));
+        let ran = Arc::new(Counter::new("jobs to run"));
+        for _ in 0..1000 {
+            let ran = Arc::clone(&ran);
+            submit(
+                &jobs,
+                Box::new(move || {
+                    ran.add();
+                }),
+            );
+        }
+        if ran.get() > 0 {
+            let seen =
+                format!("a job submits others, no other worker is free, and so many have run: {}", ran.get());
+            fail(&seen, HAND_OVER);
+        }
         half()
     };
     run_unless_stuck(&pool, 12, AT_SIZE, Box::new(behind_many_jobs));
