@@ -110,7 +110,7 @@ pub fn two_places_let_two_producers_in() {
     let producers = [3, 4].map(|item| {
         let (producer, done) = (producer.clone(), Arc::clone(&done));
         thread::spawn(move || {
-            drop(producer.put(item));
+            let _ = producer.put(item);
             done.add();
         })
     });
