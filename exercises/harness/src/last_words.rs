@@ -52,9 +52,9 @@ fn begin_with(failed: &[(String, Failure)]) -> Option<String> {
     let exercise = Exercise::read(folder).ok()?;
     let (property, failure) = failed.iter().min_by_key(|(name, failure)| exercise.place(name, failure))?;
     let terminal = Terminal::of_stdout();
-    let text = format!(
-        "{property}: {}\nMending it often mends others. Its message alone: cargo test -p {} {property}",
-        failure.seen, exercise.name
-    );
-    Some(terminal.show(&format!("{}\n", terminal.paragraph("begin with", &text))).into_owned())
+    let text = format!("{property}: {}\nMending it often mends others. Its message alone:", failure.seen);
+    let text = terminal.paragraph("begin with", &text);
+    // A command that is broken into two lines cannot be copied.
+    let command = format!("cargo test -p {} {property}", exercise.name);
+    Some(terminal.show(&format!("{text}{:12}{command}\n\n", "")).into_owned())
 }
