@@ -1,9 +1,8 @@
 //! Demand flags: whether a thief could want the second half of a join.
 //!
-//! Almost every join of a computation is deep in the recursion. Usually a larger half from a join above it
-//! already waits to be stolen. Then the join calls its two closures one after the other. The check for this
-//! case must take almost no time: it loads a thread-local, and then the flag to which the thread-local
-//! refers.
+//! Most joins of a computation are deep in the recursion. Usually the worker's queue then offers larger
+//! halves already, and the join only calls its two closures. Every join checks for this case, so the check
+//! must take almost no time: it loads a thread-local, and then the flag to which the thread-local refers.
 //!
 //! A thread that is no worker uses a demand flag that is never shut. So the joins of such a thread take the
 //! slow path, which finds a pool for them.
@@ -11,17 +10,17 @@
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that is shut while the thread's queue offers enough pieces to thieves. It has a cache line of its
-/// own, because thieves write to it.
+/// A flag that is shut while the thread's queue offers enough pieces to thieves. The flag has a cache line of
+/// its own, because thieves write to it.
 #[repr(align(128))]
 pub(super) struct Demand(AtomicBool);
 
 impl Demand {
     /// Shuts or opens the flag. The caller must hold the lock of the flag's worker queue, so that the last
-    /// call stores the right value.
+    /// value stored is the newest.
     pub(super) fn set_shut(&self, shut: bool) {
-        // Relaxed: a join may read an old value. If the old value is shut, the join calls its second half
-        // itself. If it is open, the join offers one piece more than necessary.
+        // Relaxed: an old value does no harm. If a join reads that the flag is shut, it calls its second half
+        // itself. If it reads that the flag is open, it offers one piece more than necessary.
         self.0.store(shut, Ordering::Relaxed);
     }
 }
@@ -47,8 +46,8 @@ mod this_thread {
         DEMAND.with(Cell::get).0.load(Ordering::Relaxed)
     }
 
-    /// Gives the calling thread a demand flag, or takes its flag away. Returns the flag that the thread had
-    /// before.
+    /// Gives the calling thread a demand flag, or takes its flag away. Returns the thread's flag before the
+    /// call.
     pub(in crate::fork_join) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand> {
         let before = DEMAND.replace(demand.unwrap_or(&NOBODYS));
         (!std::ptr::eq(before, &raw const NOBODYS)).then_some(before)
@@ -72,8 +71,8 @@ mod this_thread {
     }
 }
 
-/// Demand flags under a model checker. A flag must not be used in two executions of a model, and cannot be
-/// made before an execution begins.
+/// Demand flags under a model checker, which allows a flag only in the execution in which it was made. So
+/// there is no flag for all threads that are no workers, and no spare flag.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod this_thread {
     use std::cell::Cell;
@@ -102,8 +101,8 @@ mod this_thread {
 
 pub(super) use this_thread::{give_back, is_shut, replace, take_one};
 
-/// Calls `f` with the demand flag shut, for a join that no pool can run. So this join, and each join inside
-/// it, calls its first half and then its second half.
+/// Calls `f` with the demand flag shut, so that each join in `f` calls its first half and then its second
+/// half. This is for a join that no pool can run.
 pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
     let demand = take_one();
     demand.set_shut(true);

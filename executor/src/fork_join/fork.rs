@@ -9,10 +9,10 @@ use crate::handle::{FutureTask, TaskHandle};
 
 /// Forks a task: offers it to the workers of the current pool, and returns its handle.
 ///
-/// On a worker, [`TaskHandle::join`] runs the task itself if no worker has begun the task. If another worker
-/// has begun the task, the joiner runs second halves of that worker's joins. While there are none, the joiner
-/// waits. Where both calls are possible, [`join`](super::join) keeps more workers busy than `fork`. Join
-/// handles in the reverse order of forking: the task that was forked last is the least likely to be stolen.
+/// A worker that calls [`TaskHandle::join`] runs the task itself if no worker has begun the task. Otherwise
+/// it runs second halves of the joins in that task, and waits while there are none. Where both calls are
+/// possible, prefer [`join`](super::join): it keeps more workers busy than `fork`. Join handles in the
+/// reverse order of forking: the task that was forked last is the least likely to be stolen.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork};
@@ -33,18 +33,18 @@ use crate::handle::{FutureTask, TaskHandle};
 /// the task is cancelled, and its handle reports that.
 ///
 /// # Cancellation
-/// The task's token is a child of the token that is current at the call. This holds on a worker and on any
-/// other thread. So when a computation is cancelled, the tasks that it has forked are cancelled, too. This
-/// includes a task that was [taken back](TaskHandle::remove). If a task is forked in a
-/// [`masked`](crate::masked) step, its token is not a child of the token of that place.
+/// The task's token is a child of the token that is current at the call, on a worker and on any other thread.
+/// So the cancel of a computation also cancels the tasks that the computation has forked, even a task that
+/// was [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is the
+/// exception: its token is no child of the current token.
 ///
 /// # How deep
-/// If a worker joins a task that no worker has begun, it runs the task itself, on top of the task that waits.
-/// The joined task may join another task in the same way. The worker runs such tasks while half of its
+/// If a worker joins a task that no worker has begun, it runs that task on top of the task that waits. The
+/// joined task may join another task in the same way, and so on. The worker runs such tasks while half of its
 /// [stack](super::ForkJoinBuilder::stack_size) is free. When less is free, it runs some 32 more tasks if no
-/// other worker can run them. After these, the join ends as [starved](crate::JoinError::Starved). In a chain
-/// of tasks, each task waits for the previous task. Even a very long chain does not overflow the stack. The
-/// frames of the tasks themselves must fit into the other half of the stack.
+/// other worker can run them. After these, the join ends as [starved](crate::JoinError::Starved). So even a
+/// very long chain of tasks that wait for each other does not overflow the stack, if these last tasks fit
+/// into the other half of the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();

@@ -1,4 +1,4 @@
-//! How the pool starts workers, and how it answers the wait graph about threads that wait for its tasks.
+//! How the pool starts workers, and what it tells the deadlock detector (`wait_graph`).
 
 use std::io;
 

@@ -22,9 +22,9 @@ use crate::task::borrowed;
 /// assert_eq!(numbers, [1, 4, 2, 3]);
 /// ```
 ///
-/// If the queue already offers enough pieces, a join takes about a nanosecond longer than two calls. So a
-/// recursion may use joins down to small pieces. It should not use them down to single elements, because then
-/// the calls themselves take most of the time.
+/// If this worker's queue already offers enough pieces to other workers, a join takes about a nanosecond
+/// longer than two calls. So a recursion may use joins down to small pieces, but not down to single elements:
+/// there the calls themselves would take most of the time.
 ///
 /// # Panics
 /// Panics if one of the closures panics, with that closure's payload. If `a` panics and no thread has begun
@@ -37,8 +37,8 @@ use crate::task::borrowed;
 /// Outside any pool the call blocks until the [common pool](super::ForkJoinPool::common) has run both.
 ///
 /// # Cancellation
-/// This is no cancellation point: a join always returns both results. The current token is the same in both
-/// closures. So after a cancellation a computation ends soon, if it looks at
+/// This is no cancellation point: a join always returns both results. Both closures have the caller's current
+/// token. A computation ends soon after a cancellation if it looks at
 /// [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in this crate.
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

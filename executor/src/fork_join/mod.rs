@@ -1,7 +1,7 @@
 //! Fork/join: computations that split themselves into pieces, and threads that take pieces from each other.
 //!
-//! A computation over a large input can often be split: it does the same for both halves of the input. Then
-//! it combines the two results. The halves do not depend on each other, so two threads can do them, and each
+//! A computation over a large input can often be split: the program does the same work for each half of the
+//! input, and then combines the two results. Two threads can do the two halves at the same time, and each
 //! half can be split again. The program does not say how many threads there are, or which thread does which
 //! half. A worker that has nothing to do *steals* a piece from another worker.
 //!
@@ -36,10 +36,10 @@
 //!
 //! # How it works
 //!
-//! Each worker has a queue of its own. `join(a, b)` puts `b` there, runs `a`, takes `b` back and runs it. So
-//! if no thief comes, a join only calls `a` and then `b`. A thief takes the *oldest* piece of another
-//! worker's queue. That is the largest piece: in a sort, one half of the slice. So a thief is busy for a long
-//! time, and steals are rare.
+//! Each worker has a queue of its own. `join(a, b)` puts `b` into the queue of the calling worker, runs `a`,
+//! takes `b` back and runs it. An idle worker, the *thief*, takes the *oldest* piece of another worker's
+//! queue. That is the largest piece: in a sort, one half of the slice. So a thief is busy for a long time,
+//! and steals are rare.
 //!
 //! ```text
 //!   worker 1                         queue of worker 1      worker 2
@@ -51,20 +51,19 @@
 //!   B is not there: helps worker 2 with pieces of B, or waits
 //! ```
 //!
-//! To put a second half into a queue that other threads can see takes longer than most halves themselves. So
-//! while pieces are small, three of them in a queue are enough. Then a `join` deeper in the recursion only
-//! makes two plain calls: see [`worker_queue`] and [`demand`].
+//! Putting a half into a queue that other threads can see takes longer than running a small half. So while
+//! pieces are small, a worker keeps only three of them in its queue. Its other joins make two plain calls:
+//! see [`worker_queue`] and [`demand`].
 //!
-//! A worker that waits for a stolen half helps with *pieces of that half*, and with nothing else. The
-//! literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson (1999) describe work
-//! stealing with such queues; Frigo, Leiserson and Randall (1998) describe how Cilk does it.
+//! A worker whose half was stolen waits for the thief. Meanwhile it runs *pieces of that half*, and no other
+//! job. The literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson (1999)
+//! describe work stealing with such queues; Frigo, Leiserson and Randall (1998) describe how Cilk does it.
 //!
 //! # What is not promised
 //!
-//! The halves of a join do not always run at the same time. So a half must not wait for something that only
-//! the other half does: perhaps that wait never ends. This happens if the pool has one worker, or all other
-//! workers are busy. It also happens if the halves are so small that the join does not offer them to thieves.
-//! The same rule holds for the pieces of a scope.
+//! The halves of a join run one after the other if the pool has one worker, if all other workers are busy, or
+//! if the join does not offer its second half to thieves. So a half must not wait for something that only the
+//! other half does: that wait could never end. The pieces of a scope must not wait for each other either.
 
 mod demand; // whether a join must offer its second half
 mod stack; // how much of a stack is used

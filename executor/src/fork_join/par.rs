@@ -2,10 +2,10 @@
 //!
 //! # How far
 //!
-//! At first, a loop is split into as many pieces as there are workers. If no thief comes, more pieces would
-//! only be more work. A piece that was *stolen* shows that a worker had nothing to do. Such a piece is split
-//! again, into as many pieces as there are workers. So if some elements take longer than others, the loop is
-//! cut into smaller pieces there. (The idea is that of rayon's adaptive splitting.)
+//! At first, a loop is split into as many pieces as there are workers. While no worker is idle, more pieces
+//! would only take more time. If a piece is *stolen*, its thief had nothing to do. So the thief splits this
+//! piece again, into as many pieces as there are workers. Thus the loop gets smaller pieces where elements
+//! take longer. (The idea is that of rayon's adaptive splitting.)
 
 use std::ops::Range;
 

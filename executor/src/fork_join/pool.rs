@@ -38,8 +38,9 @@ use crate::waiting::wait::Deadline;
 /// ```
 ///
 /// The pool is an [`ExecutorService`], too, for many small tasks that submit other tasks. If a worker of the
-/// pool submits a task, the task goes to that worker's queue. There other workers can steal the task. A task
-/// from outside goes to the queue of submissions. A worker takes tasks from there when it finds no other job.
+/// pool submits a task, the task goes to that worker's queue, from which other workers can steal it. A task
+/// from outside goes to the queue of submissions. A worker takes tasks from this queue when it finds no other
+/// job.
 ///
 /// # Its end
 /// Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close) does.
@@ -69,9 +70,9 @@ impl ForkJoinPool {
     ///
     /// If fewer than [`threads`](Self::threads) workers are awake, the calling thread is a worker of the pool
     /// until `f` has ended. So a small computation wakes no thread. Otherwise a worker runs `f`, and the
-    /// caller waits. The caller also waits in two other cases. First, the pool was given a [stack
-    /// size](super::ForkJoinBuilder::stack_size): the caller's stack may be smaller. Second, the caller runs
-    /// a task of another executor. On a worker of this pool, `f` is simply called.
+    /// caller waits. A worker also runs `f` if the pool was given a [stack
+    /// size](super::ForkJoinBuilder::stack_size), because the caller's stack may be smaller, or if the caller
+    /// runs a task of another executor. On a worker of this pool, `f` is simply called.
     ///
     /// # Errors
     /// [`InvokeError`] if the pool refuses the computation. The call also fails if, before `f` has begun, the
@@ -179,12 +180,12 @@ impl ForkJoinPool {
     ///
     /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count.
     /// The first are the tasks on the worker's own stack. The second are the tasks of other workers that wait
-    /// in this method. If these tasks counted, no worker's wait would ever end. For all other callers they
+    /// in this method. If these tasks counted, no worker's wait would ever end. For other callers, all tasks
     /// count.
     ///
     /// A task that a worker runs in this way may call this method again, to a depth of 32. A deeper call does
-    /// not wait: it returns `false` unless the pool is quiet already. After that, the task that has called
-    /// must end, so that the remaining tasks can run.
+    /// not wait: it returns `false` unless the pool is quiet already. The task that made the deeper call must
+    /// then end, so that the remaining tasks can run.
     ///
     /// # Blocking
     /// Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or through
@@ -218,9 +219,8 @@ impl ForkJoinPool {
         }
     }
 
-    /// Returns whether the calling thread is a worker of this pool, permanently or for one computation. If a
-    /// worker of another pool begins a computation in this pool, then this pool is the current one inside the
-    /// computation.
+    /// Returns whether the calling thread is a worker of this pool, permanently or for one computation.
+    /// Inside a computation that a worker of another pool has begun in this pool, the result is true.
     #[doc(alias = "getPool")]
     pub fn is_current(&self) -> bool {
         self.has_this_thread().is_some()

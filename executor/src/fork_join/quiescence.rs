@@ -7,15 +7,15 @@
 //! workers counted, no such wait would ever end. So for a worker the pool is quiet when all unfinished tasks
 //! are on the stacks of threads that wait for quiet.
 //!
-//! A worker runs other tasks while it waits, and such a task may wait for quiet, too. Each task on the stack
-//! is counted once: by the outermost wait that lies above the task.
+//! A worker runs other tasks while it waits, and such a task may wait for quiet, too. Each task on a stack is
+//! counted once: by the first wait for quiet that began on top of the task.
 //!
 //! # How deep
 //!
 //! Each task that runs in this way lies on the stack on top of the task that waits. When
 //! [`DEPTH`](super::worker::DEPTH) such tasks lie on the stack, the worker runs no more tasks. It does not
-//! wait either: in a pool with one worker, no thread would run the remaining tasks. So the call reports that
-//! the pool is not quiet, and the wait below it goes on with the next task.
+//! wait either: in a pool with one worker, no thread would run the remaining tasks. So the new call returns
+//! `false`, and the wait below it on the stack runs the next task.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -73,7 +73,7 @@ pub(super) fn wait_for_quiet(
     is_quiet.unwrap_or(false) || registry.is_quiet(is_inside, &ticket, Waker::noop())
 }
 
-/// Tells the detector what a wait for quiet waits for: the unfinished tasks of the pool.
+/// Tells the deadlock detector what a wait for quiet waits for: the unfinished tasks of the pool.
 impl Source for Registry {
     fn comes_from(&self) -> ComesFrom {
         self.places_of_the_unfinished().map_or(ComesFrom::Elsewhere, ComesFrom::Places)
@@ -96,8 +96,8 @@ impl Registry {
         helpers.remove(own.expect("it has begun"));
     }
 
-    /// Counts the tasks of the pool that the calling thread runs as a helper. Returns the number of these
-    /// tasks that no outer wait has counted, and whether the thread runs any of these tasks.
+    /// Marks the tasks of the pool that the calling thread runs as a helper as counted. Returns how many of
+    /// them no outer wait had counted, and whether the thread runs any such task.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
         for (_, is_counted) in self.helpers.lock().iter_mut().filter(|(thread, _)| *thread == this_thread()) {
@@ -107,7 +107,7 @@ impl Registry {
         (tasks, is_inside)
     }
 
-    /// Marks the youngest tasks of the calling thread as not counted.
+    /// Marks the calling thread's `tasks` youngest tasks as not counted.
     fn counts_as_helper_no_more(&self, tasks: usize) {
         let mut helpers = self.helpers.lock();
         let own = helpers.iter_mut().rev().filter(|(thread, _)| *thread == this_thread());
@@ -115,7 +115,7 @@ impl Registry {
     }
 
     /// Returns where the unfinished tasks are: on which threads, and whether in a queue. Returns `None` if it
-    /// finds too few tasks, because some of them move from one place to another meanwhile.
+    /// finds too few tasks, because some of them have moved during the search.
     fn places_of_the_unfinished(&self) -> Option<Vec<Location>> {
         let mut places = Vec::new();
         let (_, _, mut queued) = self.counts();

@@ -10,9 +10,10 @@
 //!                        sleeps ──keep-alive over, or pool over──▶ (none)
 //! ```
 //!
-//! The pool starts threads in the same way as it wakes sleepers. It starts or wakes one worker at a time,
-//! when a job has come and no worker searches. If the last searching worker finds a job and there are more
-//! jobs, that worker wakes or starts the next worker. So a publisher of many jobs makes only one wake-up.
+//! The thread that puts a job into a queue is the job's *publisher*. If no worker searches, the publisher
+//! wakes one sleeping worker, or starts one if none sleeps. If the last searching worker finds a job and
+//! there are more jobs, that worker wakes or starts the next worker. So a publisher of many jobs makes only
+//! one wake-up.
 //!
 //! # No wake-up is lost
 //!
@@ -20,8 +21,8 @@
 //! searches. Before a worker sleeps, it takes itself out of the count of searching workers. Then it looks
 //! into each queue once more, under that queue's lock. If the worker takes the lock first, the publisher sees
 //! that this worker searches no longer, and wakes a worker if no other worker searches. If the publisher
-//! takes the lock first, the worker sees the job. A worker that makes room for another worker uses the same
-//! order. First it publishes that there is room, and then it looks into the queues.
+//! takes the lock first, the worker sees the job. A worker that blocks or leaves, and so makes room for
+//! another worker, uses the same order: it publishes that there is room, and then looks into the queues.
 //!
 //! # Invariants
 //!
@@ -69,11 +70,10 @@ pub(super) struct ForkJoinSettings {
 pub(super) struct Registry {
     pub(super) settings: ForkJoinSettings,
     pub(super) queues: Box<[WorkerQueue]>,
-    /// The condition variables, one for each worker queue. The owner of a worker queue sleeps at the
-    /// condition variable of its queue.
+    /// A condition variable for each worker queue, at which the owner of that queue sleeps.
     bells: Box<[Condvar]>,
     state: Mutex<RegistryData>,
-    /// The threads outside the pool that run its tasks, because they wait for these tasks: once for each
+    /// The threads outside the pool that wait for tasks of the pool and run these tasks: an entry for each
     /// task. The flag is true if the thread waits for quiet in this task, or in a task on top of it. A thread
     /// takes this lock after all other locks.
     pub(super) helpers: Mutex<Vec<(ThreadKey, bool)>>,
@@ -150,8 +150,8 @@ impl Registry {
         })
     }
 
-    /// Returns the lane of a worker queue. The queue of submissions is the first lane of the pool; the lanes
-    /// of the worker queues follow.
+    /// Returns the id of a worker queue: the id of the pool, with the number of a *lane*. The first lane is
+    /// the queue of submissions; the worker queues follow.
     fn lane_of(&self, number: usize) -> QueueId {
         self.registration.id().with_lane(number as u64 + 1)
     }
@@ -169,8 +169,8 @@ impl Registry {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         }
         let id = task.id();
-        // A task that was cancelled before stays in the queue until its turn. Then a worker takes it out and
-        // runs nothing.
+        // A task that is cancelled already goes into the queue, too. The worker that takes it out runs
+        // nothing.
         task.enter_queue(self.registration.id());
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         state.submissions.push_back(task);
@@ -301,7 +301,7 @@ impl Registry {
 
     /// Puts the calling worker to sleep, because it has found no job or too many workers are awake.
     /// `searches` says whether the worker is counted as searching. Returns true if the worker must search
-    /// now, and is counted for that; false if the worker has left the pool.
+    /// now, and is counted as searching; false if it has left the pool.
     pub(super) fn sleep(&self, number: usize, searches: bool) -> bool {
         let mut state = self.state.lock();
         if !searches && state.awake() <= state.allowed(&self.settings) {
@@ -314,7 +314,7 @@ impl Registry {
         }
         self.changed(&state);
         drop(state);
-        // Waiting threads may have counted on this worker. If too many workers are awake, it stays asleep.
+        // Threads that wait perhaps count on this worker. But it stays asleep if too many workers are awake.
         self.tell_those_who_wait();
         let is_wanted = self.is_anything_queued();
         let mut state = self.state.lock();
@@ -358,7 +358,7 @@ impl Registry {
     pub(super) fn admit_guest(&self) -> Option<usize> {
         let mut state = self.state.lock();
         let is_wanted = state.phase == PoolState::Running && state.awake() < state.allowed(&self.settings);
-        // A pool with a given stack size is for computations that need it: a guest's stack may be smaller.
+        // If the pool was given a stack size, its computations need it: a guest's stack may be smaller.
         if !is_wanted || self.settings.stack_size.is_some() {
             return None;
         }
@@ -410,8 +410,8 @@ impl Registry {
 
     // ----- the end -----
 
-    /// Counts a task as unfinished again. The task was taken out of its queue by a waiting thread, which now
-    /// runs it.
+    /// Counts a task as unfinished again. A waiting thread has taken the task out of its queue, and now runs
+    /// it.
     pub(super) fn task_is_back(&self) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
     }
@@ -612,7 +612,7 @@ impl RegistryData {
 // ----- questions about the queues -----
 
 impl QueueOwner for Registry {
-    // Only an entry is left of the task. A worker removes the entry when its turn comes.
+    // Only an empty task is left in the queue. A worker that takes it out runs nothing.
     fn cancelled_in_queue(&self, _queue: QueueId) {}
 
     fn tombstone_dropped(&self) {}
@@ -651,8 +651,8 @@ impl QueueOwner for Registry {
 
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize {
         if queue == self.registration.id() {
-            // The id stands for the whole pool, so all lanes count. Waits list only the pool, not the lanes
-            // of its workers.
+            // This id stands for the whole pool, since a wait names only the pool. So the worker queues
+            // count, too.
             let of_it = |task: &&Task| task.collector() == collector;
             let submitted = self.state.lock().submissions.iter().filter(of_it).count();
             return submitted + self.queues.iter().map(|queue| queue.queued_of(collector)).sum::<usize>();

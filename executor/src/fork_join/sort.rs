@@ -1,9 +1,9 @@
 //! Parallel sorting: quicksort in which several workers do the partitions and the halves.
 //!
-//! The two sides of a partition are independent, so they are the halves of a [`join`]. But then one worker
-//! would partition the whole slice alone, and only two workers would do the next two partitions. So a long
-//! partition is done in parallel, too. Each half of the slice is partitioned by the same pivot. Then the
-//! elements in the wrong half change places.
+//! A partition by a pivot has two sides, which the two halves of a [`join`] then sort. If this were all, one
+//! worker would partition the whole slice alone, and only two workers would do the next two partitions. So
+//! several workers also do a long partition: they partition each half of the slice by the same pivot. Then
+//! the elements in the wrong half change places.
 //!
 //! ```text
 //!   left half            right half
@@ -12,18 +12,18 @@
 //! ```
 //!
 //! Short pieces are sorted by the standard library, because hardly any sort on one thread is faster. The
-//! standard library also sorts a piece if the pivots were bad too often. So the time of the whole sort always
-//! grows like that of the standard sort.
+//! standard library also sorts a piece after too many bad pivots. So even with bad pivots, the time of the
+//! whole sort grows like that of the standard sort.
 //!
-//! Quicksort is by Hoare (1961). The partition is Lomuto's, in a form without a branch that depends on the
-//! elements. A mispredicted branch takes longer than an unnecessary exchange.
+//! Quicksort is by Hoare (1961). The partition is Lomuto's, without a branch that depends on the elements: a
+//! mispredicted branch takes longer than an unnecessary exchange.
 
 use super::join::join;
 use super::par::threads;
 
 /// The greatest length of a piece that is sorted on one thread.
 const LEAF: usize = 1 << 14;
-/// The number of pieces for each worker that is enough to keep all workers busy until the end.
+/// How many pieces of a long slice each worker gets: enough to keep all workers busy until the end.
 const PIECES: usize = 8;
 /// The greatest length of a piece that is partitioned on one thread.
 const PARTITION: usize = 1 << 17;
@@ -48,8 +48,8 @@ const SAMPLE: usize = 255;
 /// Blocks until the slice is sorted. A cancellation does not end the sort.
 #[doc(alias = "parallelSort")]
 pub fn par_sort_unstable<T: Ord + Send + Sync>(slice: &mut [T]) {
-    // The recursion has a depth of about twice the logarithm for elements in random order. Twice that depth
-    // is a sign of bad pivots.
+    // For elements in random order, the depth of the recursion is about twice the logarithm of the length.
+    // Twice that depth is a sign of bad pivots.
     let depth = 4 * slice.len().max(1).ilog2();
     let leaf = LEAF.max(slice.len() / (PIECES * threads()));
     sort(slice, leaf, depth);
@@ -65,8 +65,8 @@ fn sort<T: Ord + Send + Sync>(slice: &mut [T], leaf: usize, depth: u32) {
     let less = partition(rest, &|element| *element < *pivot);
     let is_lopsided = less < rest.len() / 8;
     if is_lopsided {
-        // Perhaps many elements equal the pivot. Such elements are in their places as soon as they stand
-        // beside the pivot.
+        // Perhaps many elements equal the pivot. Once such elements stand beside the pivot, they need not be
+        // sorted further.
         let equal = partition(&mut rest[less..], &|element| *element <= *pivot);
         let (below, above) = (less, less + equal);
         slice.swap(0, below);

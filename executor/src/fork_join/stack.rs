@@ -1,8 +1,8 @@
 //! An estimate of the used part of a thread's stack.
 //!
 //! A frame of a user's task can take a hundred bytes or a hundred kilobytes. So the number of tasks on a
-//! stack says little about how many more tasks fit on top. Instead, the used part of the stack is measured.
-//! It is the distance between a variable at the bottom of the stack and a variable at the top.
+//! stack says little about how many more tasks fit on top. Instead, this module measures the used part of the
+//! stack: the distance between a variable at the bottom of the stack and a variable at the top.
 
 use std::ptr;
 
@@ -21,8 +21,8 @@ impl Stack {
         Self { bottom: place(), size: size.unwrap_or_else(size_by_default) }
     }
 
-    /// Returns whether half of the stack is free. Also returns true if the measured distance makes no sense:
-    /// a sanitizer may keep variables in other memory.
+    /// Returns whether half of the stack is free. Also returns true if the measured distance is longer than
+    /// the stack: then a sanitizer keeps variables in other memory.
     pub(super) fn has_room(&self) -> bool {
         let used = place().abs_diff(self.bottom);
         used < self.size / 2 || used > self.size

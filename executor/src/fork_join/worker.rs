@@ -10,9 +10,9 @@
 //! | an awaited task that has not begun, also if the worker awaits the first of many tasks | any queue of the pool | on top of the wait |
 //! | a piece of an awaited job | the queue of the thief of that job | on top of the wait |
 //!
-//! No other job runs on top of a wait, apart from a wait for [quiet](super::quiescence). The frames below may
-//! hold a lock, and an unrelated job could want that lock. The pieces of the awaited job must not want that
-//! lock anyway, because another thread may run them at any time.
+//! Only on top of a wait for [quiet](super::quiescence) does a worker run other jobs, too. The task that
+//! waits may hold a lock, and an unrelated job could want that lock. The pieces of the awaited job must not
+//! want that lock anyway, because another thread may run them while the task waits.
 //!
 //! # Guests
 //!
@@ -24,12 +24,11 @@
 //!
 //! 1. When a stolen job has ended, even by a panic, its thief reports the end to the worker queue from which
 //!    the job was stolen.
-//! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces and only waits. But
-//!    while half of its stack is free, it still runs a task for which it waits: perhaps no other thread can
-//!    run that task. Usually the depth is that of the user's own recursion. But tasks can also form a chain,
-//!    in which each task waits for the previous task. A chain can contain all tasks. So when less than half
-//!    of the stack is free, the thread leaves the task to other threads. If all of them wait, the wait ends
-//!    as starved.
+//! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces. But while half of
+//!    its stack is free, it still runs a task for which it waits: perhaps no other thread can run that task.
+//!    When less is free, the thread leaves the task to other threads, because the stack must not overflow:
+//!    tasks can form a long chain, in which each task waits for the previous task. If all other threads wait,
+//!    too, the wait ends as starved.
 //! 3. A job has the context (the token, and whether it is masked) of the place where it was published.
 
 use std::cell::{Cell, RefCell};
@@ -88,7 +87,7 @@ pub(super) fn here() -> Option<Rc<WorkerThread>> {
     WORKER_THREAD.try_with(|here| here.borrow().clone()).ok().flatten()
 }
 
-/// A worker's answers to waits and to their reports.
+/// Answers questions about a worker, for waits and for reports about waits.
 struct AtWorkerQueue {
     registry: Weak<Registry>,
     number: usize,
@@ -187,8 +186,8 @@ impl WorkerThread {
     }
 
     // ANCHOR: steal
-    /// Steals the oldest job of another worker. It begins at a random worker, so that the thieves do not all
-    /// come to the same one.
+    /// Steals the oldest job of another worker. The search begins at a random worker, so that not all thieves
+    /// come to the same worker.
     fn steal(&self) -> Option<QueueEntry> {
         let queues = &self.registry.queues;
         let first = self.next_random() % queues.len();
@@ -391,9 +390,9 @@ fn run_counted(registry: &Registry, task: Task, context: &Context) {
 }
 
 /// Runs a computation on the calling thread, which is a worker of the pool meanwhile. Returns `None` without
-/// calling `f` in three cases. First, enough workers of the pool are awake. Second, other threads may count
-/// on the calling thread. Such a thread must not be a worker of two pools. Third, the thread is ending, and
-/// its thread-locals are gone.
+/// calling `f` in three cases. First, the pool admits no guest now. Second, the calling thread is a worker
+/// already or runs a task: no thread must work for two pools. Third, the thread is ending, and its
+/// thread-locals are gone.
 pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -> Option<R> {
     if WORKER_THREAD.try_with(|_| ()).is_err() || concerns_this_thread() {
         return None;

@@ -4,9 +4,10 @@
 //!
 //! The owner of a queue puts second halves and forked tasks at the back, and takes them from the back. So the
 //! owner works depth first, on data that is still in its cache. Thieves take from the front, where the oldest
-//! and therefore largest pieces are. One lock protects the whole queue. This is cheap enough, for this
-//! reason: when a queue offers *enough* pieces, it shuts its owner's [demand flag](super::demand). Then the
-//! owner's joins do not touch the queue at all. The number that is enough depends on the gear:
+//! and therefore largest pieces are. One lock protects the whole queue. The owner seldom needs this lock:
+//! when the queue offers *enough* pieces, it shuts its owner's [demand flag](super::demand). Then the owner's
+//! joins do not touch the queue at all. How many pieces are enough depends on the time that pieces take, by
+//! two *gears*:
 //!
 //! | gear | enough pieces | while |
 //! |---|---|---|
@@ -17,18 +18,17 @@
 //!
 //! # Who follows whom
 //!
-//! A worker whose second half was stolen waits for the thief. Meanwhile it takes only pieces *of that half*
-//! back from the thief. So the worker helps the thief, and no unrelated job ever lies on top of the worker's
-//! frame. Such a job could want a lock that the frame holds. For this, each worker queue records which stolen
-//! jobs its owner runs ([`Running`]). For each of these jobs it records the first place in the queue that can
-//! hold a piece of the job. It also records for which stolen job the owner itself waits. From this record, a
-//! follower finds the next thief.
+//! A worker whose second half was stolen waits for the thief. Meanwhile it *follows* the thief: it takes
+//! pieces *of that half* back from the thief, and runs them. It runs no unrelated job, which could want a
+//! lock that the waiting job holds. To allow this, each worker queue records which stolen jobs its owner runs
+//! ([`Running`]), and the first place in the queue that can hold a piece of each such job. It also records
+//! for which stolen job the owner itself waits. There a follower finds the next thief.
 //!
 //! # Invariants
 //!
-//! 1. No two jobs get the same id. An id consists of the number of the worker queue, and of the number of
-//!    jobs that came into that queue before. So the places in a queue rise from front to back, even after a
-//!    job was taken from the middle.
+//! 1. No two jobs get the same id. An id consists of the number of the worker queue and of a *place*, the
+//!    number of jobs that came into that queue before. So the places in a queue rise from front to back, even
+//!    after a job was taken from the middle.
 //! 2. A queued job is in one queue. A stolen job is in `taken` of the worker queue from which it was stolen,
 //!    until it has ended.
 //! 3. A follower that finds no piece leaves its waker under the same lock. All followers are woken when a job
@@ -52,8 +52,8 @@ use crate::task::{Task, TaskLabel};
 const ENOUGH: usize = 3;
 /// The number of pieces between two readings of the clock.
 const ROUND: u32 = 64;
-/// Pieces that take less than this time are fine. To lock the queue for each would be a large part of their
-/// time.
+/// Pieces that take less than this time are fine. To lock the queue for each piece would take a large part of
+/// the time.
 const FINE: Duration = Duration::from_nanos(400);
 /// Pieces that take more than this time are coarse. Between [`FINE`] and [`COARSE`], the gear does not
 /// change.
@@ -83,8 +83,7 @@ pub(super) struct QueueEntry {
 }
 
 impl QueueEntry {
-    /// Returns the task, so that any thread can run it. The task keeps the token that was current at the
-    /// fork.
+    /// Returns the task, if the entry is one. The task keeps the token that was current at the fork.
     pub(super) fn into_task(self) -> Option<Task> {
         match self.job {
             QueuedJob::Task(task) => Some(of_context(task, self.context)),
@@ -210,7 +209,7 @@ impl WorkerQueue {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Returns whether there is a job in the queue. This takes the lock. So the thread that announces a later
+    /// Returns whether there is a job in the queue. Takes the lock, so that the thread that announces a later
     /// job sees everything that the calling thread did before.
     pub(super) fn has_jobs(&self) -> bool {
         !self.state.lock().queue.is_empty()
@@ -276,8 +275,7 @@ impl WorkerQueue {
         entry
     }
 
-    /// Takes the next job for an owner that runs no job. With `oldest_first` this is the oldest job,
-    /// otherwise the youngest.
+    /// Takes the owner's next job: with `oldest_first` the oldest job, otherwise the youngest.
     pub(super) fn take_own(&self, oldest_first: bool) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if oldest_first { state.queue.pop_front() } else { state.queue.pop_back() };
