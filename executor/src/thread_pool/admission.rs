@@ -13,8 +13,8 @@
 //!
 //! # Invariants
 //!
-//! 1. The decision to accept a task and the acceptance happen under one lock. That is the lock of the state
-//!    or, on the short way, the lock of the inbox. The inbox is open only while there is nothing to decide.
+//! 1. A submitter decides to accept a task, and puts it in, under one lock: that of the state or, on the
+//!    short way, that of the inbox. The inbox is open only while there is nothing to decide.
 //! 2. While a task waits, there is a live worker. So no task is queued before the first worker has begun or
 //!    after the last has left.
 //! 3. A refused task goes back to its submitter unchanged. Only a user's queue that panics can lose a task.
@@ -56,7 +56,7 @@ impl PoolShared {
         }
     }
 
-    /// Notes the pool in a task that is about to wait, so that a canceller can tell the pool.
+    /// Notes this pool in a task that is about to wait, so that a canceller can tell the pool.
     #[inline]
     fn enter(&self, task: &Task) {
         if !task.enter_queue(self.registration.id()) {
@@ -67,8 +67,8 @@ impl PoolShared {
     // ANCHOR: admit
     /// Decides about a task under the lock of the state: the long way into the pool.
     ///
-    /// The order is: a thread below core size, a place in the queue, a thread below maximum size. With
-    /// `threads_first`, the queue comes last.
+    /// The task gets, if possible: a thread below core size, a place in the queue, or a thread below maximum
+    /// size. With `threads_first`, the queue comes last.
     fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
@@ -83,9 +83,8 @@ impl PoolShared {
                 return self.give_a_thread(state, task);
             }
             if state.live == 0 {
-                // All threads of the pool have been ordered, but no thread has started. If no thread starts,
-                // a task in the queue would be stranded. So the submitter waits until a thread has started or
-                // will not start.
+                // Threads were ordered, but no thread has started. Perhaps no thread ever starts and takes a
+                // task from the queue. So the submitter waits until a thread has started or will not start.
                 if is_starting_a_worker(self) {
                     drop(state); // this thread would wait for itself
                     return Err(RejectedExecution {
@@ -122,7 +121,7 @@ impl PoolShared {
     // ANCHOR_END: admit
 
     /// Puts a task into the queue if the queue accepts it, and makes sure that a worker takes it. The error
-    /// is `None` if the queue panics and has lost the task.
+    /// is `None` if the queue panics and loses the task.
     fn enqueue(&self, state: &mut MutexGuard<'_, PoolData>, task: Task) -> Result<(), Option<Task>> {
         self.inbox.close(state);
         let id = task.id();
@@ -151,7 +150,7 @@ impl PoolShared {
         result
     }
 
-    /// Starts a worker for a task. If the factory fails, the task is left to the workers that exist.
+    /// Starts a worker for a task. If the factory fails, the existing workers get the task.
     fn give_a_thread(
         self: &Arc<Self>,
         mut state: MutexGuard<'_, PoolData>,
@@ -160,10 +159,11 @@ impl PoolShared {
         let id = task.id();
         state.first_tasks.push_back(task);
         // The error is from the user's factory, so its drop can call user code. It is declared before the
-        // guard of the lock, and so is dropped after it.
+        // guard of the lock, so that it is dropped after the release.
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
         let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
-        // Use the workers that exist, or wait for workers that other submitters have ordered.
+        // The factory has failed: use the existing workers, or wait for those that other submitters have
+        // ordered.
         let may_wait = !is_starting_a_worker(self);
         while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
             state = self.started.wait(state);
@@ -210,7 +210,7 @@ impl Refuser for Arc<PoolShared> {
         });
     }
 
-    /// Takes a task out as a worker does, but counts the claim as one of a thread without a worker slot.
+    /// Takes a task out as a worker does, but notes the claim without a worker slot.
     fn take_next(&self) -> Option<Task> {
         let mut cancelled = Vec::new(); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();

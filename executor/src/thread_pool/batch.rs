@@ -1,9 +1,9 @@
 //! The batch, from which workers claim tasks without the lock of the state, and the worker slots.
 //!
-//! If each worker took the lock of the state for each task, the workers would contend for it. So a worker
-//! that finds no task makes a piece of the inbox a batch, in one step. Every worker claims tasks from this
-//! batch, one at a time. A claim is one addition to a counter; the counter's old value is the place of the
-//! task. So no two workers get the same place.
+//! If each worker took the lock of the state for each task, the workers would contend for this lock. So a
+//! worker that finds no task makes a *batch* of many tasks from the inbox, in one step. All workers claim
+//! tasks from this batch, one at a time. A claim is one addition to a counter; the counter's old value is the
+//! place of the task. So no two workers get the same place.
 //!
 //! ```text
 //!    submitter ──▶ inbox ──a piece, when the batch is used up────▶ batch ─one by one─▶ workers
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A worker never holds a task that it has not begun. A private batch for each worker would be faster, but
-//! wrong: a task could wait for another task in the batch of the same worker, and neither would ever end.
+//! wrong: if a task waited for another task in the batch of its own worker, neither would ever end.
 //!
 //! # Stopping the claims
 //!
@@ -24,13 +24,13 @@
 //! # Worker slots
 //!
 //! Each worker has a *worker slot*. Only that worker writes to the slot: it counts the tasks that it has
-//! claimed, begun and completed. With one common count, the workers would contend for its cache line with
-//! each task. A thread that wants the counts adds up the worker slots, under the lock of the state and while
-//! the batch is frozen. Meanwhile no task begins. Tasks can end, but each end is counted in one step. So the
-//! sum was true at some moment during the addition.
+//! claimed, begun and completed. If all workers wrote to one count, they would contend for its cache line. A
+//! thread that wants the counts adds up the worker slots, under the lock of the state and while the batch is
+//! frozen. Meanwhile no task begins, and each task that ends is counted in one step. So the sum was true at
+//! some moment during the addition.
 //!
-//! A claim takes effect when the counter moves. A moment later the worker notes the claim in its worker slot.
-//! So a thread that freezes the batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
+//! A worker notes a claim in its slot a moment after it has moved the counter. So a thread that freezes the
+//! batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
 //!
 //! # Without a lock
 //!
@@ -40,8 +40,8 @@
 //!
 //! # Invariants
 //!
-//! 1. While a worker refers to a batch, only the counter and the contents of the places change. So a batch is
-//!    filled again only when the pool has the only reference.
+//! 1. A batch is filled again only when no worker refers to it. Before that, only the counter and the
+//!    contents of the places change.
 //! 2. A batch is made only when the batch before it is used up. It gets all tasks of the queue or, if the
 //!    queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use, and
 //!    tasks start in the order of submission.
@@ -90,21 +90,21 @@ pub(super) struct Batch {
     slots: Vec<TaskSlot>,
 }
 
-/// The counter that all workers write. Data that they only read is in other cache lines.
+/// The counter that all workers write. Data that the workers only read is in other cache lines.
 #[derive(Default)]
 #[repr(align(128))]
 struct Counter(AtomicUsize);
 
-/// The counter of a frozen batch. Each worker that tries to claim adds one to the counter. The value is far
-/// below the maximum, so these additions do not overflow.
+/// The counter of a frozen batch. A worker that tries to claim still adds one to the counter, so the value is
+/// far below the maximum: these additions do not overflow.
 const FROZEN: usize = usize::MAX / 2;
 
 impl Batch {
     /// Claims the next task. `None` if the batch is used up or frozen; then the caller looks at the state.
     ///
-    /// All operations on the counter are sequentially consistent, because of the flag of the waiting
-    /// submitters. A worker writes the counter and then reads the flag. A submitter writes the flag and then
-    /// reads the counter.
+    /// All operations on the counter are sequentially consistent, because of the flag `submitter_waits`: a
+    /// worker writes the counter and then reads the flag, and a submitter writes the flag and then reads the
+    /// counter.
     #[inline]
     pub(super) fn claim(&self) -> Option<Task> {
         let place = self.next.0.fetch_add(1, Ordering::SeqCst);
@@ -138,16 +138,15 @@ impl Batch {
 #[derive(Default)]
 pub(super) struct Batches {
     current: Arc<Batch>,
-    /// Batches that are used up. The pool fills such a batch again when no worker refers to it. So a busy
-    /// pool allocates no memory.
+    /// Batches that are used up. The pool fills them again, so that a busy pool allocates no memory.
     spent: Vec<Arc<Batch>>,
     /// How many tasks were claimed from batches before the current one.
     claimed_before: u64,
 }
 
 impl Batches {
-    /// Returns how many tasks wait in the batch. A claim lowers the number at any time; only the holder of
-    /// the state's lock raises it.
+    /// Returns how many tasks wait in the batch. Claims lower the number at any time; only a thread that
+    /// holds the state's lock raises it.
     pub(super) fn remaining(&self) -> usize {
         self.current.remaining()
     }
@@ -290,16 +289,16 @@ impl PoolWorker for WorkerSlot {
     }
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
-        // Relaxed, since only this thread writes the id. The slot has another id if the strand runs on top of
-        // a task that waits.
+        // Relaxed, since only this thread writes the id. The ids differ if the strand runs on top of a task
+        // that waits.
         if self.task.load(Ordering::Relaxed) == strand.number() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }
     }
 }
 
-/// Adds one to a counter that only this thread writes. So a load and a store are enough; an atomic addition
-/// would take longer.
+/// Adds one to a counter that only this thread writes. So a load and a store are enough, and take less time
+/// than an atomic addition.
 #[inline]
 fn add_one(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Release);

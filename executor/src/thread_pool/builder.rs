@@ -19,13 +19,14 @@ use crate::waiting::starvation::OnStarvation;
 ///
 /// # Sizes and queue
 ///
-/// For a new task, the first rule that applies decides:
+/// For a new task, the pool takes the first of these rules that applies:
 ///
-/// 1. fewer threads than [`core_threads`](Self::core_threads): a new thread starts with the task, even if
-///    other threads are idle;
-/// 2. the [`queue`](Self::queue) accepts it;
-/// 3. fewer threads than [`maximum_threads`](Self::maximum_threads): a new thread starts with the task;
-/// 4. the [saturation policy](Self::rejection_handler) decides.
+/// 1. the pool has fewer threads than [`core_threads`](Self::core_threads): a new thread starts with the
+///    task, even if other threads are idle;
+/// 2. the [`queue`](Self::queue) accepts the task: it waits there;
+/// 3. the pool has fewer threads than [`maximum_threads`](Self::maximum_threads): a new thread starts with
+///    the task;
+/// 4. the [saturation policy](Self::rejection_handler) decides about the task.
 ///
 /// So a pool with an unbounded queue never has more threads than its core size, and the maximum size matters
 /// only with a queue that can be full. [`threads_first`](Self::threads_first) swaps rules 2 and 3. Threads
@@ -110,8 +111,8 @@ impl ThreadPoolBuilder {
         self.core_threads(threads).maximum_threads(threads)
     }
 
-    /// Sets how long a thread above the core size may be idle before it ends. Default: 60 s. With a time too
-    /// long for the clock, such threads never end.
+    /// Sets how long a thread above the core size may be idle before it ends. Default: 60 s. If the time is
+    /// too long for the clock, such threads never end.
     #[doc(alias = "keepAliveTime")]
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
@@ -206,13 +207,13 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Makes the pool's root token a child of `token`, so a cancel of `token` stops the pool. Default: no
+    /// Makes a cancel of `token` stop the pool: the pool's root token becomes a child of `token`. Default: no
     /// parent.
     ///
-    /// The tokens of all tasks of the pool are below `token`, so the running tasks see the request and its
-    /// [reason](CancelToken::reason) at once. Then a callback of the token stops the pool like
-    /// [`shutdown_now`](crate::ExecutorService::shutdown_now). It drops the tasks that have not begun, so
-    /// their handles complete as cancelled. (A task that a thread takes in between begins with a cancelled
+    /// A cancel of `token` also cancels the tokens of all tasks of the pool, so the running tasks see the
+    /// request and its [reason](CancelToken::reason) at once. Then a callback of the token stops the pool, as
+    /// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, and drops the tasks that have not begun.
+    /// So their handles complete as cancelled. (A task that a thread takes in between begins with a cancelled
     /// token.) The pool accepts no more tasks, and is terminated when the running tasks have ended. The token
     /// and the pool can be dropped in any order. A shutdown of the pool does not cancel the token.
     ///
@@ -234,8 +235,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets what the pool does about a wait that could never end: a task waits for a task in the queue, and
-    /// all threads wait. Default: [`OnStarvation::Report`], an error.
+    /// Sets what the pool does about a wait that could never end: all threads wait, directly or through other
+    /// tasks, for tasks in the queue. Default: [`OnStarvation::Report`], an error.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -1,10 +1,9 @@
 //! Tasks that are cancelled while they wait.
 //!
-//! A task that is cancelled through its handle gives up its closure at once, wherever it is. An empty task
-//! stays in the queue; it is called a *tombstone*. A tombstone is not run. It must not count as a waiting
-//! task, and must not take another task's room. A search of the queue for each cancel would take time in
-//! proportion to the queue's length. So tombstones stay in the queue and are counted, and many are cleared
-//! out at once.
+//! A task that is cancelled through its handle drops its closure at once. The empty task, a *tombstone*,
+//! stays in the queue, because a search of the queue for each cancel would take time in proportion to the
+//! queue's length. The pool does not run a tombstone. A tombstone must not count as a waiting task, and must
+//! not take another task's room. So the pool counts the tombstones, and clears out many of them at once.
 //!
 //! # The life of a tombstone
 //!
@@ -18,14 +17,14 @@
 //! [`made`]: crate::task::tombstones::Tombstones::made
 //! [`has_left`]: crate::task::tombstones::Tombstones::has_left
 //!
-//! Tombstones are cleared out when a task finds no room, when half of the queue are tombstones, and by
-//! [`purge`](ThreadPoolExecutor::purge). Workers drop a tombstone whenever they take one.
+//! The pool clears out the tombstones when a task finds no room, when half of the queue are tombstones, and
+//! in [`purge`](ThreadPoolExecutor::purge). A worker that takes a tombstone drops it.
 //!
 //! # Invariants
 //!
-//! 1. Each tombstone is added once, by its canceller or by its submitter, and subtracted once. A canceller
-//!    adds one after it has cancelled the task. Perhaps another thread takes the task out, and subtracts one,
-//!    before that. So the count can be below zero for a moment; it is exact while no cancel is under way.
+//! 1. Each tombstone is added to the count once and subtracted once. A canceller first cancels the task and
+//!    then adds one. In between, another thread perhaps takes the task out and subtracts one. So the count
+//!    can be below zero for a moment; it is exact while no cancel is under way.
 //! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;
@@ -37,15 +36,15 @@ use crate::task::Task;
 use crate::waiting::queue_owner::{QueueOwner, ServedBy};
 
 impl ThreadPoolExecutor {
-    /// Takes a waiting task out of the queue. `None` if the task is not there: it runs, has ended, was
-    /// cancelled, or was never submitted to this pool. The caller can still run the task. If the caller drops
-    /// the task, its handle is cancelled.
+    /// Takes a waiting task out of the queue. Returns `None` if the task is not in the queue: it runs, has
+    /// ended, was cancelled, or was never submitted to this pool. The caller can run the task. If the caller
+    /// drops it, its handle is cancelled.
     pub fn remove(&self, id: TaskId) -> Option<Task> {
         self.shared.remove(id).map(Task::handed_out)
     }
 
-    /// Clears out the remains of tasks that were cancelled while they waited. The pool also does that by
-    /// itself, sooner or later, and its counts leave these tasks out. A call frees their memory now.
+    /// Clears out the remains of tasks that were cancelled while they waited. The pool also does this by
+    /// itself, sooner or later, and its counts never include these tasks. A call frees their memory now.
     pub fn purge(&self) {
         self.shared.purge(self.shared.state.lock());
     }
@@ -107,9 +106,8 @@ impl QueueOwner for PoolShared {
         let state = self.state.lock();
         self.tombstones.made();
         self.wake_submitter(&state);
-        // A tombstone is small. But without this step, a tombstone that no worker reaches would stay for
-        // good. The queue is searched only when half of it are tombstones, so the time for each tombstone is
-        // constant.
+        // Without this step, tombstones that no worker reaches would pile up. The queue is searched only when
+        // half of it are tombstones, so the time for each tombstone is constant.
         if self.tombstones.are_many(|| self.inbox.waiting(&state)) {
             self.purge(state);
         }

@@ -6,23 +6,23 @@
 //! | `shutdown_now` | come back to the caller | are asked to stop | after their task |
 //! | a cancel of the token to which the pool belongs | are dropped | are asked to stop | after their task |
 //!
-//! The pool waits for its threads, and the last one of them ends the pool. It finds that no other thread is
-//! left, and ends the pool, under one lock. Usually this thread is the last worker. It can also be a
-//! submitter whose factory failed, or the caller of `shutdown` if there is no worker. That thread calls the
-//! `terminated` hook, outside the lock, and then wakes all threads that wait for the end.
+//! After a shutdown, the last thread ends the pool: under one lock it finds that no other thread is left, and
+//! changes the phase. Usually this is the last worker. It can also be a submitter whose factory failed, or
+//! the caller of `shutdown` if there is no worker. This thread then calls the `terminated` hook, outside the
+//! lock, and wakes all threads that wait for the end.
 //!
 //! # A thread that the pool waits for must not wait for the pool
 //!
-//! A task that closes its own pool would wait for itself, and so would a thread factory or a hook. So each
-//! thread notes which pools wait for it, and why, as a [`Role`]. On such a thread, a wait for the end of the
-//! pool returns at once. If the pool's own thread factory submits a task, and this submission would wait for
-//! the thread that the factory must start, the task is refused.
+//! A task, a hook or a thread factory that closes its own pool would wait for itself. So each thread notes
+//! which pools wait for it, and why, as a [`Role`]. On such a thread, a wait for the end of the pool returns
+//! at once. If the pool's own thread factory submits a task, and would have to wait for the thread that it
+//! must start itself, the pool refuses the task.
 //!
 //! # Invariants
 //!
 //! 1. A pool ends once: the thread that ends it moves the phase to `Tidying` before it releases the lock.
 //! 2. When a pool ends, it has no worker, no first task, and no task that a thread is dropping. No task comes
-//!    after that, since the inbox was closed together with the change of the phase.
+//!    later, since the shutdown has closed the inbox and changed the phase under one lock.
 
 use super::ThreadPoolExecutor;
 use super::queue::FifoQueue;
@@ -138,7 +138,7 @@ impl PoolShared {
         self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
         let mut cancelled = Vec::new();
-        // After a panic of the queue, pops again, at most as many times as the queue can still have tasks.
+        // If the queue panics, the loop goes on, but for at most as many panics as there were tasks.
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
@@ -169,8 +169,8 @@ impl PoolShared {
             return;
         }
         state.phase = PoolState::Tidying; // so that only one thread ends the pool
-        // Only a user's own queue can still have tasks, namely tasks that it did not give out. Its drop
-        // cancels them.
+        // Only a user's own queue can still have tasks, if it did not give them out. Its drop cancels these
+        // tasks.
         let queue = std::mem::replace(&mut state.queue, Box::new(FifoQueue::unbounded()));
         drop(state);
         discard(queue);

@@ -9,20 +9,20 @@ use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 
 /// Starts the threads of a pool.
 ///
-/// Implement this trait to give threads properties that the pool does not set. Examples are a priority of the
-/// operating system, a scheduler's group, or thread-locals that are set before the first task.
-/// [`NamedThreads`] is enough for most pools.
+/// [`NamedThreads`] is enough for most pools. Implement this trait to give threads other properties: a
+/// priority of the operating system, for example, or thread-locals that are set before the first task.
 ///
-/// The submitter of a task calls the factory, outside all locks. The factory must not submit to its own pool:
-/// while that pool has no other thread, such a task is refused. If the factory panics or fails, the task that
-/// needed the thread is queued for the other workers. Without other workers, the task is refused. While the
-/// pool has other threads, it waits a millisecond before it calls a failed factory again. After each further
-/// failure this time doubles, up to a second.
+/// The submitter of a task calls the factory, outside all locks. The factory must not submit a task to its
+/// own pool: while that pool has no other thread, the pool refuses such a task. If the factory panics or
+/// fails, the task that needed the thread is queued for the other workers. Without other workers, the task is
+/// refused. While the pool has other threads, it waits a millisecond before it calls a failed factory again.
+/// After each further failure this time doubles, up to a second.
 ///
 /// # Blocking
 /// A factory may let another thread run the worker later, but not much later. While the pool has no other
 /// thread, a submitter whose task must be queued waits until the worker has begun or was dropped, or until
-/// the pool is shut down. Otherwise the pool could accept a task that no thread will ever run.
+/// the pool is shut down. If the submitter did not wait, the pool could accept a task that no thread will
+/// ever run.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
@@ -30,9 +30,8 @@ pub trait ThreadFactory: Send + Sync {
     /// The reason why the thread was not started. On failure, drop the worker; do not keep it or pass it on.
     fn start(&self, worker: Worker) -> io::Result<()>;
 
-    /// Returns a name for all its threads together, for reports that name the pool, such as a
-    /// [`Starvation`](crate::Starvation). A pool calls this once, when it gets the factory. The default is
-    /// `None`.
+    /// Returns the name by which reports, such as a [`Starvation`](crate::Starvation), call a pool of this
+    /// factory. A pool calls this method once, when it gets the factory. The default is `None`.
     fn name(&self) -> Option<&str> {
         None
     }
@@ -40,7 +39,7 @@ pub trait ThreadFactory: Send + Sync {
 
 /// The work of one thread of a pool. A [`ThreadFactory`] calls [`run`](Self::run) on the new thread.
 ///
-/// The drop of a worker that was not run tells the pool that this thread will not start.
+/// If a worker is dropped before it was run, the pool knows that this thread will not start.
 #[must_use = "the pool counts on it to be run or dropped"]
 pub struct Worker(Mutex<Option<WorkerBody>>); // the lock makes it `Sync`, so that an error can carry it
 
@@ -78,7 +77,7 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// The time for which a pool with other threads does not call a failed factory again: see [`ThreadFactory`].
+/// How long a pool with other threads waits before it calls a failed factory again: see [`ThreadFactory`].
 #[derive(Default)]
 pub(super) struct Backoff {
     failures: u32,
@@ -187,8 +186,7 @@ impl ThreadFactory for NamedThreads {
     }
 }
 
-/// Counts a thread as alive, from the thread's order until this value is dropped. Logs the thread's beginning
-/// and end.
+/// Counts a thread as alive until this value is dropped. Logs the thread's beginning and end.
 struct AliveThread {
     thread: String,
     alive: Arc<AtomicUsize>,
@@ -216,7 +214,7 @@ impl Drop for AliveThread {
     }
 }
 
-/// Events about threads. Subscribers run outside all locks, on the thread itself or on that of the submitter.
+/// Events about threads. Subscribers run outside all locks, on the new thread or on the submitter's thread.
 #[cfg(feature = "tracing")]
 mod events {
     use std::io;

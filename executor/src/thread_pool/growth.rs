@@ -1,12 +1,12 @@
 //! The start of workers, and what happens if a worker does not start.
 //!
-//! The thread factory is user code and is called without the lock. So the order of events is open: the worker
-//! may begin before the factory returns, or later, or never.
+//! The thread factory is user code, so the pool calls it without the lock. The worker may begin before the
+//! factory returns, or later, or never.
 //!
 //! # From the order to the first task
 //!
-//! 1. A submitter counts the worker as *starting*, puts its task among the `first_tasks`, counts itself as
-//!    `in_factory`, and releases the lock.
+//! 1. A submitter counts a new worker as *starting* and itself as `in_factory`, puts its task among the
+//!    `first_tasks`, and releases the lock.
 //! 2. It calls the factory with a [`Worker`], which the factory must run on a new thread.
 //! 3. The worker begins: it counts as *live* and takes its first task, unless another worker has taken that
 //!    task.
@@ -20,8 +20,9 @@
 //! # Invariants
 //!
 //! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
-//!    `in_factory`. Without any of them, the task is dropped.
-//! 2. A submitter takes its task back and stops counting as `in_factory` in one step.
+//!    `in_factory`. If there is none of them any more, the task is dropped.
+//! 2. A submitter whose factory call has failed stops counting as `in_factory` and takes its task back in one
+//!    step.
 //! 3. While there are other threads, a factory that has failed is not called again before its
 //!    [`Backoff`](super::factory::Backoff) is over.
 
@@ -39,8 +40,8 @@ use crate::panics::{contain, discard};
 use crate::sync::{Arc, MutexGuard};
 
 impl ThreadPoolExecutor {
-    /// Starts a thread that waits for tasks, if there are fewer threads than the core size. True if it has
-    /// started one.
+    /// Starts a thread that waits for tasks, if there are fewer threads than the core size. Returns true if
+    /// it has ordered a thread.
     pub fn prestart_core_thread(&self) -> bool {
         let state = self.shared.state.lock();
         let is_below_core = state.workers() < state.settings.core;
@@ -58,8 +59,8 @@ impl ThreadPoolExecutor {
 impl PoolShared {
     /// Calls the factory outside the lock, to start a thread for a first task, or without a task.
     ///
-    /// After a failure the caller holds the lock again, and no longer counts as `in_factory`. It must take
-    /// its task back before it releases the lock: otherwise another thread could drop the task as stranded.
+    /// After a failure the caller holds the lock again, and no longer counts as `in_factory`. The caller must
+    /// take its task back before it releases the lock: otherwise another thread could drop the task.
     pub(super) fn order_worker<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'_, PoolData>,
@@ -113,9 +114,8 @@ impl PoolShared {
     }
 
     /// Drops the first tasks if no thread will take them, and then ends the pool if it was shut down and has
-    /// no worker left. Usually a submitter whose factory fails takes its task back. But if the factory
-    /// returns `Ok` and the worker is dropped later, no submitter is left that could take it back. The pool
-    /// does not end before the tasks are dropped.
+    /// no worker left. If the factory returns `Ok` and the worker is dropped later, the submitter has gone
+    /// and cannot take its task back. The pool does not end before the tasks are dropped.
     pub(super) fn see_to_stranded<'a>(&'a self, mut state: MutexGuard<'a, PoolData>) {
         let nobody_comes = state.workers() == 0 && state.in_factory == 0;
         if nobody_comes && !state.first_tasks.is_empty() {

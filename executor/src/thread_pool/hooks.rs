@@ -3,9 +3,9 @@
 use crate::ids::TaskId;
 use crate::task::outcome::Outcome;
 
-/// The description of a task that a hook gets. For a [`SerialExecutor`](crate::SerialExecutor) or a stripe it
-/// describes the drain task, which runs the tasks of the strand one after the other. The drain task has an id
-/// of its own and no name, and always completes.
+/// The description of a task that a hook gets. The tasks of a [`SerialExecutor`](crate::SerialExecutor) or a
+/// stripe have no hooks of their own: one *drain task* runs them one after the other, and a hook gets its
+/// description. The drain task has an id of its own and no name, and always completes.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct TaskInfo<'a> {
@@ -17,8 +17,8 @@ pub struct TaskInfo<'a> {
 
 /// User code that a pool calls around each task, on the thread that runs the task.
 ///
-/// Use it for logging, timing and statistics, and to set up and clean up the thread on which tasks run. The
-/// default of each method does nothing.
+/// Use it for logging, timing and statistics, or to prepare and clean up the threads. By default each method
+/// does nothing.
 ///
 /// Hooks run outside all locks. The pool catches a panic in a hook, and passes it to the [panic
 /// handler](crate::panics). The task still runs, its outcome stays the same, and no thread is lost.
@@ -30,8 +30,8 @@ pub trait Hooks: Send + Sync {
         let _ = task;
     }
 
-    /// Called when the task's body has ended. Threads that wait for the result are told afterwards, so they
-    /// see the effects of this method.
+    /// Called when the task's body has ended, before the threads that wait for the result are woken. So these
+    /// threads see the effects of this method.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let _ = (task, outcome);
     }
@@ -39,8 +39,8 @@ pub trait Hooks: Send + Sync {
     /// Called on a worker thread that has begun and has not taken a task yet.
     fn worker_started(&self) {}
 
-    /// Called on a worker thread that is about to end. The pool no longer counts it, so perhaps the pool is
-    /// terminated by then.
+    /// Called on a worker thread that is about to end. The pool no longer counts this thread, so perhaps the
+    /// pool is terminated already.
     fn worker_ended(&self) {}
 
     /// Called once, when the pool has run its last task and all its threads have left, except perhaps the

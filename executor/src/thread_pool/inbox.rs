@@ -1,24 +1,25 @@
 //! The inbox, in which submitters leave tasks while no worker must be woken.
 //!
 //! If each submission took the lock of the state, submitters and workers would contend for that lock with
-//! each task. Most of the time there is nothing to decide: the pool is running and has its threads, no worker
-//! must be woken, and the queue has room. Then a submitter leaves its task in the inbox, which has a lock of
-//! its own. A worker that finds no other task makes a batch of the oldest tasks here, in one step. Only a
-//! pool with a [`FifoQueue`](crate::FifoQueue) uses its inbox, since only with it the order stays the same.
+//! each task. Most of the time a submitter has nothing to decide: the pool is running and has its threads, no
+//! worker must be woken, and the queue has room. Then the submitter leaves its task in the inbox, which has a
+//! lock of its own. A worker that finds no other task makes a *batch* of the oldest tasks in the inbox, in
+//! one step. The inbox keeps the order of submission, so only a pool with a [`FifoQueue`](crate::FifoQueue)
+//! uses it.
 //!
 //! # Pieces
 //!
 //! The inbox consists of pieces of [`PIECE`] tasks, and a batch is made of one piece. If a batch were made of
-//! all tasks at once, workers would claim from one long list while another long list grows beside it. That
-//! would take twice the memory, and the caches would hold none of it. A piece that was used up is soon filled
-//! again.
+//! all tasks at once, workers would claim from one long list while another long list grew beside it. The two
+//! lists would take twice the memory, and would not fit into the caches. A few pieces fit, since submitters
+//! soon fill a used-up piece again.
 //!
 //! # Open and closed
 //!
-//! The inbox is open while it has `room`. A submitter that came the long way opens the inbox if the next
-//! submitter will have nothing to decide. The submitter also puts its own task into the inbox, so that the
-//! queue has only reclaimed tasks. A worker that searches also opens the inbox. A thread closes the inbox,
-//! under the lock of the state, when there is something to decide:
+//! The inbox is open while it has `room`. A submitter that finds the inbox closed must take the lock of the
+//! state: this is the *long way*. It puts its task into the inbox, too, and opens the inbox if the next
+//! submitter will have nothing to decide. A worker that searches also opens the inbox. A thread closes the
+//! inbox, under the lock of the state, when there is something to decide:
 //!
 //! | closed by | because the next submitter must |
 //! |---|---|
@@ -31,9 +32,9 @@
 //!
 //! 1. A thread takes the lock of the state before the lock of the inbox. A thread that opens, closes or
 //!    empties the inbox holds both locks.
-//! 2. While the inbox is open, three things are true. The pool is running. The pool has all threads that it
-//!    starts before it puts tasks into the queue. And no worker sleeps, unless another worker is searching.
-//!    Before a worker sleeps, it looks into the inbox and closes it.
+//! 2. While the inbox is open, the pool is running and has all threads that it starts before it queues tasks,
+//!    and no worker sleeps, unless another worker is searching. Before a worker sleeps, it closes the inbox
+//!    and makes sure that no task is in it.
 //! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
 //! 4. The inbox never has more room than the queue would have if it held all waiting tasks.
 
@@ -49,14 +50,14 @@ use crate::task::Task;
 
 #[repr(align(128))] // so that submitters do not write to cache lines that workers read for each task
 pub(super) struct Inbox {
-    /// Whether the queue is first in, first out, so that tasks can go through the inbox and the batch.
+    /// Whether the queue is a `FifoQueue`, so that tasks can go through the inbox and the batch.
     in_use: bool,
     tray: Mutex<InboxState>,
 }
 
-/// The number of tasks in a piece. The number is so high that making a batch takes almost no time per task,
-/// and so low that a piece stays in the caches. Under a model checker, a few tasks are already more than one
-/// piece.
+/// The number of tasks in a piece. It is so high that making a batch takes almost no time per task, and so
+/// low that a piece stays in the caches. It is lower under a model checker, so that a few tasks fill more
+/// than one piece.
 const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 512 };
 
 /// The tasks in the inbox, in the order in which they came.
@@ -96,7 +97,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// Puts in a task that came the long way.
+    /// Puts in a task of a submitter that holds the lock of the state.
     pub(super) fn push(&self, task: Task) {
         self.tray.lock().push(task);
     }
@@ -129,7 +130,7 @@ impl Inbox {
     }
 
     /// Returns how many tasks are in the queue, the batch and the inbox. No task comes in during the
-    /// addition, so the sum was right when the batch was read.
+    /// addition, so the sum was right at the moment when the batch was read.
     pub(super) fn waiting(&self, state: &PoolData) -> usize {
         let tray = self.tray.lock();
         tray.len() + state.unclaimed()
@@ -205,8 +206,8 @@ impl InboxState {
         }
     }
 
-    /// Puts all waiting tasks into the queue: the rest of the batch before the queued tasks, the tasks of the
-    /// inbox behind them.
+    /// Puts all waiting tasks into the queue: the rest of the batch before the queued tasks, and the tasks of
+    /// the inbox behind the queued tasks.
     pub(super) fn reclaim(&mut self, state: &mut PoolData) {
         if let Some(queue) = state.queue.as_fifo(Ours) {
             let here = self.full.drain(..).flatten().chain(self.slots.drain(..));

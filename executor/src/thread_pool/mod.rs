@@ -16,31 +16,31 @@
 //!
 //! # In this folder
 //!
-//! The list of modules below says what each file is about. The files stand in bottom-up order: each imports
-//! only from the files above it. Each file has the methods of [`ThreadPoolExecutor`] for its subject. Three
-//! files call methods of files further down. The setters in `settings` make `growth` start workers. A
-//! `worker` that unwinds makes `growth` start another worker. `worker` and `growth` tell `starving` that a
-//! worker has left or does not start.
+//! The list of modules below says what each file is about. Each file imports only from the files above it,
+//! and has the methods of [`ThreadPoolExecutor`] for its subject. Three files call methods of files further
+//! down: `settings` and `worker` make `growth` start workers, and `worker` and `growth` tell `starving` that
+//! a worker has left or does not start.
 //!
 //! # The life of a pool
 //!
-//! A pool is running until it is shut down. Then it runs all tasks that it has (shutting down) or only the
-//! tasks that have begun (stopping). When its last worker has left, the pool is terminated (see `state`).
+//! A pool is running until it is shut down. Then it still runs all tasks that it has (shutting down), or only
+//! lets the running tasks end (stopping). When its last worker has left, the pool is terminated (see
+//! `state`).
 //!
-//! A worker takes a task, runs it, takes the next task, and sleeps while there is none. It leaves in four
-//! cases. It has slept for the keep-alive time, and the pool can spare it. There are more workers than the
-//! maximum. The pool is shutting down, and no task waits. Or the pool is stopping. The last worker to leave
-//! ends the pool.
+//! A worker takes a task, runs it, takes the next task, and sleeps while there is none. It leaves if it has
+//! slept for the keep-alive time and the pool can spare it, if there are more workers than the maximum, if
+//! the pool is shutting down and no task waits, or if the pool is stopping. After a shutdown, the last worker
+//! to leave ends the pool.
 //!
 //! # The fast path
 //!
-//! While no worker must be woken, submitters do not need the state: they leave their tasks in the `inbox`.
-//! While there are tasks in the `batch`, workers do not need the state either. A worker claims a task by an
-//! addition to a counter. In its own worker slot it counts the tasks that it has begun and completed. So in a
-//! busy pool each submission takes one lock, that of the inbox, and the start of a task takes no lock. Only
-//! submitters and the worker that makes the next batch take the lock of the inbox. Only a pool with a
-//! [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task at the moment when
-//! a worker takes one.
+//! The state has one lock, for which all threads of a busy pool would contend. So while no worker must be
+//! woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
+//! claims a task by an addition to a counter. It counts the tasks that it has begun and completed in its own
+//! worker slot. So in a busy pool each submission takes one lock, that of the inbox, and the start of a task
+//! takes no lock. Only submitters and the worker that makes the next batch take the lock of the inbox. Only a
+//! pool with a [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task at the
+//! moment when a worker takes one.
 //!
 //! ```text
 //!                                      ┌──▶ worker ─┐  claims, begins, counts in its worker slot
@@ -51,11 +51,12 @@
 //!
 //! # Invariants
 //!
-//! 1. Everything that changes together is in `PoolData`, behind one lock. The inbox, the claims and the
-//!    worker slots change without that lock. A thread that must see them all at one moment also locks the
-//!    inbox and freezes the batch.
+//! 1. Fields that change together are in `PoolData`, the state, behind one lock. The inbox, the claims and
+//!    the worker slots change without that lock. A thread that must see all of them at one moment also locks
+//!    the inbox and freezes the batch.
 //! 2. While a task waits in queue, inbox or batch, there is a live worker. (`admission`, `worker`)
-//! 3. While such a task waits and a worker sleeps, another worker searches or will look. (`inbox`, `worker`)
+//! 3. While such a task waits and a worker sleeps, another worker searches for a task or will do so.
+//!    (`inbox`, `worker`)
 //! 4. Once the phase has left `Running`, nothing enters the queue, the inbox or the batch. (`ending`)
 //! 5. No user code (a task, hook, factory, handler or callback, or the `Drop` of one) runs while the state is
 //!    locked. There are two exceptions: a comparator, and a user's own queue.
@@ -120,12 +121,12 @@ use shared::PoolShared;
 /// # What bounds it
 ///
 /// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. Both steps
-/// are short. But all threads of the pool share this lock and this counter, so more threads do not make these
-/// steps faster. On a machine with two cores, one thread alone submitted a task in 23 ns, and a worker alone
-/// took and ended an empty task in 31 ns. Two submitters at once took 74 ns for each task, and two workers 47
-/// ns. Most of that time went into the cache line that both threads write. So, by Amdahl's law, one pool can
-/// take in at most some 14 million tasks a second and run at most some 21 million, with any number of
-/// processors. `cargo run --release --bin pools -- gate` in `bench/` measures both on your machine.
+/// are short. But only one thread at a time can do such a step, so more threads do not make the pool faster.
+/// On a machine with two cores, one thread alone submitted a task in 23 ns, and a worker alone took and ended
+/// an empty task in 31 ns. Two submitters at once took 74 ns for each task, and two workers 47 ns. Most of
+/// that time went into the cache line that both threads write. So, by Amdahl's law, one pool can take in at
+/// most some 14 million tasks a second and run at most some 21 million, with any number of processors. `cargo
+/// run --release --bin pools -- gate` in `bench/` measures both on your machine.
 ///
 /// So one pool keeps at most some 14 processors busy with tasks of 1 µs, and some 140 with tasks of 10 µs. A
 /// program that comes near that limit has two ways out:
@@ -137,16 +138,16 @@ use shared::PoolShared;
 ///   its own counter. The order of submission is then kept only within each pool, and an idle thread of one
 ///   pool does not help another.
 ///
-/// It does not help to have more submitters than processors, or more workers than processors: they only wait
-/// for the same lock.
+/// More submitters or workers than processors do not help: they only wait for the same lock.
 ///
 /// # Sharing and dropping
 ///
 /// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). The drop of a pool is a
 /// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless its builder was given another
 /// [`DropPolicy`]. The pool accepts nothing more, and the drop **blocks until every accepted task is done**.
-/// In two cases the pool shuts down and the drop does not wait. If one of the pool's own tasks drops the
-/// pool, a wait would be a deadlock. If a thread that unwinds drops the pool, its panic could be lost.
+/// In two cases the pool shuts down and the drop does not wait: if one of the pool's own tasks drops the
+/// pool, because the wait would be a deadlock; and if a thread drops the pool while it unwinds, because the
+/// thread's panic could be lost.
 pub struct ThreadPoolExecutor {
     shared: Arc<PoolShared>,
     on_drop: DropPolicy,
@@ -161,9 +162,9 @@ impl ThreadPoolExecutor {
     /// Makes a pool of `threads` threads with a queue **without a bound**: while tasks arrive faster than the
     /// threads complete them, the queue grows until the memory is used up.
     ///
-    /// No thread exists before the first task. Each of the first `threads` tasks starts one, even if others
-    /// are idle. If the system gives no thread, the pool goes on with the threads that it has, and tries
-    /// again later, as [`ThreadFactory`] says. The task is refused only if the pool has no thread at all.
+    /// No thread exists before the first task. Each of the first `threads` tasks starts one, even if other
+    /// threads are idle. If the system refuses a thread, the pool goes on with the threads that it has, and
+    /// tries again later: see [`ThreadFactory`]. The task is refused only if the pool has no thread at all.
     ///
     /// # Panics
     /// If `threads` is zero.
@@ -206,8 +207,8 @@ impl ThreadPoolExecutor {
     }
 }
 
-// The pool catches the panics of users' hooks, handlers and factories at each call. So no panic leaves the
-// pool in a broken state that another thread could see.
+// The pool catches each panic of a user's hook, handler or factory. So no panic leaves the pool in a broken
+// state.
 impl UnwindSafe for ThreadPoolExecutor {}
 impl RefUnwindSafe for ThreadPoolExecutor {}
 

@@ -4,18 +4,18 @@
 //!
 //! # Tasks that rise
 //!
-//! The drain task of a [strand](crate::WorkQueue::raise) has the priority of the most urgent task in the
-//! strand. So the priority of a drain task can rise while the task waits, and then the task must move to
-//! another level. A search for the task would take time in proportion to the length of the queue, under the
-//! lock of the pool. So a task that can rise is kept *apart*, where the queue finds it by its id. A *mark*
-//! stands for the task in its level. When the task rises, it gets a new mark. The old mark stays in its
-//! level. Such a mark is *outdated*, and `pop` skips it.
+//! A strand waits in the queue as one [drain task](crate::WorkQueue::raise), with the priority of the most
+//! urgent task in the strand. This priority can rise while the drain task waits, and then the drain task must
+//! move to another level. A search for the task would take time in proportion to the length of the queue,
+//! under the lock of the pool. So the queue keeps a task that can rise *apart*, in a map by its id. In the
+//! level of its priority, a *mark* stands for the task. When the task rises, it gets a new mark in its new
+//! level. The old mark stays where it is, is *outdated*, and is skipped by `pop`.
 //!
 //! # Invariants
 //!
 //! 1. Each task that is kept apart has one mark with the task's number, in the level of the task's priority.
 //! 2. After each [`raise`](WorkQueue::raise) there are at most [`FEW`] more outdated marks than tasks that
-//!    lie apart.
+//!    are kept apart.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
@@ -28,13 +28,13 @@ use crate::task::Task;
 /// A queue that gives out the most important task first, and equally important tasks in the order of
 /// submission.
 ///
-/// By default a task's importance is its [priority](Task::priority). A task that never becomes the most
-/// important one never runs. Be careful with [`DiscardOldest`](crate::DiscardOldest): it drops the head of
-/// this queue, the *most important* task.
+/// By default a task's importance is its [priority](Task::priority). While more important tasks keep coming,
+/// a task does not run. Do not combine the queue with [`DiscardOldest`](crate::DiscardOldest), which would
+/// drop the *most important* task.
 ///
-/// The strand of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe waits here as one task, with the
-/// priority of the most urgent task in the strand. When a more urgent task joins the strand, the strand goes
-/// behind the other tasks of the new priority.
+/// The tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe wait here as one task, with the
+/// priority of the most urgent of them. When a more urgent task joins them, this one task goes behind the
+/// other tasks of the new priority.
 #[doc(alias = "PriorityBlockingQueue")]
 pub struct PriorityQueue {
     order: Order,
@@ -46,7 +46,7 @@ type Compare = dyn FnMut(&Task, &Task) -> Ordering + Send;
 
 enum Order {
     Natural(Levels),
-    /// Sorted, the most important at the front.
+    /// Sorted by the comparator, with the most important task at the front.
     By(VecDeque<Task>, Box<Compare>),
 }
 
@@ -68,7 +68,7 @@ enum LevelEntry {
     Mark(TaskId, u64),
 }
 
-/// The number of outdated marks that may stay: for so few, a search is not worth while.
+/// How many outdated marks may stay: it is not worth while to clear out so few.
 const FEW: usize = 32;
 
 impl Levels {
@@ -176,8 +176,8 @@ impl PriorityQueue {
     /// only if the comparator panics.
     ///
     /// Each insertion moves the tasks behind the new one. So for many thousands of tasks, a queue by priority
-    /// is better. The comparator sees the strand of a [`SerialExecutor`](crate::SerialExecutor) or of a
-    /// stripe as one task, with a priority, an id of its own and no name.
+    /// is better. The comparator sees the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe
+    /// as one task, with a priority, an id of its own and no name.
     pub fn by(compare: impl FnMut(&Task, &Task) -> Ordering + Send + 'static) -> Self {
         Self { order: Order::By(VecDeque::new(), Box::new(compare)), length: 0, capacity: None }
     }
@@ -204,7 +204,7 @@ fn raise_in(sorted: &mut VecDeque<Task>, compare: &mut Compare, id: TaskId, prio
     let Some(mut task) = sorted.remove(place) else { return };
     let priority_before = task.priority();
     task.set_priority(priority);
-    // All comparisons come before the first move.
+    // All comparisons come before the change: a comparator that panics moves no other task.
     let new_place = contain(|| {
         let mut is_in_order = |a: Option<&Task>, b: Option<&Task>| match (a, b) {
             (Some(a), Some(b)) => compare(a, b).is_ge(),
@@ -232,7 +232,7 @@ impl WorkQueue for PriorityQueue {
         match &mut self.order {
             Order::Natural(levels) => levels.push(task),
             Order::By(sorted, compare) => {
-                // All comparisons come before the first move: a comparator that panics changes nothing.
+                // All comparisons come before the change: a comparator that panics changes nothing.
                 match contain(|| sorted.partition_point(|other| compare(other, &task).is_ge())) {
                     Ok(place) => sorted.insert(place, task),
                     Err(panic) => {

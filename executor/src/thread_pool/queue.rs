@@ -1,8 +1,8 @@
 //! The queues of a pool, in which tasks wait.
 //!
-//! The queue decides the order in which tasks are run, and how many may wait. So the queue also decides when
-//! the pool grows, and when the pool is saturated. A pool starts threads beyond its core size only when its
-//! queue *refuses* a task. So a queue that never refuses a task never lets the pool grow.
+//! The queue decides the order in which tasks are run, and how many may wait. It also decides when the pool
+//! grows: a pool starts threads beyond its core size only when its queue *refuses* a task. So with a queue
+//! that never refuses a task, the pool never grows beyond its core size.
 //!
 //! | queue | order | refuses |
 //! |---|---|---|
@@ -15,7 +15,7 @@
 //!
 //! A pool calls its queue under its own lock. So a queue needs no lock of its own. A user's own queue or
 //! comparator must be short and must not call the pool. If a comparator panics, the new task is refused. If a
-//! user's own queue panics, the queue perhaps drops the task, and so cancels it. Each panic goes to the panic
+//! user's own queue panics, perhaps the task is dropped, and so cancelled. Each panic goes to the panic
 //! handler.
 
 use std::collections::VecDeque;
@@ -27,8 +27,8 @@ use crate::task::Task;
 /// A queue of tasks for a pool, see [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
 ///
 /// The pool calls its queue under its own lock, so methods take `&mut self`. They must be short, must not
-/// block, and must not call the pool, which would deadlock. A method that drops a task cancels the task, and
-/// the task's callbacks run at once. So the callbacks must not call the pool either.
+/// block, and must not call the pool, which would deadlock. If a method drops a task, the task is cancelled,
+/// and its callbacks run at once. So these callbacks must not call the pool either.
 #[doc(alias = "BlockingQueue")]
 pub trait WorkQueue: Send {
     /// Puts a task into the queue, or gives the task back if the queue refuses it. `waiting` is the number of
@@ -58,10 +58,10 @@ pub trait WorkQueue: Send {
     /// Takes out the tasks that are `unwanted`, and keeps the others in their order.
     fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
 
-    /// Gives a waiting task a higher priority, and moves it to its new place. The pool calls this for the
-    /// drain task of [a strand](crate::SerialExecutor) when a more urgent task joins the strand. A queue that
-    /// orders by priority takes the drain task out, sets its [priority](Task::prioritized) and puts it in
-    /// again. The default does nothing.
+    /// Gives a waiting task a higher priority, and moves it to its new place. A
+    /// [`SerialExecutor`](crate::SerialExecutor) waits in the queue as one *drain task*. The pool calls this
+    /// method when the executor gets a more urgent task. A queue that orders by priority takes the drain task
+    /// out, sets its [priority](Task::prioritized) and puts it in again. The default does nothing.
     fn raise(&mut self, id: TaskId, priority: i32) {
         let _ = (id, priority);
     }
@@ -87,10 +87,11 @@ pub(crate) mod sealed {
 
 /// A queue that gives out the oldest task first: first in, first out.
 ///
-/// Without a bound it absorbs any burst, and never lets the pool grow beyond its core size. While tasks
-/// arrive faster than they are done, it grows until the memory is used up. With a bound it makes overload
-/// visible. Choose the bound by how long a task may wait: the last of `n` tasks waits for all others. After a
-/// burst, the pool frees the queue's memory, except the room for some thousands of tasks.
+/// A queue without a bound absorbs any burst, and never lets the pool grow beyond its core size. While tasks
+/// arrive faster than they are done, the queue grows until the memory is used up. A queue with a bound
+/// refuses tasks under overload. Choose the bound by how long a task may wait: the last of `n` tasks waits
+/// for all others. After a burst, the pool frees the queue's memory, except the room for some thousands of
+/// tasks.
 #[doc(alias = "LinkedBlockingQueue")]
 #[doc(alias = "ArrayBlockingQueue")]
 pub struct FifoQueue {
@@ -131,8 +132,8 @@ impl FifoQueue {
 
 /// A queue that gives out the newest task first: last in, first out.
 ///
-/// Under overload it first serves the clients that came last: they are perhaps still waiting. The clients
-/// that came first wait longest.
+/// Under overload the pool serves the youngest requests first: their clients are perhaps still waiting. The
+/// oldest requests wait longest.
 pub struct LifoQueue {
     tasks: VecDeque<Task>,
     capacity: Option<usize>,
@@ -156,8 +157,9 @@ impl LifoQueue {
 /// A queue in which no task waits: it accepts a task only while a worker waits for a task. If no worker
 /// waits, the pool must start a worker for the task, or refuse the task.
 ///
-/// Use it for pools that should start threads rather than let tasks wait (the cached pool). Use it also for
-/// tasks that wait for each other's results: such a task must not wait in a queue behind another one.
+/// Use it for pools that should start threads rather than let tasks wait, such as the cached pool. Use it
+/// also for tasks that wait for each other's results: such tasks could wait for a task that is still in the
+/// queue.
 #[doc(alias = "SynchronousQueue")]
 #[derive(Default)]
 pub struct HandOffQueue {
@@ -300,7 +302,7 @@ impl WorkQueue for HandOffQueue {
     }
 }
 
-/// Makes a boxed queue a queue, so that a program can choose its queue at run time.
+/// Lets a program choose the queue at run time.
 impl<W: WorkQueue + ?Sized> WorkQueue for Box<W> {
     fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task> {
         (**self).push(task, waiting)

@@ -35,8 +35,8 @@ pub trait RejectionHandler: Send + Sync {
 }
 // ANCHOR_END: handler
 
-/// The methods of a pool that a handler can call. Each belongs to the method of [`RefusingPool`] with the
-/// same name. This is a trait because pools are defined further down: a handler is one of their settings.
+/// The methods of a pool that a handler can call, by way of [`RefusingPool`]. This is a trait because the
+/// pool, which has a handler among its settings, is defined further down.
 pub(super) trait Refuser: Send + Sync {
     fn is_shutdown(&self) -> bool;
     fn try_execute(&self, task: Task) -> Result<(), RejectedExecution>;
@@ -71,7 +71,7 @@ impl RefusingPool<'_> {
     /// room waits, too.
     ///
     /// # Blocking
-    /// Blocks. A task of the same pool that waits here occupies a thread that could make room.
+    /// Blocks. If a task of the same pool calls this method, it occupies a thread that could make room.
     pub fn execute_when_room(&self, task: Task, timeout: Option<Duration>) -> Result<(), RejectedExecution> {
         self.0.execute_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
@@ -110,13 +110,13 @@ impl RejectionHandler for Abort {
     }
 }
 
-/// Makes the submitter run the task. Meanwhile it submits no other task, so the overload moves back to its
-/// source. After a shutdown of the pool, the task is dropped.
+/// Makes the submitter run the task. Meanwhile the submitter submits no other task, so an overload slows down
+/// its source. After a shutdown of the pool, the task is dropped.
 ///
 /// While the task runs, its current token is a child of the submitter's token.
 ///
-/// If such a task submits a task to the same full pool, that second task runs inside the first, like a called
-/// function. So the stack must have room for all tasks that run inside each other.
+/// If a task that runs in this way submits a task to the same full pool, the second task runs inside the
+/// first, like a called function. The stack must have room for all tasks that run inside each other.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 
@@ -175,16 +175,16 @@ impl RejectionHandler for DiscardOldest {
 
 /// Makes the submitter wait until there is room.
 ///
-/// Submitters that wait are told of room in the order in which they came, one at a time. A thread that
-/// submits a task at that moment may take the free place first. A waiter starves only if new submitters never
-/// stop arriving.
+/// The pool tells waiting submitters of room one at a time, in the order in which they came. A thread that
+/// submits a task at that moment may take the free place first. A waiting submitter waits for ever only if
+/// new submitters never stop arriving.
 ///
 /// A task that waits for room in its own pool occupies a thread that could make room. If all threads of the
 /// pool wait in this way, one of the submitters gets its task back, with [`RejectReason::Starved`].
 ///
 /// `java.util.concurrent` has no such policy. Its users usually write a handler that calls `put` on the
-/// queue. If the pool has just been shut down, that handler still puts the task into the queue, and the task
-/// is lost.
+/// queue. Such a handler also puts a task into the queue of a pool that was just shut down, and the task is
+/// lost.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Block {
     timeout: Option<Duration>,

@@ -7,8 +7,9 @@
 //!
 //! # One wake-up, however much room there is
 //!
-//! Workers make room with every task that they take. If workers locked the state each time to see whether a
-//! submitter waits, they would take the lock that claims avoid. So there is a flag, `submitter_waits`:
+//! Workers make room with every task that they take. To see whether a submitter waits, a worker would have to
+//! lock the state for each task, although it claims the task without that lock. So there is a flag,
+//! `submitter_waits`:
 //!
 //! | submitter | worker |
 //! |---|---|
@@ -18,19 +19,20 @@
 //!
 //! Each side first writes its own variable and then reads the other's, in sequentially consistent order. So
 //! at least one side sees the write of the other side: the submitter finds the room, or the worker finds the
-//! flag. Without that order each side could miss the other's write, and the submitter would sleep although
-//! the queue has room.
+//! flag. In a weaker order each side could miss the other's write, and the submitter would sleep although the
+//! queue has room.
 //!
 //! # Invariants
 //!
 //! 1. While a submitter sleeps in the wait list, the flag is up, or the first submitter in the list was told
 //!    of room and has not looked again yet.
-//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next one.
-//!    Perhaps it was told of room itself, and that room is still there.
+//! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next
+//!    submitter: perhaps there is still room of which the leaving submitter was told.
 //! 3. No lock is held while a submitter calls `admit` or sleeps.
 //!
-//! In this file, *room* is everything by which the pool's answer can change. A thread that can be started is
-//! room, and an idle worker to which a hand-off queue can give a task, and also the end of the pool.
+//! In this file, *room* is everything by which the pool's answer to a submitter can change: a place in the
+//! queue, a thread that can be started, an idle worker to which a hand-off queue can give a task, or the end
+//! of the pool.
 
 use std::task::Waker;
 
@@ -45,8 +47,8 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::wait::{Deadline, Ticket, wait_for};
 
 impl PoolShared {
-    /// Calls `admit` with a task each time that there may be room, until the task is accepted or refused for
-    /// another reason.
+    /// Calls `admit` with a task whenever there may be room, until the task is accepted, or refused for
+    /// another reason than a lack of room.
     pub(super) fn admit_when_room(
         &self,
         task: Task,
@@ -56,8 +58,8 @@ impl PoolShared {
         let mut task = Some(task);
         let (mut ticket, mut looks) = (None, 0);
         let look = |waker: &Waker| {
-            // A yield takes less time than a sleep and a wake-up, and often there is then room for several
-            // tasks.
+            // A yield takes less time than a sleep and a wake-up. After a yield there is often room for
+            // several tasks.
             while looks != PATIENCE {
                 looks += 1;
                 thread::yield_now();
@@ -90,8 +92,7 @@ impl PoolShared {
         })
     }
 
-    /// Takes a submitter out of the wait list and tells the next one. Perhaps this submitter was told of room
-    /// that it did not use.
+    /// Takes a submitter out of the wait list and tells the next submitter: see the second invariant.
     fn leave_wait_list(&self, ticket: Ticket) {
         let mut state = self.state.lock();
         state.submitters.leave(ticket);
@@ -99,7 +100,7 @@ impl PoolShared {
         self.wake_submitter(&state);
     }
 
-    /// Tells the first submitter in the wait list of room, unless it was told already and has not looked yet.
+    /// Tells the first submitter in the wait list of room, if the flag is up.
     pub(super) fn wake_submitter(&self, state: &PoolData) {
         // Calls the waker under the lock. It is not user code: only threads wait here, each on its parker.
         if self.submitter_waits.swap(false, Ordering::SeqCst)
@@ -110,7 +111,7 @@ impl PoolShared {
     }
 }
 
-/// Tells the detector what a submitter waits for: room in the queue of this pool.
+/// Tells the deadlock detector what a submitter waits for: room in the queue of this pool.
 impl Source for PoolShared {
     fn comes_from(&self) -> ComesFrom {
         ComesFrom::Room(self.registration.id())
@@ -118,8 +119,8 @@ impl Source for PoolShared {
 }
 
 impl PoolData {
-    /// Tells all waiting submitters to look again. Needed after a change by which several of them may get
-    /// room, or all of them are refused.
+    /// Tells all waiting submitters to look again. Callers need it after a change that perhaps makes room for
+    /// several submitters, or refuses all.
     pub(super) fn wake_all_submitters(&self) {
         self.submitters.iter().for_each(Waker::wake_by_ref);
     }

@@ -1,13 +1,12 @@
 //! The settings of a pool: which of them contradict each other, and how they change while the pool runs.
 //!
-//! Some combinations can only be a mistake: a maximum that is never reached, threads that time out at once.
-//! So the builder and each setter check all settings together. A change that does not pass the check changes
-//! nothing.
+//! Some combinations can only be a mistake, such as a maximum that is never reached. So the builder and each
+//! setter check all settings together. A setter whose change fails the check changes nothing.
 //!
 //! # How a change takes effect
 //!
-//! A setter changes the settings under the lock of the state. The threads that relied on the old settings
-//! must look again:
+//! A setter changes the settings under the lock of the state. It makes the threads that relied on the old
+//! settings look again:
 //!
 //! | a thread | relies on | so the setter |
 //! |---|---|---|
@@ -77,8 +76,8 @@ impl PoolSettings {
     // ANCHOR_END: check
 }
 
-/// Puts a user's value into an `Arc`. An `Arc<D>` stays as it is, so a caller can pass the result of a getter
-/// to a setter any number of times.
+/// Puts a user's value into an `Arc`, unless it is an `Arc<D>` already. So if a caller passes the result of a
+/// getter to a setter again and again, the layers of `Arc` do not pile up.
 pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
     let mut given = Some(given);
     let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
@@ -98,8 +97,8 @@ pub enum PoolConfigError {
         /// The maximum size.
         maximum: usize,
     },
-    /// The maximum size is above the core size, but the queue has no bound. So it never refuses a task, and
-    /// the pool never grows.
+    /// The maximum size is above the core size, but the queue has no bound. Such a queue never refuses a
+    /// task, so the pool would never grow.
     MaximumNeverReached {
         /// The core size.
         core: usize,
@@ -301,8 +300,7 @@ impl ThreadPoolExecutor {
         change(&mut changed);
         changed.check()?;
         state.settings = changed;
-        // Perhaps there are too many workers now, or sleeping workers must wake up at another time. Perhaps
-        // submitters have room now.
+        // Perhaps workers must leave now, or sleep shorter or longer. Perhaps submitters have room now.
         self.shared.work.notify_all();
         state.wake_all_submitters();
         Ok(())

@@ -1,15 +1,14 @@
 //! The part of a pool that its workers share, and the calls that catch panics of user code.
 //!
-//! [`PoolShared`] exists until the pool is dropped and its last worker has left. The state in it changes
-//! under one lock. The other fields change without that lock, or never. Each file further down adds the
-//! methods of one subject.
+//! [`PoolShared`] exists until the pool is dropped and its last worker has left. Its `state` changes under
+//! one lock. The other fields change without that lock, or never.
 //!
 //! # Panics
 //!
 //! Hooks and queues can be user code. The pool catches a hook's panic at the place that calls the hook. It
-//! catches a queue's panic in [`ask`](super::state::ask), which runs under the lock. It reports no panic
-//! under the lock, since a panic handler is user code, too. [`PoolShared::report_kept`] later reports the
-//! panics that `ask` has kept.
+//! catches a queue's panic in [`ask`](super::state::ask), which runs under the lock. A panic handler is user
+//! code, too, so the pool does not call it under the lock: `ask` keeps the panic, and
+//! [`PoolShared::report_kept`] reports it later.
 
 use super::hooks::{Hooks, TaskInfo};
 use super::inbox::Inbox;
@@ -51,8 +50,8 @@ pub(super) struct PoolShared {
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// What the pool does about waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
-    /// Registers the pool as a queue owner. So the canceller of a waiting task can tell the pool of the
-    /// cancel.
+    /// Registers the pool as the owner of its queue, so that the canceller of a waiting task can tell the
+    /// pool.
     pub(super) registration: QueueRegistration,
     /// Refers to this struct itself, for the threads that the pool starts.
     pub(super) me: Weak<PoolShared>,
@@ -96,8 +95,8 @@ impl PoolShared {
         }
     }
 
-    /// Runs a task with the hooks around it. Calls `ended` before the outcome is published. So a thread that
-    /// has joined the task finds the task counted.
+    /// Runs a task with the hooks around it. Calls `ended` before the outcome is published, so that a thread
+    /// that has joined the task finds the task counted.
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();

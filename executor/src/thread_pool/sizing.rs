@@ -2,19 +2,19 @@
 //!
 //! A pool should have enough threads to keep the cores busy, and no more. A task that only computes needs a
 //! core as long as it runs, so as many threads as cores are right. A task that waits for half of its time
-//! leaves its core idle for that half, so twice as many threads are right. In general, `N` is the number of
-//! cores, and `U` the share of the cores that the pool should use (from 0 to 1). A task waits for the time
-//! `W` and computes for the time `C`:
+//! leaves its core idle for that half, so twice as many threads are right. In general, for `N` cores, of
+//! which the pool should use the share `U` (from 0 to 1), and tasks that wait for the time `W` and compute
+//! for the time `C`:
 //!
 //! ```text
 //!   threads = N · U · (1 + W / C)
 //! ```
 //!
 //! (*Java Concurrency in Practice*, section 8.2.) `W / C` is hard to guess, so [`WaitCompute`] measures it on
-//! a running pool. All time in which a task does not occupy a core counts as waiting.
+//! a running pool. It counts all time in which a task does not occupy a core as waiting.
 //!
 //! Cores are not always the scarce resource. If each task needs a connection from a pool of 10, more than 10
-//! threads are of no use. The smallest of these bounds counts.
+//! threads are of no use. So the scarcest resource decides.
 
 use std::fmt;
 

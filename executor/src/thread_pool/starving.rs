@@ -1,9 +1,9 @@
-//! The pool's part in finding and resolving waits of tasks for tasks.
+//! The pool's part in the search for tasks that wait for each other, and in resolving such waits.
 //!
 //! While the task of a worker waits for another task, the worker runs no other task. If all workers of a pool
-//! wait for tasks in the pool's own queue, no worker can ever go on. The module `wait_graph` detects that. It
-//! follows the waits from pool to pool, asks each pool, and makes the pool do what the pool's
-//! [`OnStarvation`] says.
+//! wait for tasks in the pool's own queue, no worker can ever go on. The module `wait_graph`, the deadlock
+//! detector, follows the waits from pool to pool, asks each pool whether its workers wait, and makes the pool
+//! do what its [`OnStarvation`] says.
 //!
 //! | asked | by | the pool |
 //! |---|---|---|
@@ -14,11 +14,11 @@
 //!
 //! # Invariants
 //!
-//! 1. While waiting threads rely on an answer, the inbox is closed, and each new task makes them look again.
-//!    If threads have asked, each worker that leaves or does not start makes them look again, whatever the
-//!    answer was.
-//! 2. The pool has at most `spares` more workers than the maximum. When a spare worker is dismissed, one
-//!    worker leaves, because there are too many.
+//! 1. While waiting threads rely on the answer that all workers wait, the inbox is closed, and each new task
+//!    makes these threads look again. Whatever the answer was, each worker that leaves or does not start
+//!    makes the threads that have asked look again.
+//! 2. The pool has at most `spares` more workers than the maximum. After the pool has dismissed a spare
+//!    worker, one worker leaves, because there are too many.
 
 use super::ThreadPoolExecutor;
 use super::ending::is_worker;
@@ -43,7 +43,7 @@ impl ThreadPoolExecutor {
     /// no task waits.
     ///
     /// A task that waits for other tasks of its own pool occupies a thread that could run these tasks. With
-    /// `help` the task uses its thread meanwhile, whatever the pool's [`OnStarvation`] is:
+    /// `help`, the waiting task runs them on its own thread, whatever the pool's [`OnStarvation`] is:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -67,16 +67,17 @@ impl ThreadPoolExecutor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Before each call, ask whether the task that you wait for has ended. Join when `help` returns false:
-    /// the remaining tasks then run on other threads, or wait for a thread.
+    /// Before each call, ask whether the task that you wait for has ended. Join the task when `help` returns
+    /// false: then the remaining tasks run on other threads, or wait for a thread.
     ///
     /// The queue decides which task is the next. A [`LifoQueue`](crate::LifoQueue) gives the task that was
     /// submitted last, often a part of the calling task. A [`FifoQueue`](crate::FifoQueue) gives the oldest
-    /// task. If tasks submit tasks, most of them then run on top of each other, on one stack. At most 100
-    /// tasks do; beyond that, `help` returns false.
+    /// task. Then tasks that call `help` mostly run on top of each other, on one stack: at most 100 of them,
+    /// since beyond that `help` returns false.
     ///
     /// # What may go wrong
-    /// The task perhaps belongs to another submitter. It runs on top of the calling task:
+    /// The task that `help` runs perhaps belongs to another submitter, and it runs on top of the calling
+    /// task:
     ///
     /// * The task must not need a lock that the caller holds. If it locks a mutex that the caller has locked,
     ///   the thread waits for itself.
@@ -85,8 +86,8 @@ impl ThreadPoolExecutor {
     ///   ready long before.
     ///
     /// # Elsewhere
-    /// On any other thread `help` does nothing and returns false. Such a thread is no thread of the pool, and
-    /// the end of the pool does not wait for it.
+    /// On any other thread `help` does nothing and returns false. The end of the pool does not wait for such
+    /// a thread.
     ///
     /// # Blocking
     /// Returns when the task has ended. The task is counted as `helped` in [`PoolStats`](super::PoolStats).
@@ -179,8 +180,8 @@ impl PoolOwner for PoolShared {
 }
 
 impl PoolData {
-    /// Whether another worker can be started now. After a failure the factory is not called again at once,
-    /// since otherwise the waiting thread would call it again and again.
+    /// Whether another worker can be started now. Returns false for a while after a failure of the factory,
+    /// since otherwise the waiting thread would call the factory again and again.
     fn may_grow(&self) -> bool {
         let below_maximum = self.phase == PoolState::Running && self.workers() < self.settings.maximum;
         below_maximum && self.backoff.is_over()
@@ -198,7 +199,7 @@ impl PoolShared {
         }
     }
 
-    /// Makes waiting threads look again if one of them has `asked`. Perhaps it counts on a worker that has
+    /// Makes waiting threads look again if one of them has `asked`: perhaps it counts on a worker that has
     /// left or does not start.
     pub(super) fn tell_of_worker(&self, asked: bool) {
         if asked {

@@ -8,18 +8,18 @@
 //!
 //! [`PoolState`] is the phase of the pool. Only `ending` changes it.
 //!
-//! Whether a pool accepts a task depends on the phase, on the number of threads and on the queue, all at one
-//! moment. The same holds for starting, waking and ending a worker. So all these fields are in one struct,
-//! [`PoolData`], and each decision is made and carried out under one lock.
+//! To accept a task, or to start, wake or end a worker, a thread must know the phase, the number of threads
+//! and the queue at one moment. So these fields are in one struct, [`PoolData`]. A thread makes each decision
+//! and carries it out under one lock.
 //!
 //! The queue may be a user's own and may panic, so the pool calls it only through [`ask`].
 //!
 //! # Invariants
 //!
 //! 1. The phase only moves to a later one.
-//! 2. `live + starting` is the number of threads of the pool. Each thread counts in one of the two numbers,
-//!    from its order until it has left, or until the pool knows that it will not start.
-//! 3. `idle` workers count as `live`, too. While `searching` is true, one live worker will look for a task
+//! 2. `live + starting` is the number of threads of the pool. Each thread counts in one of the two numbers
+//!    from the moment when it is ordered until it leaves, or until the pool knows that it will not start.
+//! 3. `live` includes the `idle` workers. While `searching` is true, one live worker will look for a task
 //!    before it sleeps.
 //! 4. A task, a queue or a setting that is taken out of the state is dropped after the lock was released.
 
@@ -47,19 +47,18 @@ pub(super) struct PoolData {
     /// Tasks that panicked.
     pub(super) panicked: u64,
 
-    /// Threads that have begun and may still take a task.
+    /// Threads that have begun and have not left.
     pub(super) live: usize,
     /// Threads that were ordered and have not begun yet. See `growth`.
     pub(super) starting: usize,
     /// The largest number of threads so far.
     pub(super) peak: usize,
-    /// Live workers that sleep, or were notified and have not gone on yet.
+    /// Live workers that sleep, or that were woken and do not run yet.
     pub(super) idle: usize,
-    /// Whether a worker was notified and has not looked for a task yet, or will look again before it sleeps.
+    /// Whether a worker was woken and has not looked for a task yet, or will look again before it sleeps.
     pub(super) searching: bool,
 
-    /// Tasks that wait for the threads that were ordered for them. A busy worker takes them before tasks in
-    /// the queue.
+    /// Tasks for each of which a thread was ordered. A busy worker takes them before tasks in the queue.
     pub(super) first_tasks: VecDeque<Task>,
     /// Submitters inside the thread factory. Each takes its own task back if the factory fails.
     pub(super) in_factory: usize,
@@ -67,15 +66,15 @@ pub(super) struct PoolData {
     /// Threads that are dropping tasks for which no worker starts.
     pub(super) dropping: usize,
 
-    /// Whether waiting threads rely on the pool's answer that all its workers wait. See `starving`.
+    /// Whether a waiting thread relies on the answer that all workers of the pool wait. See `starving`.
     pub(super) relied_on: bool,
-    /// Whether a waiting thread has asked about the workers since the pool last told of a change.
+    /// Whether a waiting thread has asked about the workers since the pool last made such threads look again.
     pub(super) asked: bool,
     /// How many workers the pool may have beyond the maximum.
     pub(super) spares: usize,
-    /// Waits that were ended because they could never end by themselves.
+    /// How many waits failed because they could never have ended.
     pub(super) starved: u64,
-    /// Tasks that a thread ran on top of another task, which waited.
+    /// Tasks that a thread ran on top of a task that waited.
     pub(super) helped: u64,
 
     /// Submitters that wait for room. See `room`.

@@ -1,14 +1,14 @@
 //! The numbers of a pool at one moment, and the list of its tasks.
 //!
-//! Numbers of different moments do not fit together: tasks would be missing, or counted twice. So all numbers
-//! of one call belong to one moment. That takes three steps, since a task is first in the inbox, then in the
-//! queue or the batch, and then in a worker slot:
+//! A task moves from the inbox to the queue or the batch, and then to a worker slot. If a thread read these
+//! counts at different moments, tasks would be missing or counted twice. So a thread that reads them all
+//! takes three steps:
 //!
 //! 1. Lock the state and hold the inbox: no task comes in.
 //! 2. Freeze the batch: no task is claimed, so no task begins. Wait until the workers have noted their
 //!    earlier claims.
-//! 3. Add up the numbers, and resume the batch. Meanwhile tasks may end, each in one step. The sum was true
-//!    at some moment in between.
+//! 3. Add up the numbers, and resume the batch. Meanwhile tasks may end. The count of each worker slot
+//!    changes in one step, so the sum was true at some moment in between.
 //!
 //! A snapshot reclaims the batch first, so that it shows the tasks in the order of the queue.
 
@@ -46,10 +46,10 @@ pub struct PoolStats {
     pub completed: u64,
     /// Completed tasks that panicked.
     pub panicked: u64,
-    /// Waits of the pool's threads that were ended because they could never end by themselves: see
+    /// How many waits of the pool's threads failed because they could never have ended: see
     /// [`OnStarvation`](crate::OnStarvation).
     pub starved: u64,
-    /// Completed tasks that a thread ran on top of another task, which waited.
+    /// Completed tasks that a thread ran on top of a task that waited.
     pub helped: u64,
     /// How many threads beyond the maximum the pool may have now, so that tasks that wait for each other can
     /// go on.
@@ -76,9 +76,9 @@ impl PoolStats {
 
     /// Returns how many more tasks wait than there are idle threads.
     ///
-    /// A new task waits for a moment even in a pool of idle threads, until one of them has woken up. So
-    /// `queued` says whether tasks wait, and the backlog says whether there are too few threads. A server
-    /// that lets idle connections occupy threads should look at the backlog.
+    /// Even in a pool of idle threads, a new task waits for a moment, until a thread has woken up. So
+    /// `queued` above zero does not mean that threads are missing; a backlog above zero does. A server that
+    /// lets idle connections occupy threads should look at the backlog.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -118,9 +118,9 @@ impl fmt::Display for PoolStats {
     }
 }
 
-/// The tasks of a pool: which of them run and which wait. Its `Display` is a list, in which a task without a
-/// name appears by its id. A strand (of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe) appears
-/// as the task that it runs, or will run first.
+/// The tasks of a pool: which of them run and which wait. `Display` shows a list, in which a task without a
+/// name appears by its id. A [`SerialExecutor`](crate::SerialExecutor) or a stripe appears as the one of its
+/// tasks that it runs, or will run first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -129,8 +129,7 @@ pub struct PoolSnapshot {
     pub stats: PoolStats,
     /// The running tasks, and the tasks for which a thread is starting.
     pub running: Vec<String>,
-    /// The waiting tasks, in the order in which the queue shows them: as nearly as possible the order in
-    /// which they will run.
+    /// The waiting tasks, as nearly as possible in the order in which they will run.
     pub queued: Vec<String>,
 }
 

@@ -1,17 +1,17 @@
 //! Two ways to stop a pool without owning it: a handle, and a token above the pool's root token.
 //!
 //! Usually the owner of a pool ends it. Sometimes a signal handler, a hook or one of the pool's own tasks
-//! must do so. If a hook had an `Arc` of the pool, the pool would own the hook and the hook would own the
-//! pool. So the pool would never be dropped. A [`Stopper`] refers to the pool without owning it.
+//! must do so. If a hook had an `Arc` of the pool, the pool and the hook would own each other, and would
+//! never be dropped. A [`Stopper`] refers to the pool without owning it.
 //!
 //! One token can end a service of several pools: see
 //! [`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token).
 //!
 //! # Invariants
 //!
-//! 1. Neither a stopper nor the callback owns the pool.
-//! 2. The callback is unregistered when the pool is terminated. So a token that exists longer keeps no memory
-//!    of the pool.
+//! 1. Neither a stopper nor the callback of the token owns the pool.
+//! 2. The callback is unregistered when the pool is terminated. So a token that exists longer does not keep
+//!    the pool's memory.
 
 use std::fmt;
 
@@ -25,8 +25,7 @@ use crate::task::Task;
 
 /// Stops a [`ThreadPoolExecutor`] without owning it: for hooks, signal handlers and the pool's own tasks.
 ///
-/// It does not keep the pool alive. A pool that was dropped and whose threads have left counts as terminated.
-/// Clones stop the same pool.
+/// A pool that was dropped and whose threads have left counts as terminated. Clones stop the same pool.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};

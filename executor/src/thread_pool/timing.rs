@@ -1,8 +1,8 @@
 //! Hooks that measure how long the tasks of a pool take.
 //!
-//! [`Timing`] is an example of [`Hooks`]. It must keep the start time of each task, from `before_execute`
-//! until `after_execute`. Both run on the same thread, so a thread-local keeps it, without a lock. But all
-//! values of one type of hooks share a thread-local. A pool can have two such values, combined into one. And
+//! [`Timing`] is an example of [`Hooks`]. It must keep the start time of each task from `before_execute`
+//! until `after_execute`. Both run on the same thread, so a thread-local keeps the time, without a lock. But
+//! this thread-local can hold several start times: a pool can have two `Timing` hooks, combined into one, and
 //! a task can run inside another task on the same thread. So each note names its hooks and its task
 //! ([`Notes`]).
 //!
@@ -35,8 +35,7 @@ thread_local! {
 }
 
 /// The notes that hooks have made on a thread when a task began, each with the address of the hooks and the
-/// task. They take a few words of memory for each task that has begun on this thread and has not ended. If
-/// the hooks are not told of the end of a task, its note stays.
+/// task. If the hooks are not told of the end of a task, its note stays.
 pub(crate) struct Notes<T>(RefCell<Vec<(usize, TaskId, T)>>);
 
 impl<T> Notes<T> {

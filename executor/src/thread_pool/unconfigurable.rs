@@ -7,8 +7,8 @@ use crate::task::Task;
 
 /// A [`ThreadPoolExecutor`] whose settings cannot be changed.
 ///
-/// Use it to share a pool. Some code relies on a pool that runs one task at a time
-/// ([`ThreadPoolExecutor::single`]). No thread must be added to such a pool.
+/// Use it to share a pool with code that must not change it: for example, a pool that must run one task at a
+/// time ([`ThreadPoolExecutor::single`]).
 #[doc(alias = "unconfigurableExecutorService")]
 #[derive(Debug)]
 pub struct UnconfigurablePool(ThreadPoolExecutor);

@@ -15,10 +15,10 @@
 //! # How workers are woken
 //!
 //! A wake-up takes a system call, so the pool wakes workers as rarely as possible. A submitter wakes a
-//! sleeping worker only if no worker is `searching`, that is, on its way to look for a task. A worker that
-//! has found a task wakes the next worker if there are more tasks. So the submitter of a burst of tasks wakes
-//! only one worker, and the workers wake each other. Before a worker sleeps, it yields to other threads a few
-//! times. Meanwhile it counts as searching.
+//! sleeping worker only if no worker is `searching`, that is, about to look for a task. A worker that has
+//! found a task wakes the next worker if there are more tasks. So the submitter of many tasks wakes only one
+//! worker, and the workers wake each other. Before a worker sleeps, it yields to other threads a few times,
+//! and counts as searching meanwhile.
 //!
 //! # How a worker leaves
 //!
@@ -33,12 +33,12 @@
 //! # Invariants
 //!
 //! 1. A worker holds only the task that it runs.
-//! 2. An idle or new worker looks for a task before it leaves, since submitters count on it. Perhaps a
-//!    submitter has ordered the worker for a task. Or a submitter has put a task into the inbox or a hand-off
-//!    queue, because the worker sleeps or searches.
+//! 2. An idle or new worker looks for a task before it leaves. Perhaps a submitter counts on it: it has
+//!    ordered the worker for a task, or has put a task into the inbox or a hand-off queue because the worker
+//!    sleeps or searches.
 //! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
-//! 4. A worker sleeps only after it has found no task and has closed the inbox. It holds the lock of the
-//!    state from then until it sleeps.
+//! 4. Before a worker sleeps, it closes the inbox and finds no task. It holds the lock of the state from then
+//!    until it sleeps.
 
 use super::batch::{Batch, WorkerSlot};
 use super::shared::PoolShared;
@@ -78,7 +78,7 @@ enum Next {
     Start(Task),
     /// Claim a task from this batch, if the other workers have left one.
     Claim(Arc<Batch>),
-    /// Drop the cancelled tasks that were found, and report panics of the queue. Both call user code.
+    /// Drop the cancelled tasks that were found, and report panics of the queue, without the lock.
     TidyUp,
     LookAgain,
     GiveWay,
@@ -177,7 +177,8 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Looks for a task until it finds one or leaves, and sleeps in between. `decide` chooses each step.
+    /// Looks for a task, and sleeps in between, until it finds one or leaves the pool. `decide` chooses each
+    /// step.
     fn look_for_task(&mut self) -> Option<Task> {
         let mut search = self.begin_search(); // declared first, so dropped last: after the lock is released
         let mut state = self.shared.state.lock();
@@ -214,8 +215,8 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Decides the next step. The worker takes its own first task before older first tasks. Each of these has
-    /// a thread of its own; if that thread does not start, the submitter can take the task back.
+    /// Decides the next step. The worker takes its own first task before older first tasks: for each of
+    /// these, another thread was ordered, or its submitter takes it back.
     fn decide(&self, state: &mut PoolData, search: &mut Search) -> Next {
         let is_surplus = state.workers() > state.most_workers() && state.live > 1;
         if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
@@ -246,9 +247,9 @@ impl<'a> LiveWorker<'a> {
     }
     // ANCHOR_END: next_task
 
-    /// Finds a task or a batch for this worker. A worker that submitters count on takes tasks of the queue
-    /// before first tasks. A hand-off queue has accepted its tasks because workers were idle. A first task
-    /// gets a thread of its own, or its submitter takes it back.
+    /// Finds a task or a batch for this worker. A worker on which submitters count takes tasks of the queue
+    /// before first tasks: a hand-off queue has accepted its tasks because workers were idle, and for each
+    /// first task a thread was ordered.
     fn find(&self, state: &mut PoolData, search: &mut Search) -> Option<Next> {
         if !search.is_counted_on
             && let Some(task) = state.first_tasks.pop_front()
@@ -296,8 +297,8 @@ impl<'a> LiveWorker<'a> {
     }
 
     // ANCHOR: sleep
-    /// Sleeps until a thread wakes this worker, or until the worker has been idle for too long. In the second
-    /// case the returned flag is true.
+    /// Sleeps until a thread wakes this worker, or until the worker has been idle for too long. The flag is
+    /// true if it was idle for too long.
     fn sleep(
         &self,
         mut state: MutexGuard<'a, PoolData>,
@@ -317,7 +318,7 @@ impl<'a> LiveWorker<'a> {
         };
         state.idle -= 1;
         state.searching = false;
-        // Checked again, since the settings and the number of workers may have changed during the sleep.
+        // Asked again: during the sleep, the settings or the number of workers may have changed.
         let timed_out = timed_out && state.may_time_out();
         (state, timed_out)
     }
@@ -330,11 +331,11 @@ impl<'a> LiveWorker<'a> {
         self.shared.inbox.shrink(KEPT);
     }
 
-    /// Takes this worker out of the count. The worker has held the lock since it decided to leave. So no
-    /// submitter that queues a task later counts on this worker.
+    /// Takes this worker out of the count. The worker has held the lock since it decided to leave, so no
+    /// submitter counts on it in between.
     ///
-    /// A surplus worker may leave although there are tasks. It was busy, so no thread has woken it for a
-    /// task. So it need not wake another worker.
+    /// A surplus worker may leave although there are tasks. It need not wake another worker for them: it was
+    /// busy, so no submitter counted on it.
     fn leave(&mut self, mut state: MutexGuard<'a, PoolData>) -> Option<Task> {
         let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);
@@ -351,7 +352,7 @@ impl<'a> LiveWorker<'a> {
         self.worker_slot.abandon(); // needed if the worker unwinds; any other worker has completed its task
         state.worker_slots.vacate(self.number);
         // Perhaps a user's own queue has refused a task while this worker slept. The submitter of that task
-        // waits until it can start a new worker in the place of this one.
+        // can now start a new worker in the place of this one.
         self.shared.wake_submitter(state);
         std::mem::take(&mut state.asked)
     }
@@ -371,8 +372,8 @@ impl Drop for LiveWorker<'_> {
 }
 
 impl PoolShared {
-    /// Wakes a sleeping worker if there are more tasks than the caller takes itself, unless a worker is
-    /// searching already.
+    /// Wakes a sleeping worker if more tasks wait than the `taken_here` tasks that the caller takes itself,
+    /// unless a worker is searching already.
     pub(super) fn wake_worker(&self, state: &mut PoolData, taken_here: usize) {
         if state.idle == 0 || state.searching {
             return;
@@ -385,7 +386,7 @@ impl PoolShared {
     }
 
     /// Returns how many tasks a worker can take, cancelled ones included. A queue other than a
-    /// [`FifoQueue`](crate::FifoQueue) adds one at most, since it is only asked whether it is empty.
+    /// [`FifoQueue`](crate::FifoQueue) counts as at most one task: it is only asked whether it is empty.
     pub(super) fn to_be_taken(&self, state: &PoolData) -> usize {
         let waiting = if self.inbox.in_use() {
             self.inbox.waiting(state)
