@@ -4,8 +4,7 @@ use super::worker::here;
 use crate::panics::OnDrop;
 
 /// Runs `f`, which may block for a long time: on a file, a socket, a lock or a child process. Meanwhile
-/// another worker, the *stand-in*, can take the place of this worker, so that as many workers as before run
-/// jobs.
+/// another worker, the *stand-in*, can take the place of this worker, so that no worker is missing.
 ///
 /// A wait of this crate for a task of the same pool needs no stand-in: the waiting worker helps to run that
 /// task. The pool has at most as many stand-ins as its

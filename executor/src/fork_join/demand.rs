@@ -40,14 +40,12 @@ mod this_thread {
         static DEMAND: Cell<&'static Demand> = const { Cell::new(&NOBODYS) };
     }
 
-    /// Returns whether the calling thread's demand flag is shut.
     #[inline]
     pub(in crate::fork_join) fn is_shut() -> bool {
         DEMAND.with(Cell::get).0.load(Ordering::Relaxed)
     }
 
-    /// Gives the calling thread a demand flag, or takes its flag away. Returns the thread's flag before the
-    /// call.
+    /// Gives the calling thread a demand flag, or takes its flag away. Returns its old flag.
     pub(in crate::fork_join) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand> {
         let before = DEMAND.replace(demand.unwrap_or(&NOBODYS));
         (!std::ptr::eq(before, &raw const NOBODYS)).then_some(before)

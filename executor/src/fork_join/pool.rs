@@ -39,15 +39,13 @@ use crate::waiting::wait::Deadline;
 ///
 /// The pool is an [`ExecutorService`], too, for many small tasks that submit other tasks. If a worker of the
 /// pool submits a task, the task goes to that worker's queue, from which other workers can steal it. A task
-/// from outside goes to the queue of submissions. A worker takes tasks from this queue when it finds no other
-/// job.
+/// from outside goes to the queue of submissions. A worker that finds no other job takes tasks from there.
 ///
 /// # Its end
 /// Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close) does.
 /// After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks can
 /// still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not begun.
-/// It also cancels the forked tasks that have not begun, because the computations that forked them are
-/// cancelled, too.
+/// It also cancels the forked tasks that have not begun, because their computations are cancelled, too.
 #[doc(alias = "newWorkStealingPool")]
 pub struct ForkJoinPool {
     registry: Arc<Registry>,
@@ -180,8 +178,8 @@ impl ForkJoinPool {
     ///
     /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count.
     /// The first are the tasks on the worker's own stack. The second are the tasks of other workers that wait
-    /// in this method. If these tasks counted, no worker's wait would ever end. For other callers, all tasks
-    /// count.
+    /// in this method. If these tasks counted, no worker's wait would ever end. Other callers count all
+    /// tasks.
     ///
     /// A task that a worker runs in this way may call this method again, to a depth of 32. A deeper call does
     /// not wait: it returns `false` unless the pool is quiet already. The task that made the deeper call must
@@ -193,8 +191,7 @@ impl ForkJoinPool {
     /// returns `false` at once, and the panic handler gets the [`Starvation`].
     ///
     /// # Cancellation
-    /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet at that
-    /// moment.
+    /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet then.
     #[doc(alias = "helpQuiesce")]
     pub fn await_quiescence(&self, timeout: Duration) -> bool {
         wait_for_quiet(&self.registry, self.has_this_thread(), Deadline::after(timeout))
@@ -239,8 +236,7 @@ pub fn in_pool() -> bool {
 }
 
 /// Returns the index of the calling worker, which counts from 0; `None` outside any pool. At any moment, the
-/// workers of a pool have different indices. All indices are smaller than the sum of the pool's threads and
-/// spare threads.
+/// workers of a pool have different indices. All are below the number of threads and spare threads.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, worker_index};
@@ -338,8 +334,7 @@ impl fmt::Debug for ForkJoinPool {
     }
 }
 
-/// Statistics of a [`ForkJoinPool`]. If they are read while the pool works, the numbers perhaps do not fit
-/// together.
+/// Statistics of a [`ForkJoinPool`]. While the pool works, the numbers perhaps do not fit together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

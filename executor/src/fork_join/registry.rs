@@ -12,8 +12,8 @@
 //!
 //! The thread that puts a job into a queue is the job's *publisher*. If no worker searches, the publisher
 //! wakes one sleeping worker, or starts one if none sleeps. If the last searching worker finds a job and
-//! there are more jobs, that worker wakes or starts the next worker. So a publisher of many jobs makes only
-//! one wake-up.
+//! there are more jobs, that worker wakes or starts the next worker. So a publisher of many jobs wakes only
+//! one.
 //!
 //! # No wake-up is lost
 //!
@@ -99,15 +99,13 @@ pub(super) struct Registry {
 struct RegistryData {
     phase: PoolState,
     submissions: VecDeque<Task>,
-    /// The worker queues of sleeping workers. The worker that fell asleep last is woken first: its cache is
-    /// warm.
+    /// The worker queues of sleeping workers. The youngest sleeper is woken first: its cache is warm.
     asleep: Vec<usize>,
     /// The worker queues without a thread.
     vacant: Vec<usize>,
     live: usize,
     blocking: usize,
-    /// True if the system has refused to start a thread. The pool tries again when the next task is
-    /// submitted.
+    /// True if the system has refused to start a thread. The pool tries again at the next submission.
     was_refused: bool,
     awaiting_quiet: WaitList,
     /// How many tasks are on the stacks of threads that wait for quiet.
@@ -169,8 +167,7 @@ impl Registry {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         }
         let id = task.id();
-        // A task that is cancelled already goes into the queue, too. The worker that takes it out runs
-        // nothing.
+        // A cancelled task goes into the queue, too. The worker that takes it out runs nothing.
         task.enter_queue(self.registration.id());
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         state.submissions.push_back(task);
@@ -369,8 +366,7 @@ impl Registry {
         Some(number)
     }
 
-    /// Ends a guest's time as a worker. Tasks that the guest has forked and not joined are left to the
-    /// workers.
+    /// Ends a guest's time as a worker. The workers run the tasks that it has forked and not joined.
     pub(super) fn guest_leaves(&self, number: usize) {
         self.leave(self.state.lock(), number);
         if self.is_anything_queued() {
@@ -410,8 +406,7 @@ impl Registry {
 
     // ----- the end -----
 
-    /// Counts a task as unfinished again. A waiting thread has taken the task out of its queue, and now runs
-    /// it.
+    /// Counts a task as unfinished again. A waiting thread has taken the task out of its queue to run it.
     pub(super) fn task_is_back(&self) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
     }
@@ -543,14 +538,12 @@ impl Registry {
         state.live > 0 && state.awake() == threads && !may_wake
     }
 
-    /// Returns whether another worker could be started.
     pub(super) fn can_start(&self) -> bool {
         let state = self.state.lock();
         state.awake() < state.allowed(&self.settings) && !state.vacant.is_empty() && !state.was_refused
     }
 
-    /// Wakes or starts a worker, unless a worker searches already. Returns false if the system refuses a
-    /// thread.
+    /// Wakes or starts a worker, unless a worker searches already. False if the system refuses a thread.
     pub(super) fn send_one(&self) -> bool {
         let mut state = self.state.lock();
         self.is_searched() || self.wake_one(&mut state).is_ok()
@@ -651,8 +644,7 @@ impl QueueOwner for Registry {
 
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize {
         if queue == self.registration.id() {
-            // This id stands for the whole pool, since a wait names only the pool. So the worker queues
-            // count, too.
+            // A wait names only the pool, so this id stands for the worker queues, too.
             let of_it = |task: &&Task| task.collector() == collector;
             let submitted = self.state.lock().submissions.iter().filter(of_it).count();
             return submitted + self.queues.iter().map(|queue| queue.queued_of(collector)).sum::<usize>();

@@ -347,8 +347,7 @@ impl WorkerThread {
         false
     }
 
-    /// Runs any job of the pool, even if it is not part of the worker's present job. Returns false if there
-    /// is no job.
+    /// Runs any job of the pool, even if it is no part of the present job. Returns false if there is none.
     pub(super) fn run_something(&self) -> bool {
         let found = if self.may_help() { self.find() } else { None };
         found.map(|taken| self.run_on_top(taken)).is_some()

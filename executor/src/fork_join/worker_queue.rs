@@ -52,14 +52,11 @@ use crate::task::{Task, TaskLabel};
 const ENOUGH: usize = 3;
 /// The number of pieces between two readings of the clock.
 const ROUND: u32 = 64;
-/// Pieces that take less than this time are fine. To lock the queue for each piece would take a large part of
-/// the time.
+/// Pieces that take less than this time are fine. Locking the queue for each would cost too much.
 const FINE: Duration = Duration::from_nanos(400);
-/// Pieces that take more than this time are coarse. Between [`FINE`] and [`COARSE`], the gear does not
-/// change.
+/// Pieces that take more than this time are coarse. Between [`FINE`] and [`COARSE`], the gear stays.
 const COARSE: Duration = Duration::from_micros(50);
 
-/// The id of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JobId {
     pub(super) worker: usize,
@@ -217,8 +214,7 @@ impl WorkerQueue {
 
     /// Updates the values that other threads read without the lock.
     fn changed(&self, state: &WorkerQueueState) {
-        // Relaxed: the length is a hint. A worker that must not miss a job looks under the lock: see
-        // `has_jobs`.
+        // Relaxed: the length is a hint. A worker that must not miss a job calls `has_jobs`.
         self.length.store(state.queue.len(), Ordering::Relaxed);
         self.demand.set_shut(state.offers_enough());
     }
@@ -408,8 +404,7 @@ impl WorkerQueue {
         self.state.lock().queue.iter().filter_map(QueueEntry::task).count()
     }
 
-    /// Returns how many jobs are in the queue, how many were stolen from it, and whether the owner runs a
-    /// job.
+    /// Returns how many jobs are queued, how many were stolen, and whether the owner runs a job.
     pub(super) fn counts(&self) -> (usize, u64, bool) {
         let state = self.state.lock();
         (state.queue.len(), state.steals, !state.running.is_empty())

@@ -162,8 +162,7 @@ impl PoolShared {
         // guard of the lock, so that it is dropped after the release.
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
         let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
-        // The factory has failed: use the existing workers, or wait for those that other submitters have
-        // ordered.
+        // The factory has failed: use the existing workers, or wait for those that others have ordered.
         let may_wait = !is_starting_a_worker(self);
         while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
             state = self.started.wait(state);

@@ -249,7 +249,6 @@ impl WorkerSlot {
         add_one(&self.noted);
     }
 
-    /// Notes that the task has ended.
     #[inline]
     pub(super) fn complete(&self) {
         add_one(&self.completed);
@@ -289,8 +288,7 @@ impl PoolWorker for WorkerSlot {
     }
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
-        // Relaxed, since only this thread writes the id. The ids differ if the strand runs on top of a task
-        // that waits.
+        // Relaxed, since only this thread writes the id. The ids differ if the strand runs on top of a task.
         if self.task.load(Ordering::Relaxed) == strand.number() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }
@@ -352,7 +350,6 @@ impl WorkerSlots {
         self.sum(WorkerSlot::completed)
     }
 
-    /// Returns the tasks that run now.
     pub(super) fn running(&self) -> Vec<TaskLabel> {
         self.all.iter().filter_map(|(_, worker_slot)| worker_slot.running()).collect()
     }

@@ -119,8 +119,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets whether core threads end, too, when they have been idle for the keep-alive time. Default: they
-    /// stay.
+    /// Sets whether core threads end, too, when they have been idle for the keep-alive time. Default: no.
     #[doc(alias = "allowCoreThreadTimeOut")]
     pub fn core_timeout(mut self, allowed: bool) -> Self {
         self.core_timeout = allowed;
@@ -128,8 +127,7 @@ impl ThreadPoolBuilder {
     }
 
     /// Starts threads up to the maximum size before tasks are queued, instead of after the queue is full.
-    /// Default: the queue first. With this setting, the pool reaches the maximum even if the queue has no
-    /// bound.
+    /// Default: the queue first. So the pool reaches the maximum even if the queue has no bound.
     pub fn threads_first(mut self) -> Self {
         self.threads_first = true;
         self

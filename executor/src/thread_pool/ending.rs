@@ -44,8 +44,7 @@ pub enum DropPolicy {
     Finish,
     /// Cancels the running tasks, drops the waiting tasks, and waits until the running tasks have ended.
     Cancel,
-    /// Refuses new tasks, and does not wait. The accepted tasks are still done, if the process lives long
-    /// enough.
+    /// Refuses new tasks, and does not wait. The accepted tasks are done if the process lives long enough.
     Detach,
 }
 
@@ -169,8 +168,7 @@ impl PoolShared {
             return;
         }
         state.phase = PoolState::Tidying; // so that only one thread ends the pool
-        // Only a user's own queue can still have tasks, if it did not give them out. Its drop cancels these
-        // tasks.
+        // Only a user's own queue can still have tasks. Its drop cancels these tasks.
         let queue = std::mem::replace(&mut state.queue, Box::new(FifoQueue::unbounded()));
         drop(state);
         discard(queue);
@@ -192,8 +190,7 @@ impl PoolShared {
     }
 }
 
-/// Whether a wait for the end of this pool would be a deadlock, because the pool waits for the calling
-/// thread.
+/// Whether this pool waits for the calling thread. Then a wait for its end would be a deadlock.
 fn waits_for_this_thread(shared: &PoolShared) -> bool {
     let own = shared.address();
     count_roles(

@@ -21,8 +21,7 @@ use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 /// # Blocking
 /// A factory may let another thread run the worker later, but not much later. While the pool has no other
 /// thread, a submitter whose task must be queued waits until the worker has begun or was dropped, or until
-/// the pool is shut down. If the submitter did not wait, the pool could accept a task that no thread will
-/// ever run.
+/// the pool is shut down. Otherwise no thread might ever run the accepted task.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
@@ -100,8 +99,7 @@ impl Backoff {
     }
 }
 
-/// The default factory, which numbers the names of its threads, sets the size of their stacks, and counts the
-/// threads.
+/// The default factory, which names its threads, sets the size of their stacks, and counts the threads.
 ///
 /// ```
 /// use std::sync::Arc;

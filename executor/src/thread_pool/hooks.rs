@@ -17,8 +17,8 @@ pub struct TaskInfo<'a> {
 
 /// User code that a pool calls around each task, on the thread that runs the task.
 ///
-/// Use it for logging, timing and statistics, or to prepare and clean up the threads. By default each method
-/// does nothing.
+/// Use it for logging, timing and statistics, or to prepare and clean up threads. The default methods do
+/// nothing.
 ///
 /// Hooks run outside all locks. The pool catches a panic in a hook, and passes it to the [panic
 /// handler](crate::panics). The task still runs, its outcome stays the same, and no thread is lost.

@@ -56,8 +56,8 @@ pub(super) struct Inbox {
 }
 
 /// The number of tasks in a piece. It is so high that making a batch takes almost no time per task, and so
-/// low that a piece stays in the caches. It is lower under a model checker, so that a few tasks fill more
-/// than one piece.
+/// low that a piece stays in the caches. It is lower under a model checker, so that a few tasks fill two
+/// pieces.
 const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 512 };
 
 /// The tasks in the inbox, in the order in which they came.

@@ -24,8 +24,7 @@
 //! # The life of a pool
 //!
 //! A pool is running until it is shut down. Then it still runs all tasks that it has (shutting down), or only
-//! lets the running tasks end (stopping). When its last worker has left, the pool is terminated (see
-//! `state`).
+//! lets the running tasks end (stopping). When its last worker has left, it is terminated (see `state`).
 //!
 //! A worker takes a task, runs it, takes the next task, and sleeps while there is none. It leaves if it has
 //! slept for the keep-alive time and the pool can spare it, if there are more workers than the maximum, if
@@ -115,7 +114,7 @@ use shared::PoolShared;
 /// An executor with threads of its own and a queue.
 ///
 /// [`builder`](Self::builder) has all settings; [`fixed`](Self::fixed), [`cached`](Self::cached) and
-/// [`single`](Self::single) make the usual pools. Threads start as tasks arrive. A panic in a task ends no
+/// [`single`](Self::single) make the usual pools. Threads start as tasks arrive. A task's panic ends no
 /// thread.
 ///
 /// # What bounds it

@@ -50,7 +50,6 @@ enum Order {
     By(VecDeque<Task>, Box<Compare>),
 }
 
-/// The levels, one for each priority.
 #[derive(Default)]
 struct Levels {
     /// The highest priority comes last.

@@ -90,8 +90,7 @@ pub(crate) mod sealed {
 /// A queue without a bound absorbs any burst, and never lets the pool grow beyond its core size. While tasks
 /// arrive faster than they are done, the queue grows until the memory is used up. A queue with a bound
 /// refuses tasks under overload. Choose the bound by how long a task may wait: the last of `n` tasks waits
-/// for all others. After a burst, the pool frees the queue's memory, except the room for some thousands of
-/// tasks.
+/// for all others. After a burst, the pool frees the memory beyond some thousands of tasks.
 #[doc(alias = "LinkedBlockingQueue")]
 #[doc(alias = "ArrayBlockingQueue")]
 pub struct FifoQueue {
@@ -158,8 +157,7 @@ impl LifoQueue {
 /// waits, the pool must start a worker for the task, or refuse the task.
 ///
 /// Use it for pools that should start threads rather than let tasks wait, such as the cached pool. Use it
-/// also for tasks that wait for each other's results: such tasks could wait for a task that is still in the
-/// queue.
+/// also for tasks that wait for each other's results: such a task could wait for a queued task.
 #[doc(alias = "SynchronousQueue")]
 #[derive(Default)]
 pub struct HandOffQueue {

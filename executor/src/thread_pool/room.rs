@@ -19,8 +19,8 @@
 //!
 //! Each side first writes its own variable and then reads the other's, in sequentially consistent order. So
 //! at least one side sees the write of the other side: the submitter finds the room, or the worker finds the
-//! flag. In a weaker order each side could miss the other's write, and the submitter would sleep although the
-//! queue has room.
+//! flag. In a weaker order each side could miss the other's write, and the submitter would sleep in spite of
+//! room.
 //!
 //! # Invariants
 //!
@@ -58,8 +58,7 @@ impl PoolShared {
         let mut task = Some(task);
         let (mut ticket, mut looks) = (None, 0);
         let look = |waker: &Waker| {
-            // A yield takes less time than a sleep and a wake-up. After a yield there is often room for
-            // several tasks.
+            // A yield takes less time than a sleep. After it there is often room for several tasks.
             while looks != PATIENCE {
                 looks += 1;
                 thread::yield_now();

@@ -205,8 +205,7 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.keep_alive
     }
 
-    /// Changes how long a thread above core size may be idle. The change also applies to threads that are
-    /// idle now.
+    /// Changes how long a thread above core size may be idle. It also applies to threads that are idle now.
     ///
     /// # Errors
     /// [`PoolConfigError::ZeroKeepAlive`] if `time` is zero and core threads time out.

@@ -50,8 +50,7 @@ pub(super) struct PoolShared {
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// What the pool does about waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
-    /// Registers the pool as the owner of its queue, so that the canceller of a waiting task can tell the
-    /// pool.
+    /// Registers the pool as the owner of its queue, so that a canceller can tell the pool.
     pub(super) registration: QueueRegistration,
     /// Refers to this struct itself, for the threads that the pool starts.
     pub(super) me: Weak<PoolShared>,

@@ -120,8 +120,7 @@ mod tests {
         assert_eq!(measured.ratio(), Some(3.0));
         let cores = thread::available_parallelism().unwrap().get();
         assert_eq!(measured.recommended_threads(0.5), Some(recommended_threads(cores, 0.5, 3.0)));
-        // The two times come from two clocks. So a task that only computes can seem to compute for longer
-        // than it runs.
+        // The two times come from two clocks. So a task can seem to compute for longer than it runs.
         *measured.sums.lock() = (Duration::from_secs(1), Duration::from_secs(2));
         assert_eq!(measured.ratio(), Some(0.0));
     }

@@ -39,8 +39,7 @@ use crate::waiting::starvation::OnStarvation;
 const MOST_ON_TOP: usize = 100;
 
 impl ThreadPoolExecutor {
-    /// Runs the next task of the queue on the calling thread, which must be a worker of this pool. False if
-    /// no task waits.
+    /// Runs the next task of the queue on the calling thread, a worker of this pool. False if no task waits.
     ///
     /// A task that waits for other tasks of its own pool occupies a thread that could run these tasks. With
     /// `help`, the waiting task runs them on its own thread, whatever the pool's [`OnStarvation`] is:
@@ -76,8 +75,7 @@ impl ThreadPoolExecutor {
     /// since beyond that `help` returns false.
     ///
     /// # What may go wrong
-    /// The task that `help` runs perhaps belongs to another submitter, and it runs on top of the calling
-    /// task:
+    /// The task perhaps belongs to another submitter, and runs on top of the calling task:
     ///
     /// * The task must not need a lock that the caller holds. If it locks a mutex that the caller has locked,
     ///   the thread waits for itself.

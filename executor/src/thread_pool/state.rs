@@ -44,7 +44,6 @@ pub(super) struct PoolData {
     pub(super) batches: Batches,
     /// What each worker is doing. See `batch`.
     pub(super) worker_slots: WorkerSlots,
-    /// Tasks that panicked.
     pub(super) panicked: u64,
 
     /// Threads that have begun and have not left.

@@ -90,8 +90,7 @@ enum Next {
 struct Search {
     /// The task for which the worker was started, until the first look.
     own_task: Option<TaskId>,
-    /// Whether a submitter perhaps counts on this worker. Then the worker must look for a task before it
-    /// leaves.
+    /// Whether a submitter may count on this worker. Then the worker must look for a task before it leaves.
     is_counted_on: bool,
     idle_since: Option<Instant>,
     is_idle_for_too_long: bool,
@@ -177,8 +176,7 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Looks for a task, and sleeps in between, until it finds one or leaves the pool. `decide` chooses each
-    /// step.
+    /// Looks for a task, and sleeps in between, until it finds one or leaves. `decide` chooses each step.
     fn look_for_task(&mut self) -> Option<Task> {
         let mut search = self.begin_search(); // declared first, so dropped last: after the lock is released
         let mut state = self.shared.state.lock();
