@@ -69,7 +69,7 @@ impl Reader {
                     let end = end_of_function(tokens, next);
                     if let Some(TokenTree::Group(body)) = tokens.get(end)
                         && !is_const(&tokens[..next])
-                        && !tokens[next..end].iter().any(|token| is_word(token, "impl"))
+                        && !returns_impl(&tokens[next..end])
                     {
                         self.cuts.push((body.span().byte_range(), true));
                     }
@@ -106,6 +106,20 @@ fn end_of_function(tokens: &[TokenTree], begin: usize) -> usize {
         _ => false,
     };
     (begin..tokens.len()).find(|&at| ends(&tokens[at])).unwrap_or(tokens.len())
+}
+
+/// Whether the type that a function returns has `impl` in it. The parameters can have it, too: they are the
+/// first group of the signature.
+fn returns_impl(signature: &[TokenTree]) -> bool {
+    fn has_impl(token: &TokenTree) -> bool {
+        match token {
+            TokenTree::Group(group) => group.stream().into_iter().any(|token| has_impl(&token)),
+            token => is_word(token, "impl"),
+        }
+    }
+    let after_the_parameters =
+        signature.iter().skip_while(|token| !matches!(token, TokenTree::Group(_))).skip(1);
+    after_the_parameters.into_iter().any(has_impl)
 }
 
 /// Whether `const` stands before a function. `before` is the text before its `fn`.
@@ -163,6 +177,7 @@ mod tests {
             use a::{b::{self, C}, d as e};
             fn plain() -> Box<dyn Fn(u8) -> u8> { "}" /* } */ }
             trait T { fn none(&self); fn own<'a>(&'a self) -> impl Sized + use<'a, Self> { 1 } }
+            fn in_a_pair() -> (u8, impl Sized) { (1, 2) }
             impl T for X { unsafe fn inner(x: impl Fn()) where X: Sized { fn nested() { 2 } } }
             const unsafe fn fixed() -> u8 { 3 }
             const TABLE: [fn(u8) -> u8; 1] = [|x| { x }];
