@@ -1,24 +1,22 @@
 //! A limit on the number of tasks that run or wait, for any executor.
 //!
-//! The bound of a queue limits how many tasks wait in one pool. This bound limits how many tasks one part of
-//! a program has under way. The executor below can be any executor, and other parts of the program can use
-//! it, too. A submitter takes a permit before it submits a task, and the permit is given back when the task
-//! has ended. A submitter that finds no free permit waits. So clients cannot submit tasks faster than the
-//! tasks end.
+//! The bound of a queue limits how many tasks wait in one pool. A [`BoundedExecutor`] limits how many tasks
+//! one part of a program has under way. The executor below can be any executor, and other parts of the
+//! program can use it, too. A submitter takes a permit before it submits a task, and the permit is given back
+//! when the task has ended. A submitter that finds no free permit waits. So clients cannot submit tasks
+//! faster than the tasks end.
 //!
-//! The classic listing wraps the task in a closure that gives the permit back. It loses the permit if the
-//! executor below takes the closure and never runs it: because it discards the closure, or is shut down. Here
-//! the permit belongs to the task's [observer](crate::task::observer), which is dropped in each of these
-//! cases.
+//! The classic listing wraps the task in a closure that gives the permit back. If the executor below discards
+//! the closure or is shut down, the closure never runs, and the permit is lost. Here the permit belongs to
+//! the task's [observer](crate::task::observer), which is dropped even in these cases.
 //!
 //! # Invariants
 //!
-//! 1. Each task under way has a permit, and no other task has one. A task is under way from the moment at
-//!    which it is given to the executor below until it ends: while it waits, and while it runs. It is also
-//!    under way while a user keeps it, after a `shutdown_now` of the executor below has handed it out.
-//! 2. A submitter that waits has no stay in the executor's [life](super::lifecycle), so a shutdown does not
-//!    wait for that submitter. The shutdown wakes all waiting submitters, and each of them finds that this
-//!    executor was shut down.
+//! 1. Exactly the tasks under way have a permit. A task is under way from its submission to the executor
+//!    below until its end. If a `shutdown_now` of the executor below hands the task out, the task stays under
+//!    way while a user keeps it.
+//! 2. A submitter that waits for a permit has no stay in the executor's [life](super::lifecycle), so the
+//!    executor's end does not wait for it. A shutdown wakes all these submitters, and refuses their tasks.
 
 use std::fmt;
 
@@ -34,8 +32,8 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::semaphore::{Semaphore, TaskPermit};
 use crate::waiting::wait::Deadline;
 
-/// Limits how many tasks it has under way in the executor below: tasks that run and tasks that wait. At the
-/// limit, a further submission waits.
+/// An executor that has a limited number of tasks under way, waiting or running, in the executor below. At
+/// the limit, a further submission waits.
 ///
 /// ```
 /// use executor::{BoundedExecutor, ThreadPoolExecutor, prelude::*};
@@ -49,28 +47,29 @@ use crate::waiting::wait::Deadline;
 /// # Ok::<(), executor::RejectedSubmission<i32>>(())
 /// ```
 ///
-/// When the join of a task returns, the task's permit has been given back. A task that is cancelled while it
-/// waits keeps its permit until the executor below takes the task out of its queue.
+/// The permit of a task is free again when `join` on the task's handle returns. A task that is cancelled
+/// while it waits keeps its permit until the executor below takes the task out of its queue.
 ///
 /// # Blocking
 /// `execute` and `submit` wait for a permit, in the order in which they were called. They fail with
 /// [`RejectReason::Interrupted`] if the calling task is cancelled meanwhile. They fail with
-/// [`RejectReason::Starved`] if all permits belong to tasks that cannot go on. An example: the tasks submit
-/// to this executor themselves, on a pool without a free thread. If the executor below refuses a task, the
-/// task comes back with that executor's reason, and its permit is given back. A submitter that must not wait
-/// uses [`without_waiting`](Self::without_waiting). A submitter that must not wait for long uses
+/// [`RejectReason::Starved`] if all permits belong to tasks that cannot go on. For example, these tasks
+/// submit to this executor themselves, and the pool below has no free thread. If the executor below refuses a
+/// task, the task comes back with that executor's reason, and its permit is given back. A submitter that must
+/// not wait uses [`without_waiting`](Self::without_waiting). A submitter that must not wait for long uses
 /// [`waiting_at_most`](Self::waiting_at_most).
 ///
 /// # Its end
-/// Made with [`over`](Self::over), it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks,
-/// also the tasks whose submitters wait for a permit. [`shutdown_now`](ExecutorService::shutdown_now) takes
-/// the tasks of this executor out of the queues below, and cancels the tokens of those that run. It does not
-/// touch other tasks of the executor below. Made with [`owning`](Self::owning), it also ends the service
-/// below, with all tasks in that service.
+/// A bounded executor that was made with [`over`](Self::over) ends alone.
+/// [`shutdown`](ExecutorService::shutdown) refuses new tasks, and also the tasks whose submitters wait for a
+/// permit. [`shutdown_now`](ExecutorService::shutdown_now) takes the tasks of this executor out of the queues
+/// below, and cancels the tokens of those that run. It does not touch other tasks of the executor below. A
+/// bounded executor that was made with [`owning`](Self::owning) also ends the service below, with all tasks
+/// in it.
 ///
-/// The drop of a bounded executor does not shut it down, but drops the executor below. A pool that it owns by
-/// value ends then, as every dropped pool does. A pool that it borrows or shares goes on, and runs the
-/// accepted tasks.
+/// Dropping a bounded executor does not shut it down, but drops the executor below. A pool that the bounded
+/// executor owns by value then ends, as every dropped pool does. A borrowed or shared pool goes on, and runs
+/// the accepted tasks.
 pub struct BoundedExecutor<E> {
     inner: Underlying<E>,
     permits: Semaphore,
@@ -184,7 +183,7 @@ impl<E: Executor> BoundedExecutor<E> {
         self.permits.look_again();
     }
 
-    /// Waits for a permit until the deadline; `None`: does not wait.
+    /// Submits a task. Waits for a permit until the deadline, or not at all if there is no deadline.
     fn execute_until(&self, task: Task, deadline: Option<Deadline>) -> Result<(), RejectedExecution> {
         match self.permit(deadline) {
             Ok(permit) => self.inner.pass_on(task, |task, member| task.accompanied((permit, member))),
@@ -231,7 +230,7 @@ impl<E: Executor> ExecutorService for BoundedExecutor<E> {
     rest_of_service!(self.inner);
 }
 
-/// A view of a [`BoundedExecutor`]. Its submitters do not wait, or wait for a limited time: see
+/// A view of a [`BoundedExecutor`] whose submitters wait for a limited time, or not at all: see
 /// [`without_waiting`](BoundedExecutor::without_waiting) and
 /// [`waiting_at_most`](BoundedExecutor::waiting_at_most).
 #[derive(Debug)]
@@ -281,8 +280,8 @@ impl TaskObserver for (TaskPermit, InFlightTask) {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BoundedStats {
-    /// Tasks that run, tasks that wait in the executor below, and tasks that it has handed out and a user
-    /// keeps.
+    /// Tasks that wait or run in the executor below, and tasks that it has handed out to a user who still
+    /// keeps them.
     pub under_way: usize,
     /// The bound: how many tasks can be under way. After the bound was lowered, more tasks can be under way
     /// for a while.

@@ -1,10 +1,10 @@
-//! Tasks with their own code for their cancellation.
+//! Tasks that bring their own code for the moment at which they are cancelled.
 //!
 //! A task that computes looks at its token now and then. A task that waits in this crate is woken by its
 //! cancellation. But the library cannot wake a task that is blocked in a read from a socket, because the
 //! library does not know the socket. Only the task knows that the read returns when the socket is shut down.
-//! With [`CancellableTask`] the task tells the library how to do that. A cancel of the task's handle, or a
-//! stop of its pool, then shuts the socket down. The caller need not know what kind of task it cancels.
+//! With [`CancellableTask`] the task tells the library how to do that. Cancelling the task's handle, or
+//! stopping its pool, then shuts the socket down. The caller need not know what kind of task it cancels.
 //!
 //! # Who calls what
 //!
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! A task that is cancelled before it has begun is dropped, with all that it owns. Its canceller is never
-//! made. `cancel_keep_running` does not disturb a running body, so it does not call the canceller. When the
+//! made. `cancel_keep_running` must not disturb a running body, so it does not call the canceller. When the
 //! task has ended, its canceller is not running, and will not run later.
 //!
 //! # Only a wrapper
@@ -66,7 +66,7 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// The type of the task's result.
     type Output: Send + 'static;
 
-    /// Does the work. `Err(Cancelled)` is not a result but the outcome *cancelled*. When a blocking operation
+    /// Does the work. If it returns `Err(Cancelled)`, the task ends as cancelled. When a blocking operation
     /// returns unexpectedly, `token.check()?` tells whether the canceller was the reason.
     ///
     /// # Errors
@@ -90,10 +90,9 @@ pub trait CancellableTask: Send + Sized + 'static {
     }
 }
 
-/// An executor for tasks with their own code for their cancellation, in front of any other executor.
+/// Passes tasks on to any other executor, and also accepts [`CancellableTask`]s.
 ///
-/// It has no threads, and passes each task on to the other executor. It passes plain closures on unchanged,
-/// so it can take the place of the other executor.
+/// It has no threads. It passes plain closures on unchanged, so it can take the place of the other executor.
 ///
 /// ```
 /// use executor::{CancelToken, CancellableTask, Cancelled, CancellingExecutor, JoinError, ThreadPoolExecutor};

@@ -14,11 +14,11 @@
 //! handed out, because a user can keep such a task for any time. If the user runs the task, the stay begins
 //! anew, unless the life is over.
 //!
-//! The *root* is a token above the tasks of this life, in addition to the token of the thread on which a task
-//! runs. `shutdown_now` cancels the root. Each life has its own root, so the root distinguishes the tasks of
-//! this life from other tasks. In a queue below, such a task has an [`InFlightTask`] as its observer, which
-//! knows the root. The drain task of a strand knows the root, too. If a thread runs a task below the root,
-//! the thread must not wait for the end of this life: it would wait for itself.
+//! The *root* is a token of the life. It is above the tokens of all its tasks, beside the token of the thread
+//! that runs the task. `shutdown_now` cancels the root. Each life has its own root. So the root tells the
+//! life's tasks from other tasks in a queue below. Such a task knows the root through its observer, an
+//! [`InFlightTask`], or because it is the drain task of a strand. A thread that runs a task below the root
+//! must not wait for the end of the life: it would wait for itself.
 //!
 //! # Invariants
 //!
@@ -27,8 +27,8 @@
 //! 2. The lock of the life is the last in the order of locks. A thread can take it while it holds the lock of
 //!    a queue. A thread that holds it takes no other lock.
 //! 3. A queue is listed in `queues` for as long as a task of this life waits in it. So
-//!    [`take_back`](Lifecycle::take_back) finds every task that waits. A task that has left its queue before
-//!    runs below the root, which `shutdown_now` cancels after that.
+//!    [`take_back`](Lifecycle::take_back) finds every task that waits. A task that has left its queue by then
+//!    runs below the root, and `shutdown_now` cancels the root after `take_back`.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};
@@ -41,7 +41,6 @@ use crate::task::observer::TaskObserver;
 use crate::waiting::error::RejectReason;
 use crate::waiting::latch::Latch;
 
-/// The life of an executor that is built on another one.
 pub(crate) struct Lifecycle {
     state: Mutex<LifecycleState>,
     /// A copy of the flag in `state`. It is written under the lock, and can be read without the lock.
@@ -88,7 +87,6 @@ impl Lifecycle {
         InFlight { life: Arc::clone(self), counts: AtomicBool::new(true) }
     }
 
-    /// Returns the token above the tasks of this life.
     pub(crate) fn root(&self) -> &CancelToken {
         &self.root
     }
@@ -135,7 +133,6 @@ impl Lifecycle {
         Some((task.alone_from(&self.root).handed_out(), noted))
     }
 
-    /// Returns the number of stays.
     pub(crate) fn under_way(&self) -> usize {
         self.state.lock().staying
     }
@@ -191,7 +188,7 @@ impl InFlight {
         self.life.one_more(&mut self.life.state.lock())
     }
 
-    /// Interrupts the stay: the life does not wait for it until it is resumed.
+    /// Interrupts the stay: until it is resumed, the life does not wait for it.
     pub(crate) fn interrupt(&self) {
         // Relaxed, here and below: the hand-over of a task from thread to thread orders these calls.
         if self.counts.swap(false, Ordering::Relaxed) {
@@ -277,7 +274,7 @@ impl Drop for InFlightTask {
     }
 }
 
-/// The common part of the executors that are built on another one: the executor below, and a life of its own.
+/// The parts that every executor over another one has: the executor below, and a life.
 pub(crate) struct Underlying<E> {
     executor: E,
     /// Converts the executor below into a service, if this executor owns it.
@@ -305,7 +302,6 @@ impl<E> Underlying<E> {
         &self.life
     }
 
-    /// Returns the executor below as a service, if this executor owns it.
     pub(crate) fn service(&self) -> Option<&dyn ExecutorService> {
         self.as_service.map(|as_service| as_service(&self.executor))
     }
@@ -342,7 +338,7 @@ impl<E> Underlying<E> {
         self.shutdown_now_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// Does [`shutdown_now`](Self::shutdown_now), with a note for each task: see [`Lifecycle::take_back`].
+    /// Does [`shutdown_now`](Self::shutdown_now), and calls `note` as [`Lifecycle::take_back`] does.
     pub(crate) fn shutdown_now_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         self.life.shutdown();
         let mut tasks = self.life.take_back(&note);
@@ -358,8 +354,8 @@ impl<E> Underlying<E> {
         tasks.into_iter().filter_map(|task| self.life.to_its_user(task, &note)).collect()
     }
 
-    /// Shuts down an owned service. Returns the tasks that the service hands out, without the drain tasks of
-    /// this life, whose strands have no tasks any more.
+    /// Shuts down an owned service. Returns the tasks that the service hands out, but not the drain tasks of
+    /// this life: their strands are empty by now.
     pub(crate) fn stop_service_beside_drains(&self) -> impl Iterator<Item = Task> {
         let tasks = self.stop_service(|_| ()).into_iter().map(|(task, ())| task);
         tasks.filter(|task| !task.drains_strand_under(self.life.root()))

@@ -32,8 +32,8 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::starvation::TaskRef;
 
-/// Runs a task when a test asks for it, on the thread that asks. It is for tests of code that uses an
-/// executor.
+/// An executor for tests of code that uses an executor. It runs a task when a test asks for it, on the thread
+/// that asks.
 ///
 /// A test decides when each task runs, and checks what has happened in between:
 ///
@@ -74,7 +74,7 @@ use crate::waiting::starvation::TaskRef;
 /// name of the task that it would run first.
 ///
 /// A panic in a task goes to the holder of its handle, or to the [panic handler of the
-/// process](crate::panics) if the handle was dropped. As on any executor, the panic never reaches the thread
+/// process](crate::panics) if the handle was dropped. As on any executor, the panic never reaches the caller
 /// that runs the task. When the executor is dropped, its pending tasks are dropped, and their handles are
 /// completed as cancelled.
 ///
@@ -132,8 +132,8 @@ impl ManualExecutor {
         Some(self.shared.run(next))
     }
 
-    /// Runs the pending task with this id, whatever tasks were submitted before it. `None` if the task is not
-    /// pending.
+    /// Runs the pending task with this id, even if other tasks were submitted before it. `None` if the task
+    /// is not pending.
     pub fn run(&self, id: TaskId) -> Option<Outcome> {
         let task = self.shared.take_if(|task| task.id() == id)?;
         Some(self.shared.run(task))

@@ -5,11 +5,12 @@
 //! |---|---|
 //! | at most a fixed number of tasks is under way | [`BoundedExecutor`] |
 //! | the tasks that ran at an abrupt shutdown are known | [`TrackingExecutor`] |
-//! | a task's own code for its cancellation is called | [`CancellingExecutor`] |
+//! | a cancelled task can end its own blocking call | [`CancellingExecutor`] |
 //! | one task at a time, in order | [`SerialExecutor`]; for each key: [`StripedExecutor`] |
 //! | a test decides what runs when | [`ManualExecutor`], which runs its tasks itself |
 //!
-//! They share two parts: the [life](lifecycle) of such an executor, and the [strand](strand).
+//! Several of them share two parts: the [life](lifecycle) knows when an executor has ended, and a
+//! [strand](strand) runs tasks one at a time, in order.
 
 mod lifecycle;
 

@@ -50,17 +50,17 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// never empty never gives its thread back, unless it [takes turns](Self::turns_of).
 ///
 /// The executor below gets one task for the whole strand, the strand's *drain task*. If that executor refuses
-/// the drain task, the submission of the first task fails. If it drops the accepted drain task, as
+/// the drain task, the submission of the first task fails. If that executor drops the accepted drain task, as
 /// [`Discard`](crate::Discard) does, all tasks in the strand are dropped, and their handles are completed as
-/// cancelled. If it hands that out, as its [`shutdown_now`](crate::ExecutorService::shutdown_now) does, the
-/// user gets one task, which runs the strand. In this case, the tasks of a
-/// [`scope`](crate::ExecutorExt::scope) are dropped, since the scope waits for them.
+/// cancelled. If it hands the drain task out, as its [`shutdown_now`](crate::ExecutorService::shutdown_now)
+/// does, the user gets one task, which runs the strand. The tasks of a [`scope`](crate::ExecutorExt::scope)
+/// are then dropped, because the scope must not wait for that user.
 ///
 /// # What the executor below sees
-/// It sees only the drain task. While the drain task waits, its [priority](Task::priority) is the highest
-/// priority of the tasks that have come into the strand since the drain task was submitted. When a more
-/// urgent task comes, a [`PriorityQueue`](crate::PriorityQueue) raises the drain task. The order in the
-/// strand stays the same, so the tasks before the urgent task run earlier, too. The priority of the drain
+/// The executor below sees only the drain task. While the drain task waits, its [priority](Task::priority) is
+/// the highest priority of the tasks that have come into the strand since the drain task was submitted. When
+/// a more urgent task comes, a [`PriorityQueue`](crate::PriorityQueue) raises the drain task. The order in
+/// the strand stays the same, so the tasks before the urgent task run earlier, too. The priority of the drain
 /// task does not fall when the urgent task is cancelled or taken out. Before each further turn, the drain
 /// task gets the highest priority of the tasks that are still in the strand.
 ///
@@ -91,23 +91,23 @@ use crate::waiting::wait::{Deadline, wait_for};
 ///
 /// In place of the drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the strand:
 /// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
-/// queues see the drain task itself. They see its id, which is its own, and no name. The drain task stands
-/// for many tasks, and its outcome is that of none of them. The pool counts it as one task.
+/// queues see the drain task itself. They see the drain task's own id, and no name. The drain task stands for
+/// many tasks, so its outcome says nothing about theirs. The pool counts it as one task.
 ///
-/// If the executor below runs a task on the submitting thread, it runs the strand there. Tasks that come
-/// meanwhile are not below that submitter's token.
+/// If the executor below runs tasks on the submitting thread, the submitter of the first task runs the
+/// strand. Tasks that come meanwhile are not below the token of that submitter.
 ///
 /// # Its end
-/// Made with [`over`](Self::over), it ends alone. After [`shutdown`](ExecutorService::shutdown) it refuses
-/// new tasks, and runs the tasks that it has. [`shutdown_now`](ExecutorService::shutdown_now) hands back the
-/// tasks that wait, and cancels the token of the task that runs. The serial executor is terminated when its
-/// last task has ended. (It is not terminated while a user keeps the drain task that the executor below has
-/// handed out.) Made with [`owning`](Self::owning), it also ends the service below. The drop of a serial
-/// executor that was made with `over` neither waits nor cancels: the accepted tasks are run. A serial
-/// executor that owns a service drops the service.
+/// A serial executor that was made with [`over`](Self::over) ends alone. After
+/// [`shutdown`](ExecutorService::shutdown) it refuses new tasks, and runs the tasks that it has.
+/// [`shutdown_now`](ExecutorService::shutdown_now) hands back the tasks that wait, and cancels the token of
+/// the task that runs. The serial executor is terminated when its last task has ended. (It is not terminated
+/// while a user keeps the drain task that the executor below has handed out.) A serial executor that was made
+/// with [`owning`](Self::owning) also ends the service below. When it is dropped, it drops the service. The
+/// drop of a serial executor that was made with `over` neither waits nor cancels: the accepted tasks are run.
 ///
 /// # Blocking
-/// `execute` and `submit` wait while another thread gives the drain task to the executor below, until that
+/// While another thread offers the drain task to the executor below, `execute` and `submit` wait until that
 /// executor has accepted or refused the drain task. A task that waits for a later task of its own strand
 /// could wait without end. So such a wait fails, and the error [describes it](crate::Starvation).
 pub struct SerialExecutor<E> {
@@ -167,8 +167,8 @@ impl<E: Executor> SerialExecutor<E> {
     /// its drain task then goes to the end of the queue of the executor below. The strand goes on when a
     /// thread takes the drain task from there.
     ///
-    /// A task must be able to own the executor below. So the executor below is, for instance, a pool or an
-    /// [`Arc`] of a pool.
+    /// The executor below must not be a borrowed one, because a task must be able to own it. It is, for
+    /// instance, a pool or an [`Arc`] of a pool.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -196,8 +196,8 @@ impl<E: Executor> SerialExecutor<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// If the executor below refuses the drain task at the end of a turn, the strand goes on at once, on the
-    /// same thread. A pool that was shut down does so. If the executor below makes submitters wait for room,
+    /// If the executor below refuses the drain task at the end of a turn, as a pool does after its shutdown,
+    /// the strand goes on at once, on the same thread. If the executor below makes submitters wait for room,
     /// the strand waits, too, and keeps its thread meanwhile. If the serial executor is dropped during this
     /// wait, the strand goes on at once, on the same thread.
     ///

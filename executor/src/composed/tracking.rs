@@ -1,7 +1,7 @@
 //! Finds out which tasks ran when an executor was shut down abruptly.
 //!
 //! `shutdown_now` hands back the tasks that were not begun. The tasks that were running are asked to stop,
-//! and most of them must be repeated later. For instance, a page that was only half fetched is not indexed.
+//! and most of them must be repeated later. For instance, a crawler must fetch a half-fetched page again.
 //! Only the executor knows which tasks were running.
 //!
 //! # What is known and what is presumed
@@ -14,14 +14,14 @@
 //!
 //! The second row can be a *false positive*, which cannot be avoided. Perhaps the body had done all of its
 //! work just before the request came, and a closure that returns nothing cannot say so. The classic listing
-//! looks at the thread's interrupt flag, so all of its reports are only presumed. A client can repeat a task
-//! that is only presumed to be cut off if it does no harm to do the task twice.
+//! looks at the thread's interrupt flag, so all of its reports are only presumed. So a client should repeat
+//! such a task only if running it twice does no harm.
 //!
 //! # Invariants
 //!
-//! 1. Each accepted task that was neither completed before the request nor dropped is handed out by
-//!    `shutdown_now`, or is reported. The reason: if the task is in a queue, `shutdown_now` finds it there.
-//!    If it has left the queue, it runs under a root that `shutdown_now` cancels.
+//! 1. `shutdown_now` loses no task. It hands out each task that it finds in a queue. A task that has left its
+//!    queue is below the root, which `shutdown_now` cancels. Such a task is reported, unless it was completed
+//!    before or was dropped.
 //! 2. A task is reported before its [stay](super::lifecycle) ends, so the report is complete when the
 //!    executor is terminated.
 //! 3. Tags are users' values. They are cloned and dropped only while the record is not locked.
@@ -40,7 +40,7 @@ use crate::task::outcome::Outcome;
 use crate::task::{Task, TaskLabel};
 use crate::waiting::starvation::TaskRef;
 
-/// Records which of its tasks were running when it was shut down abruptly. It can be built on any executor.
+/// An executor over any other executor. It records which tasks were running when `shutdown_now` was called.
 ///
 /// A report has the id and the name of the task, and the *tag* that the user gave to the task. The tag is,
 /// for instance, an address or a job's number. With the tag, the user can submit the task again. An example
@@ -68,21 +68,21 @@ use crate::waiting::starvation::TaskRef;
 /// ```
 ///
 /// # What is reported
-/// A task is reported if [`shutdown_now`](ExecutorService::shutdown_now) of this executor, or of the executor
-/// below, asked it to stop while it ran, and it ended after that. [`CutOff::is_certain`] tells whether the
-/// task itself says that it was cut off. A task that the executor below has dropped, and a task that ended
-/// before the request, are not reported.
+/// A task is reported if it was running when [`shutdown_now`](ExecutorService::shutdown_now) of this
+/// executor, or of the executor below, asked it to stop, and if it ended after that. [`CutOff::is_certain`]
+/// tells whether the task itself says that it was cut off. A task that the executor below has dropped, and a
+/// task that ended before the request, are not reported.
 ///
 /// # Its end
-/// It ends as a [`BoundedExecutor`](crate::BoundedExecutor) does. Made with [`over`](Self::over), it ends
-/// alone. Made with [`owning`](Self::owning), it also ends the service below.
+/// A tracking executor ends as a [`BoundedExecutor`](crate::BoundedExecutor) does. Made with
+/// [`over`](Self::over), it ends alone. Made with [`owning`](Self::owning), it also ends the service below.
 pub struct TrackingExecutor<E, T = ()> {
     inner: Underlying<E>,
     book: Arc<Mutex<TrackingRecord<T>>>,
 }
 
 struct TrackingRecord<T> {
-    /// The tags of the tasks that are under way and have a tag; `None` after the tag was given to a caller.
+    /// The tags of tasks under way. A tag is `None` after it was given to a caller.
     tags: BTreeMap<TaskId, Arc<Mutex<Option<T>>>>,
     running: usize,
     cut_off: Vec<Arc<CutOff<T>>>,
@@ -198,7 +198,7 @@ impl<E: Executor, T: Send + Sync + 'static> ExecutorService for TrackingExecutor
     rest_of_service!(self.inner);
 }
 
-/// A view of a [`TrackingExecutor`]. It gives every task the same tag: see
+/// A view of a [`TrackingExecutor`] that gives every task the same tag: see
 /// [`tagged`](TrackingExecutor::tagged).
 #[derive(Debug)]
 pub struct Tagged<'a, E, T> {
@@ -212,7 +212,6 @@ impl<E: Executor, T: Clone + Send + Sync + 'static> Executor for Tagged<'_, E, T
     }
 }
 
-/// Observes a task that is tracked.
 struct Tracked<T: Send + Sync + 'static> {
     member: InFlightTask,
     label: TaskLabel,
@@ -299,8 +298,8 @@ pub enum CutOffHow {
 }
 
 impl<T> CutOff<T> {
-    /// Returns whether the task itself says that it has not done all of its work. If it does not say so, the
-    /// library presumes that the task was cut off.
+    /// Returns whether the task itself says that it has not done all of its work. If false, the library only
+    /// presumes that the task was cut off.
     pub fn is_certain(&self) -> bool {
         self.how == CutOffHow::GaveUp
     }

@@ -1,16 +1,16 @@
-//! Lends the executor below to a drain task, which submits its successor there.
+//! Lends the executor below to a drain task, so that the drain task can submit its successor.
 //!
-//! A drain task calls the executor below from one of that executor's own threads. The owner of that executor
-//! is a serial or striped executor, which can be dropped while a drain task runs. The drop of a pool waits
-//! for the pool's tasks, unless one of the pool's own threads drops the pool. So a drain task must never be
-//! the last owner of the executor below. It *borrows* that executor for one call. The drop of the serial or
-//! striped executor first waits until all loans have ended. From then on, drain tasks run until their strands
-//! are empty.
+//! A serial or striped executor owns the executor below, and can be dropped while a drain task runs. The
+//! drain task runs on a thread of the executor below. If it were the last owner of a pool, it would drop the
+//! pool on one of the pool's own threads, and no thread would wait for the pool's tasks. So a drain task only
+//! *borrows* the executor below, for one call. The drop of the serial or striped executor first waits until
+//! all loans have ended. After that, drain tasks get no successors, and run until their strands are empty.
 //!
 //! A loan can last long: an executor that makes submitters wait for room makes the drain task wait, too.
-//! Perhaps the drain task waits for the thread that drops the serial or striped executor. So the call is made
-//! under a token, and the drop cancels the token. A drain task that waits in the call then goes on at once,
-//! as if its successor had been refused. So the drop waits only until the calls have returned.
+//! Perhaps only the thread that drops the serial or striped executor could make room, but that thread waits
+//! for the loan. So the call is made under a token, and the drop cancels the token. A drain task that waits
+//! in the call then goes on at once, as if its successor had been refused. So the drop waits only until the
+//! calls have returned.
 
 use std::ops::Deref;
 use std::task::Waker;
@@ -47,7 +47,7 @@ impl<E> Lender<E> {
 }
 
 impl<E: Executor + 'static> Lender<E> {
-    /// Returns the turns for drain tasks that hand over after `length` tasks.
+    /// Makes the [`Turns`] of drain tasks that hand over after `length` tasks.
     pub(crate) fn turns(&self, length: usize) -> Turns {
         let executor: Arc<dyn Executor> = Arc::clone(&self.executor) as _;
         Turns {
@@ -123,8 +123,8 @@ impl Turns {
         self.length.store(length, Ordering::Relaxed);
     }
 
-    /// Lends the executor below to `f`, if the lender was not dropped. If a call of that executor waits in
-    /// `f`, the drop of the lender ends the wait.
+    /// Lends the executor below to `f`, if the lender was not dropped. If `f` waits in a call to that
+    /// executor, the drop of the lender ends the wait.
     pub(super) fn lend<R>(&self, f: impl FnOnce(&dyn Executor) -> R) -> Option<R> {
         let token = CancelToken::new();
         let mut loans = self.loans.lock();
@@ -134,8 +134,8 @@ impl Turns {
         loans.borrowers.push((this_thread(), token.clone()));
         drop(loans);
         let _ends = OnDrop(|| self.end_loan(&token));
-        // The drop of the lender waits for this loan. So the executor is there, and the drop below is not the
-        // drop of the last reference.
+        // The drop of the lender waits for this loan. So the executor still exists, and `drop(executor)` does
+        // not drop the last reference.
         let executor = self.executor.upgrade().expect("its owner is there");
         let result = token.attach(|| f(&*executor));
         drop(executor);

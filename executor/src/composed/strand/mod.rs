@@ -15,9 +15,9 @@
 //! ```
 //!
 //! The strand gives the executor below one task, its *drain task*, which runs the tasks of the strand one
-//! after the other until none is left. So the executor can refuse only when the strand is empty, and the
-//! submitter of the first task gets the refusal. In the classic listing each task submits the next one: if
-//! one of these submissions is refused, the rest of the strand is never run.
+//! after the other until none is left. So only the submitter of the first task can get a refusal. In the
+//! classic listing each task submits the next one: if one of these submissions is refused, the rest of the
+//! strand is never run.
 //!
 //! At the end of its turn, a drain task submits a successor to the executor below, and returns. The successor
 //! waits behind the tasks that others have submitted. If the successor is refused, the drain task goes on
@@ -25,9 +25,9 @@
 //! returns, as [`CallerRuns`](crate::CallerRuns) does. Then the successor returns at once and the drain task
 //! goes on. So the stack does not grow with the number of tasks.
 //!
-//! The drain task is not a closure that has captured the strand. The drain task shares its state with the
-//! strand, as a task does with its handle. So the strand knows in which queue the drain task is, and no
-//! memory is allocated for a drain task.
+//! The drain task is not a closure that has captured the strand. It shares its state with the strand, as a
+//! task does with its handle. So the strand knows in which queue the drain task is, and no memory is
+//! allocated for a drain task.
 //!
 //! # How a drain task rises
 //!
@@ -39,14 +39,13 @@
 //! own lock, in one step.
 //!
 //! The submitter does not pass the priority: the queue asks the strand for it, under the lock of the queue.
-//! Two submitters can raise the drain task at the same time. Then the second request finds the priority that
-//! the first submitter has set, or a higher priority. If the drain task has a successor by now, the queue
-//! finds the priority of the successor.
+//! So two submitters can raise the drain task at the same time: the later request finds the higher of the two
+//! priorities. If the drain task has a successor by now, the queue finds the priority of the successor.
 //!
-//! A drain task on its way into a queue is in no queue yet. The queue first notes in the drain task that the
-//! drain task is in this queue. After that, the queue asks for the priority, under the lock of the strand.
-//! The submitter sets the priority and looks for the queue under the same lock. So either the queue finds the
-//! new priority, or the submitter finds the queue.
+//! A drain task can rise while it is on its way into a queue. The queue first notes its id in the drain task,
+//! and then reads the priority, under the lock of the strand. Under the same lock, a submitter sets the
+//! priority and reads the id of the queue. So either the queue finds the new priority, or the submitter finds
+//! the queue.
 //!
 //! The priority of a drain task never falls. The successor starts with the highest priority of the tasks that
 //! are in the strand then.
@@ -86,7 +85,7 @@ use crate::waiting::wait::Ticket;
 use crate::waiting::worker_context::runs_part;
 use state::{DrainState, Remains};
 
-/// The owner of a strand. It tells the strand what the strand must know of its executor.
+/// The owner of a strand: the part of a serial or striped executor that its strand calls.
 pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
     /// Returns the id of the queue that the strand's tasks are in.
     fn queue_id(&self) -> QueueId;
@@ -97,11 +96,11 @@ pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
     /// the strand is empty.
     fn turns(&self) -> Option<&Turns>;
 
-    /// Returns the token above the strand's tasks, in addition to the token of the thread.
+    /// Returns the token above the strand's tasks, beside the token of the thread that runs them.
     fn root(&self) -> &CancelToken;
 
-    /// Changes a strand, which can be idle after the change. Takes the owner's lock before the lock of the
-    /// strand. The owner's lock is also held while a task comes into the strand.
+    /// Calls `change` with the state of a strand, which can be idle afterwards. Takes the owner's lock before
+    /// the lock of the strand. The owner's lock is also held while a task comes into the strand.
     fn change<R>(strand: &Arc<Strand<Self>>, change: impl FnOnce(&mut StrandState) -> R) -> R;
 }
 
@@ -218,7 +217,6 @@ impl<K: StrandOwner> Strand<K> {
 
     // ----- the drain task -----
 
-    /// Runs the body of the drain task.
     fn run_drain(self: &Arc<Self>) {
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
         let mut cancelled = Vec::new(); // dropped when the lock is free
@@ -240,7 +238,7 @@ impl<K: StrandOwner> Strand<K> {
         });
         if is_inline {
             // The first task came from the submitter on this thread, so it was also below that submitter's
-            // token. Other submitters can have brought the later tasks.
+            // token. The later tasks perhaps came from other submitters.
             root.above_tasks(|| self.run_tasks(None));
         }
     }
@@ -281,7 +279,7 @@ impl<K: StrandOwner> Strand<K> {
         });
     }
 
-    /// Takes the next task, or ends the drain task. Called if there was another task a moment ago.
+    /// Takes the next task, or ends the drain task. Called if the strand had another task a moment ago.
     fn next(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the lock is free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -289,8 +287,8 @@ impl<K: StrandOwner> Strand<K> {
         next.or_else(|| self.next_or_end())
     }
 
-    /// Takes the next task, or ends the drain task, under the owner's lock, which the end needs. Called if
-    /// there was no other task.
+    /// Takes the next task, or ends the drain task, which needs the owner's lock. Called if the strand is
+    /// probably empty.
     fn next_or_end(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -324,7 +322,6 @@ impl<K: StrandOwner> Strand<K> {
         remains.settle();
     }
 
-    /// Returns where the drain task is.
     pub(crate) fn place_of_drain(&self) -> Location {
         self.place(&self.state.lock())
     }
@@ -369,7 +366,6 @@ impl<K: StrandOwner> Strand<K> {
         self.remove_all(Task::is_cancelled)
     }
 
-    /// Returns how many tasks of the strand have ended.
     pub(crate) fn completed(&self) -> u64 {
         self.completed.load(Ordering::Relaxed)
     }
@@ -405,8 +401,9 @@ impl Joined {
         self.offer.is_some() || self.raise_in.is_some()
     }
 
-    /// Makes the detector look again. Must be called without locks. Perhaps a thread waited for the task
-    /// before the task came, and the detector has looked too early for a thread that can run the task.
+    /// Makes the detector look again at the waits for the task. Must be called without locks. Perhaps a
+    /// thread waited before the task joined the strand, and the detector found no thread that could run the
+    /// task.
     pub(crate) fn announce(&self) {
         look_again_at(self.drain);
     }

@@ -1,5 +1,5 @@
-//! The state of a strand, and the steps that change it. The strand takes each step under its lock. The caller
-//! must drop, wake or run what a step returns, when the lock is free.
+//! The state of a strand, and the steps that change it. The strand takes each step under its lock. A step
+//! returns tasks and wakers. The caller must drop, run or call them after it has released the lock.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -17,13 +17,13 @@ use crate::waiting::wait::{self, Ticket};
 pub(super) enum DrainState {
     /// There is no drain task, and no task in the strand.
     Gone,
-    /// A submitter is giving it to the executor below, which can still refuse it.
+    /// A submitter is giving the drain task to the executor below, which can still refuse it.
     Offered(ThreadKey),
-    /// The executor below has it.
+    /// The executor below has accepted the drain task, which has not begun.
     Accepted,
-    /// It runs.
+    /// The drain task runs on this thread.
     Runs(ThreadKey),
-    /// Its turn is over, and it is giving its successor to the executor below.
+    /// The turn of the drain task is over, and it is giving its successor to the executor below.
     HandsOver(ThreadKey),
 }
 
@@ -40,7 +40,6 @@ pub(crate) struct StrandState {
     pub(super) submitters: wait::WaitList,
 }
 
-/// A task in the strand.
 struct Queued {
     task: Task,
     /// The collector of the task, or 0: see [`enter_strand`].
@@ -108,7 +107,6 @@ impl StrandState {
         self.drain == DrainState::Gone
     }
 
-    /// Returns whether the drain task is running.
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.drain, DrainState::Runs(_) | DrainState::HandsOver(_))
     }
@@ -262,8 +260,7 @@ impl StrandState {
     }
 
     /// Notes that the drain task was dropped without having been run, and takes all tasks out of the strand.
-    /// If it was the successor of a drain task that still hands over, no task is taken out: its predecessor
-    /// goes on.
+    /// If its predecessor is still handing over, takes no task out: the predecessor goes on.
     pub(super) fn abandon(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Remains {
         self.handed_out = false;
         match self.drain {

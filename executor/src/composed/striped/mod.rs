@@ -1,10 +1,10 @@
 //! Runs tasks with equal keys one at a time and in order, and tasks with different keys at the same time, on
 //! the threads of one executor.
 //!
-//! Often not *all* tasks must keep their order. It is enough if the tasks of one connection, one account or
-//! one document keep theirs. A pool of one thread keeps more order than is needed. One such pool for each key
-//! needs one thread for each key. Here a key has a *stripe* while it has tasks. A stripe is a strand as in a
-//! [`SerialExecutor`](crate::SerialExecutor). A key without tasks costs nothing.
+//! Often tasks must keep their order only within a group: the tasks of one connection, one account or one
+//! document. A pool of one thread orders all tasks, which is more than is needed. A pool for each group needs
+//! a thread for each group. Here each group has a *key*. A key with tasks has a *stripe*: a strand like that
+//! of a [`SerialExecutor`](crate::SerialExecutor). A key without tasks costs nothing.
 //!
 //! ```text
 //!                  ┌ "Ada"   ─▶ ■ ■ ■ ── drain task ─┐
@@ -31,8 +31,8 @@
 //!    the same lock.
 //! 2. Locks are taken in this order: table, strand, life. None of them is held while the executor below is
 //!    called.
-//! 3. A key is hashed before the lock is taken, and dropped after the lock is released. The only code of the
-//!    key that runs under a lock is its `Eq`.
+//! 3. A key is hashed before the lock is taken, and dropped after the lock is released. The only user code
+//!    that runs under a lock is the `Eq` of keys, which runs before the table is changed.
 
 mod table; // where the strand of a key is found
 mod shared; // what the drain tasks of the strands need: the tables, and how a strand leaves them
@@ -87,7 +87,7 @@ use shared::{Home, StripedShared};
 /// A key can be of any type that can be a key of a hash map. An [`Identity`] makes the address of a value the
 /// key, in place of the value itself. A stripe exists only while it has tasks. So millions of keys, one after
 /// the other, leave no memory behind. Keys must behave as in a map: equal keys stay equal and have the same
-/// hash. `Eq` is called while other submitters wait, so it must not use the executor. If `Eq` or `Hash`
+/// hash. `Eq` is called under a lock of the executor, so it must not use the executor. If `Eq` or `Hash`
 /// panics, the submission panics, and the task is dropped.
 ///
 /// A task that is submitted without a key, by [`execute`](crate::ExecutorExt::execute) or
@@ -96,49 +96,46 @@ use shared::{Home, StripedShared};
 /// # Order
 /// Each task of a stripe sees what the tasks before it did, even if they ran on other threads. A task that
 /// panics, or is cancelled, does not stop its stripe; a panic goes to the [panic handler of the
-/// process](crate::panics) if no caller reads the panic. After every 64 tasks, a stripe lets tasks of others
-/// run first. [`turns_of`](Self::turns_of) sets another number.
+/// process](crate::panics) if no caller reads the panic. After every 64 tasks, a stripe lets other tasks run
+/// first. [`turns_of`](Self::turns_of) sets another number.
 ///
 /// # What the executor below does
-/// A task must be able to own the executor below. So the executor below is, for instance, a pool or an
-/// [`Arc`] of a pool. For each stripe that has tasks, that executor sees one task, the stripe's *drain task*.
-/// The drain task has the place in the queue that the stripe's first task would have. If the executor below
-/// refuses the drain task, the submission of that first task fails. If it drops the accepted drain task, as
-/// [`Discard`](crate::Discard) does, the tasks of the stripe are dropped, and their handles are completed as
-/// cancelled. If it hands that out, as its own `shutdown_now` does, the user who runs the drain task runs the
-/// stripe. In this case, the tasks of a [`scope`](crate::ExecutorExt::scope) are dropped, since the scope
-/// waits for them.
+/// The executor below must not be a borrowed one, because a task must be able to own it. It is, for instance,
+/// a pool or an [`Arc`] of a pool. For each stripe that has tasks, it sees one task, the stripe's *drain
+/// task*. The drain task has the place in the queue that the stripe's first task would have. If the executor
+/// below refuses the drain task, the submission of that first task fails. If that executor drops the accepted
+/// drain task, as [`Discard`](crate::Discard) does, the tasks of the stripe are dropped, and their handles
+/// are completed as cancelled. If it hands the drain task out, as its own `shutdown_now` does, the user who
+/// runs the drain task runs the stripe. The tasks of a [`scope`](crate::ExecutorExt::scope) are then dropped,
+/// because the scope must not wait for that user.
 ///
 /// # Priorities and names
-/// While a drain task waits, its [priority](Task::priority) is the highest priority of the tasks that have
-/// come into the stripe since the drain task was submitted. When a more urgent task comes, a
-/// [`PriorityQueue`](crate::PriorityQueue) raises the drain task. So the stripe with the most urgent task
-/// goes first. Each stripe keeps its order, so the tasks before the urgent task run earlier, too. The
-/// priority of the drain task does not fall when the urgent task is cancelled or taken out. Before each
-/// further turn, the drain task gets the highest priority of the tasks that are still in the stripe.
+/// The page of [`SerialExecutor`](crate::SerialExecutor) says which priority a drain task has, how a snapshot
+/// shows it, and what hooks see of it. The drain task of each stripe behaves in the same way. So with a
+/// [`PriorityQueue`](crate::PriorityQueue), the stripe with the most urgent task goes first. Each stripe
+/// keeps its order, so the tasks before the urgent task run earlier, too. Tasks without a stripe are passed
+/// on unchanged.
 ///
-/// In place of a drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the stripe:
-/// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
-/// queues see the drain task itself. They see its id, which is its own, and no name. The drain task stands
-/// for many tasks, and its outcome is that of none of them. The pool counts it as one task. Tasks without a
-/// stripe are passed on unchanged.
 ///
 /// # Cancellation
-/// As for [`submit`](crate::ExecutorExt::submit). If the executor below runs a task on the submitting thread,
-/// it runs the stripe there. Tasks that come meanwhile are not below that submitter's token.
+/// A task is not below the token that is current at its submission, as with
+/// [`submit`](crate::ExecutorExt::submit). If the executor below runs tasks on the submitting thread, the
+/// submitter of the first task runs the stripe. Tasks that come meanwhile are not below the token of that
+/// submitter.
 ///
 /// # Its end
-/// Made with [`over`](Self::over), it ends alone. [`shutdown`](ExecutorService::shutdown) refuses new tasks
-/// and has the tasks of all stripes run. [`shutdown_now`](ExecutorService::shutdown_now) hands out the tasks
-/// that were not begun. Tasks with a stripe come first, stripe by stripe, in their order. Tasks without a
-/// stripe come last. It also cancels the tokens of its own tasks that run. The striped executor is terminated
-/// when its last task has ended. (It is not terminated while a user keeps the drain task of a stripe that the
-/// executor below has handed out.) It does not touch other tasks of the executor below. Made with
-/// [`owning`](Self::owning), it also ends the service below. The drop of a striped executor that was made
-/// with `over` neither waits nor cancels. A striped executor that owns a service drops the service.
+/// A striped executor that was made with [`over`](Self::over) ends alone.
+/// [`shutdown`](ExecutorService::shutdown) refuses new tasks, and lets the accepted tasks run.
+/// [`shutdown_now`](ExecutorService::shutdown_now) hands out the tasks that were not begun: first the tasks
+/// of each stripe, in their order, and then the tasks without a stripe. It also cancels the tokens of the
+/// executor's running tasks. It does not touch other tasks of the executor below. The striped executor is
+/// terminated when its last task has ended. (It is not terminated while a user keeps the drain task of a
+/// stripe that the executor below has handed out.) A striped executor that was made with
+/// [`owning`](Self::owning) also ends the service below. When it is dropped, it drops the service. The drop
+/// of a striped executor that was made with `over` neither waits nor cancels.
 ///
 /// # Blocking
-/// A submission waits while another thread gives the drain task of the same stripe to the executor below,
+/// While another thread offers the drain task of the same stripe to the executor below, a submission waits
 /// until that executor has accepted or refused the drain task. The submission that waits fails with
 /// [`RejectReason::Interrupted`] if the calling task is cancelled meanwhile.
 #[doc(alias = "StripedExecutorService")]
@@ -192,12 +189,12 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
 
     /// Makes a stripe let other tasks run after each turn of `tasks` tasks, in place of 64. After the turn,
     /// the drain task of the stripe goes to the end of the queue of the executor below. If that executor
-    /// refuses the drain task, the stripe goes on at once, on the same thread. A pool that was shut down does
-    /// so. If the executor below makes submitters wait for room, the stripe waits, too, and keeps its thread
-    /// meanwhile.
+    /// refuses the drain task, as a pool does after its shutdown, the stripe goes on at once, on the same
+    /// thread. If the executor below makes submitters wait for room, the stripe waits, too, and keeps its
+    /// thread meanwhile.
     ///
     /// With shorter turns, other tasks wait less, but each turn costs a submission. So a turn should take
-    /// long compared with a submission, and need not take longer.
+    /// just long enough to make the cost of a submission small.
     ///
     /// # Panics
     /// If `tasks` is zero.
@@ -301,8 +298,8 @@ where
         let waits = RefCell::new(None::<(Arc<Strand<Home<K>>>, Ticket)>);
         let leave_wait_list = || _ = waits.take().map(|(strand, ticket)| strand.leave(ticket));
         let _leaves = OnDrop(leave_wait_list);
-        // Finds out how the task has joined, and the strand if the submitter must see to its drain task;
-        // `None` if this executor was shut down.
+        // Returns how the task has joined, and its strand if the submitter must see to the drain task; `None`
+        // if this executor was shut down.
         let look = |waker: &Waker| {
             leave_wait_list();
             let mut table = shared.table(hash);

@@ -34,7 +34,7 @@ pub(super) struct StripedShared<K> {
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// The number of tables. With so many, two threads seldom use one table at the same time.
+/// The number of tables. It is so high that two threads seldom use one table at the same time.
 const TABLES: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 64 };
 
 impl<K: Send + 'static> StripedShared<K> {
@@ -55,8 +55,8 @@ impl<K: Send + 'static> StripedShared<K> {
         self.tables[bits % TABLES].0.lock()
     }
 
-    /// Refuses new tasks. A submitter looks under the lock of its table whether the life was shut down. So no
-    /// new task comes into a table after this call has locked it.
+    /// Refuses new tasks. Each submitter checks under the lock of its table whether the life was shut down.
+    /// So no new task comes into a table after this call has locked the table.
     pub(super) fn shutdown(&self) {
         self.life.shutdown();
         let Some(stay) = self.open.lock().take() else { return };
@@ -99,7 +99,6 @@ impl<K: Send + 'static> StripedShared<K> {
 }
 
 impl<K> StripedShared<K> {
-    /// Locks the tables, one after the other.
     pub(super) fn tables(&self) -> impl Iterator<Item = MutexGuard<'_, Strands<K>>> {
         self.tables.iter().map(|table| table.0.lock())
     }
@@ -214,8 +213,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
         "a striped executor".to_owned()
     }
 
-    /// Returns the place of the drain task only if exactly one strand has this lane. Otherwise the drain task
-    /// can be anywhere: a starvation must be reported only if it is certain.
+    /// Returns the place of the drain task only if exactly one strand has this lane. Otherwise returns
+    /// `Elsewhere`: a starvation must be reported only if it is certain.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy {
         let table = self.table(queue.lane());
         let mut strands = self.strands_of(&table, queue);
@@ -235,8 +234,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// Returns the strands with the lane of this queue. Mostly this is one strand. It is none if the strand
-    /// has left the table, and seldom more than one.
+    /// Returns the strands with the lane of this queue. Mostly there is one such strand. There is none after
+    /// the strand has left the table, and there are seldom several.
     fn strands_of<'a>(
         &self,
         table: &'a Strands<K>,

@@ -7,12 +7,10 @@
 //! # Invariants
 //!
 //! 1. A strand comes into the table before its first task. The strand leaves the table when it is idle, or
-//!    when it is stopped before its drain task has begun. Both happen under the lock of the table.
+//!    when it is stopped before its drain task has begun. It comes and leaves under the lock of the table.
 //! 2. After a shutdown, a table that has strands has one stay for all of them together. Before a shutdown the
 //!    life cannot end, so the strands need no stay. With a stay for each strand, all threads would have to
 //!    take the lock of the life.
-//! 3. The only user's code that is called under the lock is the `Eq` of the keys. It is called before the
-//!    table is changed.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
