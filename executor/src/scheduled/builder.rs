@@ -80,8 +80,8 @@ impl ScheduledPoolBuilder {
         self
     }
 
-    /// Sets whether tasks that wait for their time still run after a shutdown. Default: yes. If they do not
-    /// run, a shutdown drops them, which completes their handles as cancelled.
+    /// Sets whether tasks that wait for their time still run after a shutdown. Default: yes. If not, a
+    /// shutdown drops these tasks, and their handles are completed as cancelled.
     #[doc(alias = "setExecuteExistingDelayedTasksAfterShutdownPolicy")]
     pub fn delayed_after_shutdown(mut self, run: bool) -> Self {
         self.after.delayed = run;

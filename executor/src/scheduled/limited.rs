@@ -16,7 +16,8 @@ use crate::sync::{Arc, Duration, Instant, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// The time limit of a task, as an observer: it is dropped with the task, and its drop takes the limit back.
+/// The time limit of a task, as an observer: it is dropped with the task, and its drop takes the limit out of
+/// the timer.
 impl TaskObserver for Mutex<TimerEntry> {}
 
 impl ScheduledThreadPoolExecutor {

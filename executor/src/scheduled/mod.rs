@@ -2,9 +2,8 @@
 //!
 //! A pool runs a task as soon as it can. But many tasks of a program must run at a certain time: a retry in a
 //! second, a report at noon, a clean-up every minute. A *timer* is one thread that sleeps and runs the tasks
-//! that are due. That is enough until one task takes long and delays all others, or one task panics and no
-//! other task ever runs. Here one thread, the *sleeper*, only watches the time, and a pool runs the tasks
-//! that are due.
+//! that are due. That is enough until one task takes long and delays all others, or one task panics and ends
+//! the thread. Here one thread, the *sleeper*, only watches the time, and a pool runs the tasks that are due.
 //!
 //! ```text
 //!   schedule, schedule_at, series ──▶ schedule ──the time has come: sleeper──▶ pool ──▶ worker
@@ -74,13 +73,11 @@ use shared::ScheduledShared;
 /// ```
 ///
 /// # Cancellation
-/// As with [`submit`](crate::ExecutorExt::submit), the token of a task is not a child of the token that is
-/// current at the submission. The same holds for the runs of a series. A handle cancels its task, and a
-/// [`Series`] cancels its runs.
+/// The token of a task, or of a run, is not a child of the token that is current at the submission, as with
+/// [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`] cancels its runs.
 ///
 /// # Priorities
-/// There are no priorities: tasks run in the order in which they became due, whatever the
-/// [priority](Task::priority) of the tasks.
+/// Tasks run in the order in which they become due. Their [priority](Task::priority) has no effect.
 ///
 /// # Time
 /// A task never runs before its time. How late it runs depends on the system and on the pool. On a machine
@@ -96,21 +93,22 @@ use shared::ScheduledShared;
 /// has a time. It sleeps until the next task is due: an idle executor uses no processor time.
 ///
 /// # Its end
-/// After [`shutdown`](ExecutorService::shutdown) the executor accepts no more tasks. Tasks without a delay,
-/// and tasks that are due, still run. Tasks that wait for their time still run when that time comes. Series
-/// end. The [builder](ScheduledPoolBuilder) can change the last two rules. So the executor may go on for as
-/// long as the longest delay, and [`close`](ExecutorService::close) waits for that. **Dropping it does not**:
-/// the drop cancels the tasks that are not due yet, and waits for the tasks that are due or run. The drop
-/// does not wait at all if one of the executor's own tasks drops the executor, or if the thread unwinds.
+/// After [`shutdown`](ExecutorService::shutdown) the executor accepts no more tasks, and its series end. All
+/// accepted tasks still run, even those that are not due yet. The [builder](ScheduledPoolBuilder) can change
+/// the rules for series and for tasks that are not due. So the executor may go on for as long as the longest
+/// delay, and [`close`](ExecutorService::close) waits for that. **Dropping it does not**: the drop cancels
+/// the tasks that are not due yet, and waits for the tasks that are due or run. The drop does not wait at all
+/// if one of the executor's own tasks drops the executor, or if the thread unwinds.
 ///
 /// [`shutdown_now`](ExecutorService::shutdown_now) first hands out the tasks that were due and have not
 /// begun. Then it hands out the tasks that were not due yet, in the order of their times. It ends the series
 /// and cancels the running tasks.
 ///
 /// # Blocking
-/// No call here blocks for longer than it takes to hand a few tasks to the pool. A task that joins another
-/// task keeps its thread until the other task has run, even if the other task is not due yet. On a pool of
-/// one thread the other task then never runs. This is not reported as [starvation](crate::Starvation).
+/// Apart from the calls that wait for the end, no call blocks for longer than it takes to hand a few tasks to
+/// the pool. A task that joins another task keeps its thread until the other task has run, even if the other
+/// task is not due yet. On a pool of one thread the other task then never runs. This is not reported as
+/// [starvation](crate::Starvation).
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
 pub struct ScheduledThreadPoolExecutor {
@@ -225,7 +223,7 @@ impl ScheduledThreadPoolExecutor {
         let (delayed, series) = self.shared.counts();
         let mut pool = self.shared.pool.stats();
         if pool.state == PoolState::Running && self.is_shutdown() {
-            pool.state = PoolState::ShuttingDown; // the pool follows when no task can become due any more
+            pool.state = PoolState::ShuttingDown; // the pool follows after the last due task
         }
         ScheduledStats { delayed, series, pool }
     }
@@ -241,7 +239,7 @@ pub struct ScheduledStats {
     pub delayed: usize,
     /// How many series have not ended: they wait, run or are paused.
     pub series: usize,
-    /// The statistics of the pool that runs the tasks. There each run of a series counts as a task.
+    /// The statistics of the pool that runs the tasks. Each run of a series counts as a task of the pool.
     pub pool: PoolStats,
 }
 

@@ -44,7 +44,7 @@ impl<'a> SeriesBuilder<'a> {
         Self { shared, body, name: None, first: Instant::now(), missed, after_panic }
     }
 
-    /// Names the series. As tasks, all its runs have this name. Default: no name.
+    /// Names the series. All its runs have this name, too. Default: no name.
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = Some(name.into());
         self

@@ -64,7 +64,8 @@ struct Course<S> {
     of: S,
     rule: Rule,
     place: SeriesPhase,
-    /// The time for which the next run is planned, or for which the last run was planned.
+    /// The time for which the next run is planned, or, while a run is under way, for which that run was
+    /// planned.
     tick: Instant,
     /// The time from which the period counts: the tick of the last run, or the end of that run. `None` before
     /// the first run.
@@ -95,7 +96,7 @@ pub(super) enum Due<T, S> {
 /// What happens after a run of a series.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AfterRun<S> {
-    /// Another run, at this time.
+    /// The series runs again, at this time.
     At(Instant),
     /// Nothing for now: the series is paused, or another run of it was planned already.
     Nothing,
@@ -112,7 +113,6 @@ impl<T, S> Schedule<T, S> {
         Self { entries: Heap::new(), series: BTreeMap::new(), out: BTreeSet::new(), shutdown: None }
     }
 
-    /// Returns the time of the first entry.
     pub(super) fn first(&self) -> Option<Instant> {
         self.entries.first().map(|(at, _)| at)
     }
@@ -154,7 +154,6 @@ impl<T, S> Schedule<T, S> {
         self.entries.insert(at, Scheduled::Task(task))
     }
 
-    /// Returns the task in a slot.
     pub(super) fn task(&self, slot: usize) -> Option<&T> {
         match self.entries.get(slot)? {
             Scheduled::Task(task) => Some(task),

@@ -72,7 +72,6 @@ pub(super) struct SeriesShared {
     pub(super) token: CancelToken,
     /// The closure to run; `None` while a run uses it.
     pub(super) body: Mutex<Option<SeriesBody>>,
-    /// How many runs have ended.
     pub(super) runs: AtomicU64,
     end: Promise<SeriesEnd>,
     ended: SharedHandle<SeriesEnd>,
@@ -174,7 +173,7 @@ impl Series {
         Self { inner: Arc::clone(inner), ended: inner.ended.clone() }
     }
 
-    /// Returns the id of the series. As tasks, all its runs have this id.
+    /// Returns the id of the series. All its runs have this id, too.
     pub fn id(&self) -> TaskId {
         self.inner.id
     }
@@ -190,8 +189,8 @@ impl Series {
         self.inner.runs.load(Ordering::Acquire)
     }
 
-    /// Returns the time for which the next run is planned. `None` if no run is planned. This is so while a
-    /// run is under way or waits for a thread, while the series is paused, and after its end.
+    /// Returns the time for which the next run is planned. `None` while a run is under way or waits for a
+    /// thread, while the series is paused, and after its end.
     #[doc(alias = "getDelay")]
     pub fn next_run(&self) -> Option<Instant> {
         self.inner.planner.upgrade()?.next_run(self.inner.id)
@@ -213,7 +212,7 @@ impl Series {
     }
 
     /// Pauses the series: no further run begins until the series is [resumed](Self::resume). A run that is
-    /// under way is not disturbed. A second call has no further effect; the same holds for `resume`.
+    /// under way is not disturbed. A second call has no further effect.
     ///
     /// A paused series has not ended. If series go on after a shutdown, the executor waits for a paused
     /// series, too.
@@ -224,9 +223,9 @@ impl Series {
         self.inner.planner.upgrade().is_some_and(|planner| planner.pause(self.inner.id))
     }
 
-    /// Resumes a paused series. At a fixed rate, its next run is at the first tick from now: the ticks during
-    /// the pause do not count as missed. With a fixed delay, a run that would have been due during the pause
-    /// is due now.
+    /// Resumes a paused series; has no effect on other series. At a fixed rate, its next run is at the first
+    /// tick from now: the ticks during the pause do not count as missed. With a fixed delay, a run that would
+    /// have been due during the pause is due now.
     pub fn resume(&self) {
         if let Some(planner) = self.inner.planner.upgrade() {
             planner.resume(self.inner.id);

@@ -1,9 +1,9 @@
 //! One run of a series, as a task of the pool.
 //!
-//! For the pool, a run is a task like any other. It has the id and the name of its series. Hooks see it,
-//! statistics count it, and a panic in it has an origin. An observer connects the task with the series. The
-//! observer reports the end of the task in every case, and puts the token of the series above the token of
-//! the task.
+//! For the pool, a run is a task like any other. It has the id and the name of its series. Hooks see the run,
+//! statistics count it, and the report of its panic names it. An observer connects the task with the series.
+//! The observer reports the end of the task in every case, and puts the token of the series above the token
+//! of the task.
 //!
 //! Between two runs, the series holds its body. During a run, the body is on the stack of the run. There is
 //! never more than one run under way, so a run finds the body in the series.
@@ -17,7 +17,6 @@ use crate::task::Task;
 use crate::task::observer::TaskObserver;
 use crate::task::outcome::Outcome;
 
-/// Returns the task of a run.
 pub(super) fn task(series: Arc<SeriesShared>, run: u64, planner: Arc<dyn Planner>) -> Task {
     let (body, id, name) = (Arc::clone(&series), series.id, series.name.clone());
     let task = Task::of(id, move || run_body(&body, run));

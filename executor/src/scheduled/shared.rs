@@ -1,8 +1,8 @@
 //! The state that the executor, its sleeper and its series share: the schedule with its lock, and the pool
 //! for tasks that are due.
 //!
-//! The [schedule](super::schedule) decides, under the lock of this file. The schedule gives out tasks, series
-//! and bodies. The caller first releases the lock and then drops them, because these drops are user code.
+//! The [schedule](super::schedule) decides, under the lock of this file, and returns tasks and series. This
+//! file first releases the lock and then drops them, because these drops run user code.
 //!
 //! # The sleeper
 //!
@@ -14,17 +14,16 @@
 //!                                              plan() with an earlier one
 //! ```
 //!
-//! The sleeper is woken only if there is an earlier first entry, or if the schedule is over. When an entry is
-//! taken back, the sleeper still wakes up at the time of that entry. It finds no entry that is due, and
+//! The sleeper is woken only if a new entry is before all others, or if the schedule is over. When an entry
+//! is taken back, the sleeper still wakes up at the time of that entry. It finds no entry that is due, and
 //! sleeps on. So no system call is needed to take an entry back.
 //!
 //! # Why a thread of its own, and not that of the timer
 //!
-//! The timer of the process runs the library's jobs and must not be held up. To hand many tasks to a pool
-//! takes time, and may call a thread factory. For each such burst, the timer would need another thread to
-//! watch the time meanwhile. The timer and this executor also differ when the system gives no thread. Then
-//! the timer keeps a deadline until there is a thread, but this executor refuses the task. Both keep their
-//! entries in a [heap](crate::time) of the same kind.
+//! The timer of the process runs the library's jobs and must not be held up. But handing many tasks to a pool
+//! takes time, and may call a user's thread factory. Meanwhile the timer would need another thread to watch
+//! the time. The two also differ if the system has no thread to give: the timer keeps a deadline until there
+//! is one, but this executor refuses the task.
 //!
 //! # Invariants
 //!
@@ -66,7 +65,7 @@ const RETRY: Duration = Duration::from_millis(10);
 pub(super) struct ScheduledShared {
     pub(super) pool: ThreadPoolExecutor,
     state: Mutex<ScheduledData>,
-    /// Wakes the sleeper: there is an earlier first entry, or no entry will come any more.
+    /// Wakes the sleeper: a new entry is before all others, or no entry will come any more.
     changed: Condvar,
     /// Notified when `handing` is `None` again.
     handed: Condvar,
@@ -123,14 +122,12 @@ impl ScheduledShared {
         self.is_shutdown.load(Ordering::Acquire)
     }
 
-    /// Returns how many tasks wait for their time, and how many series there are.
     pub(super) fn counts(&self) -> (usize, usize) {
         self.state.lock().plan.counts()
     }
 
     // ----- the way in -----
 
-    /// Plans a task for a certain time.
     pub(super) fn plan_task(&self, at: Instant, task: Task) -> Result<(), RejectedExecution> {
         self.start_a_thread();
         let id = task.id();
@@ -158,7 +155,6 @@ impl ScheduledShared {
         }
     }
 
-    /// Plans the runs of a series.
     pub(super) fn plan_series(
         &self,
         first: Instant,
@@ -185,8 +181,8 @@ impl ScheduledShared {
         }
     }
 
-    /// Makes sure that the sleeper is awake at this time. Fails if no sleeper runs and the thread of the
-    /// sleeper cannot be started; then the lock is held again.
+    /// Makes sure that the sleeper is awake at this time. Fails if no sleeper runs and its thread cannot be
+    /// started; the error then has the lock.
     fn wake_for<'a>(
         &'a self,
         mut state: MutexGuard<'a, ScheduledData>,
@@ -444,7 +440,7 @@ impl QueueOwner for ScheduledShared {
         self.name.clone()
     }
 
-    /// Reports that no thread serves a task before its time.
+    /// Returns `Elsewhere`: the time decides when a task can run, not a thread.
     fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
         ServedBy::DrainTask(Location::Elsewhere)
     }

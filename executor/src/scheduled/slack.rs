@@ -2,7 +2,7 @@
 //!
 //! Linux may let a timed sleep end up to 50 µs late. So Linux can wake several threads at once, and the
 //! processor can sleep longer. A thread can ask for less slack. With the feature `timer-slack` the sleeper
-//! does that: the sleeper is only one thread, and a task is due when it wakes up.
+//! does that, because a task is due when the sleeper wakes up.
 
 /// Asks the system for its finest timer, for the calling thread.
 #[cfg(all(target_os = "linux", feature = "timer-slack", not(any(feature = "loom", feature = "shuttle"))))]
