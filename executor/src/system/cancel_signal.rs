@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::cancel::{CancelToken, Registration};
 
-/// One end of a private socket pair. A cancel closes the other end. Every thread that waits here sees that,
+/// One end of a private socket pair. A cancel closes the other end, and wakes every thread that waits here,
 /// now and later.
 #[derive(Debug)]
 pub(super) struct CancelSignal {
@@ -19,8 +19,7 @@ pub(super) struct CancelSignal {
 }
 
 impl CancelSignal {
-    /// Makes a signal for `token`. The signal takes one file descriptor until it is dropped, and a second one
-    /// until the cancel.
+    /// Makes a signal for `token`. The signal takes two file descriptors, and only one after the cancel.
     pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
         let (own_end, other_end) = UnixStream::pair()?;
         let closes = token.on_cancel(move || drop(other_end));

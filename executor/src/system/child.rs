@@ -1,10 +1,10 @@
 //! A child process that a cancel of a token kills, so that a wait for its end returns.
 //!
 //! `Child::wait` and `Child::kill` both need `&mut Child`, so while a thread waits, no other thread can kill.
-//! But the system has a call that waits for the end of a process and does not collect it: the process becomes
-//! a zombie. The waiting thread holds no lock in that call. Later a thread collects the zombie, under the
-//! lock. Until then no other process gets its number. So a kill under the lock reaches this child, running or
-//! ended, and never another process.
+//! But the system has a call that waits for the end of a process and leaves the ended process as a zombie.
+//! The waiting thread holds no lock in that call. Later a thread collects the zombie, under the lock. Until
+//! then no other process gets its number. So a kill under the lock reaches this child, running or ended, and
+//! never another process.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -42,13 +42,13 @@ pub struct CancellableChild {
 #[derive(Debug)]
 struct ChildShared {
     child: Child,
-    /// The child was killed because the token is cancelled.
+    /// True if the child was killed because the token is cancelled.
     killed: bool,
 }
 
 impl CancellableChild {
-    /// Makes a value that kills the child when `token` is cancelled, or at once if it is cancelled already.
-    /// Take the child's output before: `wait` does not read it.
+    /// Makes a value that kills the child when `token` is cancelled, or at once if the token is cancelled
+    /// already. Take the output pipes out of `child` first: `wait` does not read them.
     pub fn new(child: Child, token: &CancelToken) -> Self {
         let pid = Pid::from_child(&child);
         let shared = Arc::new(Mutex::new(ChildShared { child, killed: false }));
@@ -59,13 +59,13 @@ impl CancellableChild {
         Self { pid, token: token.clone(), shared, _kills: kills }
     }
 
-    /// Waits until the child has ended. Closes its standard input first, like [`Child::wait`]. Several
-    /// threads may wait.
+    /// Waits until the child has ended. Closes the child's standard input first, like [`Child::wait`].
+    /// Several threads may wait.
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
-    /// cancelled. Then, too, the child has ended and was collected. If the child had ended by itself before,
-    /// the call returns its status, even if the token is cancelled. Otherwise the system's error. For
+    /// cancelled. Even then the child was collected. If the child had ended by itself before, the call
+    /// returns its status, even if the token is cancelled. Any other error comes from the system. For
     /// example, the system knows no status if this process ignores SIGCHLD, perhaps because its parent did.
     pub fn wait(&self) -> io::Result<ExitStatus> {
         let mut shared = self.shared.lock();

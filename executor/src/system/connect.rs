@@ -1,4 +1,4 @@
-//! A `connect` that comes back when a token is cancelled.
+//! A `connect` that returns when a token is cancelled.
 //!
 //! The socket is non-blocking while it is being connected. The thread waits for the socket and for a cancel
 //! together, like the thread of a [listener](super::listener). Most connections within one machine are made

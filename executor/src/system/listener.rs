@@ -1,11 +1,11 @@
 //! A listener whose `accept` comes back when a token is cancelled.
 //!
-//! The well-known trick is to connect to one's own listener. That wakes *some* thread. If several threads
-//! accept on one listener, perhaps it wakes a thread that was not cancelled. Then the cancelled thread gets a
-//! client's connection, and throws it away. A shutdown of the listener's socket would end the listener for
-//! all threads. So each thread waits for two things together: a connection, and the end of a private socket
-//! pair. A cancel closes the other end of the pair. Every thread sees that, now and later, and no client
-//! loses its connection.
+//! A well-known trick wakes a thread that is blocked in `accept`: the program connects to its own listener.
+//! But if several threads accept on the listener, perhaps another thread gets this connection. Then the
+//! cancelled thread gets a client's connection, and throws it away. A shutdown of the listener's socket would
+//! end the listener for all threads. So each thread waits for two sockets together: the listener, and one end
+//! of a private socket pair. A cancel closes the other end of the pair. That wakes every waiting thread, now
+//! and later, and no client loses its connection.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -53,7 +53,7 @@ impl CancellableListener {
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled: then no connection is
-    /// taken. Otherwise the errors of [`TcpListener::accept`].
+    /// taken. All other errors are those of [`TcpListener::accept`].
     pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         loop {
             self.token.check()?;

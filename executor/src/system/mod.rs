@@ -12,7 +12,7 @@
 //! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
 //! | [`CancellableChild`]: `wait` | kills the process; `wait` then collects it | the same |
 //!
-//! No call polls the token: a blocked thread sleeps until the call can return. The drop of each value removes
+//! No call polls the token: a blocked thread sleeps until the call can return. Dropping such a value removes
 //! its callback.
 //!
 //! # A clear error
@@ -21,8 +21,8 @@
 //! So when a call returns no data, it checks the token. If the token is cancelled, the call returns an
 //! [`io::Error`](std::io::Error) whose inner error is [`Cancelled`](struct@crate::Cancelled).
 //! [`from_io`](crate::Cancelled::from_io) takes the inner error out again. The kind of the outer error is not
-//! `Interrupted`, because `read_exact`, `write_all` and the like would try again. A call that has read data
-//! before the cancel returns the data.
+//! `Interrupted`, because `read_exact`, `write_all` and similar functions repeat a call after that error. A
+//! call that has read data before the cancel returns the data.
 //!
 //! # What differs between systems
 //!

@@ -9,9 +9,9 @@ use crate::sync::Arc;
 /// A [`TcpStream`] that is shut down when a token is cancelled, so that a thread blocked in `read` or `write`
 /// comes back.
 ///
-/// Use it in a task that serves a connection, with the task's token. Then a cancel of the task's handle, or a
-/// stop of its pool, ends the connection, too. Like a `TcpStream`, the stream can be read and written through
-/// a shared reference.
+/// Use it in a task that serves a connection, with the task's token. Then cancelling the task's handle, or
+/// stopping its pool, also ends the connection. Like a `TcpStream`, the stream can be read and written
+/// through a shared reference.
 ///
 /// ```
 /// use std::io::Read;
@@ -35,7 +35,7 @@ use crate::sync::Arc;
 ///
 /// # Errors
 ///
-/// Once the token is cancelled, a call that would return nothing returns an error that has
+/// Once the token is cancelled, a call that transfers no data fails with an error that has
 /// [`struct@crate::Cancelled`] in it; see [`from_io`](crate::Cancelled::from_io).
 ///
 /// # Cancellation
@@ -52,7 +52,8 @@ pub struct CancellableStream {
 }
 
 impl CancellableStream {
-    /// Makes a stream that is shut down when `token` is cancelled, or at once if it is cancelled already.
+    /// Makes a stream that is shut down when `token` is cancelled, or at once if the token is cancelled
+    /// already.
     pub fn new(stream: TcpStream, token: &CancelToken) -> Self {
         let stream = Arc::new(stream);
         let shared = Arc::clone(&stream);
@@ -62,8 +63,8 @@ impl CancellableStream {
         Self { token: token.clone(), stream, _shuts_down: shuts_down }
     }
 
-    /// Connects to an address within `timeout`. On this system a cancel does not end the wait: the call sees
-    /// it only when `connect` comes back.
+    /// Connects to an address within `timeout`. On this system a cancel does not end the wait: the call
+    /// checks the token again only after the system's `connect` has returned.
     ///
     /// # Errors
     /// The errors of [`TcpStream::connect_timeout`], or an error that has [`struct@crate::Cancelled`] in it.
@@ -94,8 +95,8 @@ impl CancellableStream {
         Arc::into_inner(stream).expect("the dropped callback held the only other one")
     }
 
-    /// Makes a call, and returns its result. The call can return no data, because of an error or at the end
-    /// of the stream. If it does and the token is cancelled, this returns the token's error instead.
+    /// Makes a call, and returns its result. If the call transfers no data, because of an error or at the end
+    /// of the stream, and the token is cancelled, returns the token's error instead.
     fn call(&self, call: impl FnOnce(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
         self.token.check()?;
         match call(&self.stream) {

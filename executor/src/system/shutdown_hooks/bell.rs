@@ -18,7 +18,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Also returns the bell at which the timekeeper waits.
+    /// Makes the record of the signals, and the bell at which the timekeeper waits.
     pub(super) fn new() -> io::Result<(Self, Bell)> {
         let (bell, heard) = Bell::pair()?;
         Ok((Self { asked: Arc::default(), number: Arc::default(), bell }, heard))

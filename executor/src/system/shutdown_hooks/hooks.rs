@@ -59,8 +59,8 @@ impl ShutdownHooks {
         ShutdownBuilder { deadline: Duration::from_secs(10), status_at_deadline: None }
     }
 
-    /// Registers a hook, which runs when the process ends. It runs before the hooks that are registered
-    /// already, on a thread of its own for all hooks.
+    /// Registers a hook, which runs when the process ends, before the hooks that are registered already. All
+    /// hooks run on one thread of their own.
     ///
     /// A panic in the hook goes to the [panic handler](crate::panics) of the process, and the next hook runs.
     /// A hook that blocks delays the other hooks, until the deadline ends the process. A hook may call
@@ -127,16 +127,16 @@ impl ShutdownHooks {
     /// that unwinding.
     ///
     /// A hook can also call this indirectly, through the library: in a callback that its `cancel` runs, in a
-    /// task that it runs itself, or in a destructor. Then that inner code is unwound, but the library's
-    /// frames between it and the hook are not, because an operation of the library must not stop half-way.
-    /// The thread stays there, and another thread runs the remaining hooks. So the values on the hook's stack
-    /// are not dropped. An operation that the hook has begun, such as a task that it runs, does not end. The
-    /// same happens if a `catch_unwind` of your own, or of another library, catches the unwinding and drops
-    /// its payload. If that code forgets the payload, the hook goes on.
+    /// task that it runs itself, or in a destructor. Then only that inner code is unwound. The library's
+    /// frames between it and the hook are not unwound, because an operation of the library must not stop
+    /// half-way. The thread never leaves them, and another thread runs the remaining hooks. So the values on
+    /// the hook's stack are not dropped, and an operation that the hook has begun, such as a task that it
+    /// runs, does not end. The same happens if a `catch_unwind` of your own, or of another library, catches
+    /// the unwinding and drops its payload. If that code forgets the payload, the hook goes on.
     ///
     /// # Blocking
-    /// Never returns. Locks that the calling thread holds stay locked. So release every lock that a hook
-    /// takes before you call this.
+    /// Never returns. Locks that the calling thread holds stay locked. So before you call this, release every
+    /// lock that a hook needs.
     #[doc(alias = "System.exit")]
     pub fn exit(&self, code: i32) -> ! {
         self.shared.exit(code)
@@ -163,7 +163,7 @@ impl ShutdownBuilder {
     ///
     /// # Errors
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if hooks are installed already: a process has one set
-    /// of hooks. Otherwise the system's error, if it has no thread or no file descriptor left.
+    /// of hooks. Any other error means that the system has no thread or no file descriptor left.
     pub fn install(self) -> io::Result<ShutdownGuard> {
         static INSTALLED: AtomicBool = AtomicBool::new(false);
         // Relaxed: only one of several simultaneous callers may go on, and no data passes between them.

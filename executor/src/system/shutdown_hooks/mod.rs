@@ -1,9 +1,9 @@
 //! Shutdown hooks: code that runs before the process ends, whatever ends it.
 //!
-//! A process ends when `main` returns, when a signal asks it to (Ctrl-C sends SIGINT, a service manager
-//! SIGTERM), or when a part of the program calls [`std::process::exit`]. The last two run no destructor, and
-//! `main` waits for no other thread. So a program registers the code that must run in any case, such as to
-//! end the pools and to close the log, as a *hook*:
+//! A process ends when `main` returns, when it gets a signal (SIGINT by Ctrl-C, SIGTERM from a service
+//! manager), or when a part of the program calls [`std::process::exit`]. The last two ways run no
+//! destructors, and a return from `main` waits for no other thread. So a program registers *hooks*: code that
+//! must run in any case, for instance to end its pools and to close its log.
 //!
 //! ```no_run
 //! use executor::ThreadPoolExecutor;
@@ -47,21 +47,22 @@
 //!
 //! # Order
 //!
-//! Hooks run one after the other, the last registered first, as destructors do. The parts that a program sets
-//! up later use those that it has set up earlier: the pool uses the log. So the pool ends first, and its
-//! tasks can log until their end. (Java runs all hooks at the same time, so hooks that depend on each other
-//! must be combined into one hook.) The set is fixed when the shutdown begins: later, no hook can be added or
-//! removed. Otherwise the shutdown could go on without end.
+//! Hooks run one after the other, the last registered first, as destructors do. A part of a program uses the
+//! parts that were set up before it: the pool uses the log. So the pool ends first, and its tasks can log
+//! until their end. (Java runs all hooks at the same time, so hooks that depend on each other must be
+//! combined into one hook.) No hook can be added or removed after the shutdown has begun. Otherwise the
+//! shutdown could go on without end.
 //!
 //! # On the signal path
 //!
-//! A signal interrupts a thread anywhere, perhaps in the middle of an allocation. So its handler must do very
-//! little. It stores the number of the signal, looks at a flag (is this the second signal?), sets the flag,
-//! and writes a byte to a socket. Two threads sleep until then: the *timekeeper* reads from that socket, and
-//! the *runner* waits until it must run the hooks. [`install`](ShutdownBuilder::install) starts both, because
-//! at the end the system perhaps has no thread left to give. When the shutdown has begun, the timekeeper
-//! waits only for the deadline or the end of the shutdown. So the deadline holds even if a hook, the
-//! allocator or the output is blocked. This module prints nothing.
+//! A signal interrupts a thread anywhere, perhaps in the middle of an allocation. So the handler of the
+//! signal must do very little. It stores the number of the signal, looks at a flag (is this the second
+//! signal?), sets the flag, and writes a byte to a socket. Two threads sleep until then: the *timekeeper*
+//! reads from that socket, and the *runner* waits until it must run the hooks.
+//! [`install`](ShutdownBuilder::install) starts both, because the system perhaps has no thread left to give
+//! when the shutdown begins. When the shutdown has begun, the timekeeper waits only for the deadline or the
+//! end of the shutdown. So the deadline holds even if a hook, the allocator or the output is blocked. This
+//! module prints nothing.
 //!
 //! # Which signals
 //!
@@ -70,14 +71,14 @@
 //! threads never comes. Other signals keep their effects. SIGHUP, which says that the terminal is gone, ends
 //! the process, and no hook runs; under `nohup` it is ignored. SIGQUIT ends the process without hooks, too.
 //! SIGKILL cannot be caught. Ctrl-C goes to all processes of the terminal's foreground group. If the parent
-//! passes it on, too, the process gets a second signal.
+//! also passes its signal on, the process gets a second signal.
 //!
 //! # Invariants
 //!
 //! 1. Exactly one thread takes a hook out of the list: the runner, which then runs the hook, or the thread
 //!    that removes it. So a hook runs once at most.
 //! 2. The phase changes under the lock, and only forward. The step to `Running` also sets the cause and the
-//!    deadline, and sets the flag that makes the next signal the second.
+//!    deadline, and sets the flag by which the next signal counts as the second.
 //! 3. No hook runs and no hook is dropped under the lock.
 //! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the end of the hooks
 //!    returns.

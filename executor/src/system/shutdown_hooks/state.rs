@@ -144,7 +144,7 @@ impl HooksShared {
             }
             Departure::begin(stay_here); // the runner goes on with the next hook, unless a frame catches this
         }
-        // The runner checks `ends` after the last hook. If it has done so before, this thread must end the
+        // The runner checks `ends` after the last hook. If that check was earlier, this thread must end the
         // process.
         if state.phase == HooksPhase::Done && !is_ended_elsewhere {
             drop(state);
@@ -181,7 +181,8 @@ impl HooksShared {
 
     // ----- the two threads -----
 
-    /// Waits until the shutdown begins, and then until its deadline. The timekeeper runs this.
+    /// Waits until the shutdown begins, and ends the process if the shutdown lasts until the deadline. The
+    /// timekeeper runs this.
     pub(super) fn keep_time(&self, bell: Bell) {
         bell.wait();
         if let Some(number) = self.signals.number() {
@@ -232,7 +233,7 @@ impl HooksShared {
         }
     }
 
-    /// Runs the hooks that have not begun. Then it ends the process, unless `main` must do that.
+    /// Runs the hooks that have not begun, and then ends the process, unless `main` must do that.
     fn run_those_left(&self) {
         let mut state = self.state.lock();
         while let Some(hook) = state.hooks.pop() {
@@ -287,8 +288,8 @@ impl Shutdown<'_> {
         self.cause.expect("the shutdown has begun")
     }
 
-    /// Returns how much time all hooks together still have. Then the process ends, also in the middle of a
-    /// hook.
+    /// Returns how much time all hooks together still have. After that time the process ends, even in the
+    /// middle of a hook.
     pub fn left(&self) -> Duration {
         self.deadline.map_or(Duration::MAX, |deadline| {
             let now = Instant::now();
@@ -327,8 +328,8 @@ mod tests {
             tell.send(())
         });
         thread::yield_now();
-        // Most probably the timekeeper waits. It cannot check the state while this thread holds the lock,
-        // until the deadline has passed.
+        // Most probably the timekeeper waits. This thread holds the lock until the deadline has passed, so
+        // that the timekeeper checks the state only then.
         let mut state = shared.state.lock();
         thread::sleep(Duration::from_millis(50));
         (state.phase, state.guard_is_dropped) = (HooksPhase::Done, true);
