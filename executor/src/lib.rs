@@ -17,9 +17,10 @@
 //! # How to read it
 //!
 //! The modules below stand in bottom-up order: each module refers only to modules above it, and a test checks
-//! that. The course goes the other way, from the top. The third column names the chapter of the book in which
-//! a module first appears. A ★ marks a module on the [first path](#a-first-path). Every module begins with a
-//! page that says which problem it solves, which states it has and who changes them, and what always holds.
+//! that. The book of the course takes the opposite order, from the top. The third column names the chapter of
+//! the book in which a module first appears. A ★ marks a module on the [first path](#a-first-path). Every
+//! module begins with a page. The page says which problem the module solves, which states there are, which
+//! code changes them, and what always holds.
 //!
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
@@ -62,8 +63,8 @@
 //!
 //! # The walk of a task
 //!
-//! The walk leads a task from `pool.submit(f)` to the thread that joins it, function by function. It goes
-//! down this list, with one step back, which is marked.
+//! The walk follows a task from `pool.submit(f)` to the thread that joins the task, function by function. The
+//! task goes down this table. At one row it goes back to an earlier function, and the row says so.
 //!
 //! | where | function | what happens |
 //! |---|---|---|
@@ -72,7 +73,7 @@
 //! | `thread_pool/inbox.rs` | `try_push` | before a worker can see the task, the task notes its queue (back to `enter` in `admission.rs`) |
 //! | `thread_pool/worker.rs` | `next_task` | a worker claims the next task of the batch (`Batch::claim` in `batch.rs`), or looks for one |
 //! | `thread_pool/shared.rs` | `run_task` | the worker calls the hooks before and after the task |
-//! | `task/mod.rs` | `run_then` | the task tells its observers; if it has a handle, it goes on to the cell |
+//! | `task/mod.rs` | `run_then` | the task tells its observers; a task with a handle then calls the handle's cell |
 //! | `handle/cell.rs` | `run` | the body leaves the cell and runs in a frame of its own (`cancel/current.rs`); the outcome is decided |
 //! | `handle/listener.rs` | `release_waiters` | the worker calls the waker that the joiner has left |
 //! | `waiting/parker.rs` | `wake` | the joiner wakes up |
@@ -90,7 +91,7 @@
 //! | observer | is told where a task is, and is dropped with it | `task/observer.rs` |
 //! | parker | the place where a thread sleeps until a wake-up comes | `waiting/parker.rs` |
 //! | wait list | the waiters for one thing, in the order in which they came | `waiting/latch.rs` |
-//! | queue owner | the executor to which a queue of tasks belongs; it answers for the tasks in the queue | `waiting/queue_owner.rs` |
+//! | queue owner | the executor to which a queue of tasks belongs; it can take tasks out, and says which threads run them | `waiting/queue_owner.rs` |
 //! | detector | finds waits that can never end | `waiting/awaited.rs` |
 //! | starvation | tasks that wait for tasks, until no thread is left | `waiting/starvation.rs` |
 //! | membership | in which queue a task is | `handle/mod.rs` |
@@ -146,8 +147,8 @@
 //! * `sockets`: `CancellableStream::connect`, and on Unix `CancellableListener`.
 //! * `signals`: the module `shutdown_hooks`, with hooks that run before the process ends by itself or by a
 //!   signal.
-//! * `timer-slack`: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] is woken within a
-//!   microsecond or two instead of some fifty, on Linux.
+//! * `timer-slack`, on Linux: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] wakes up
+//!   one or two microseconds late instead of some fifty.
 //! * `tracing`: [`NamedThreads`] reports when its threads begin and end, and a pool reports when its tasks
 //!   starve each other.
 //!
@@ -156,11 +157,12 @@
 //! Cancellation is co-operative: a task that neither looks at its token nor blocks in this crate runs to its
 //! end. Panics are caught by unwinding, so `panic = "abort"` is not supported.
 //!
-//! The library itself uses a bounded part of a stack, however long a chain of tasks and callbacks is:
+//! The library itself uses only a bounded part of a thread's stack, even for a long chain of tasks and
+//! callbacks:
 //!
 //! | what | how deep |
 //! |---|---|
-//! | [callbacks](TaskHandle::on_done), users' wakers, and the `Drop` of what tasks have captured and returned | 32 inside each other, and 32 more that run while those block |
+//! | [callbacks](TaskHandle::on_done), users' wakers, and the `Drop` of values that tasks have captured or returned | 32 inside each other, and 32 more that run while those block |
 //! | tasks that a waiting thread of a pool runs itself | as deep as the pool is [told](OnStarvation::Help) |
 //! | tasks that a waiting worker of a [`ForkJoinPool`](fork_join::ForkJoinPool) runs itself | [half of its stack](fork_join::fork()), and 32 more |
 //! | trees of tokens, strands of tasks | no stack |
