@@ -19,8 +19,7 @@
 //! The modules below stand in bottom-up order: each module refers only to modules above it, and a test checks
 //! that. The book of the course takes the opposite order, from the top. The third column names the chapter of
 //! the book in which a module first appears. A ★ marks a module on the [first path](#a-first-path). Every
-//! module begins with a page. The page says which problem the module solves, which states there are, which
-//! code changes them, and what always holds.
+//! module begins with a page: the problem, the states, the code that changes them, and the invariants.
 //!
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
@@ -44,8 +43,7 @@
 //!
 //! The path goes from `submit` to the result. Each stop answers a question that the stop before it raises,
 //! and can be read without opening another file. Together the stops have some fourteen hundred lines, half of
-//! them comments. The path leaves three subjects for later: how a pool grows and ends, cancellation, and the
-//! other queues.
+//! them comments. Three subjects come later: how a pool grows and ends, cancellation, and the other queues.
 //!
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand a task over.
 //! 2. `executor/simple.rs`: three executors that fit on a page, and what is wrong with them.
@@ -145,8 +143,7 @@
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
 //! * `processes`: `CancellableChild`, on Unix.
 //! * `sockets`: `CancellableStream::connect`, and on Unix `CancellableListener`.
-//! * `signals`: the module `shutdown_hooks`, with hooks that run before the process ends by itself or by a
-//!   signal.
+//! * `signals`: the module `shutdown_hooks`, with hooks that run before the process ends, also by a signal.
 //! * `timer-slack`, on Linux: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] wakes up
 //!   one or two microseconds late instead of some fifty.
 //! * `tracing`: [`NamedThreads`] reports when its threads begin and end, and a pool reports when its tasks
@@ -157,8 +154,7 @@
 //! Cancellation is co-operative: a task that neither looks at its token nor blocks in this crate runs to its
 //! end. Panics are caught by unwinding, so `panic = "abort"` is not supported.
 //!
-//! The library itself uses only a bounded part of a thread's stack, even for a long chain of tasks and
-//! callbacks:
+//! The library uses a bounded part of a thread's stack, even for long chains of tasks and callbacks:
 //!
 //! | what | how deep |
 //! |---|---|

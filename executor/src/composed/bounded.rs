@@ -64,8 +64,7 @@ use crate::waiting::wait::Deadline;
 /// [`shutdown`](ExecutorService::shutdown) refuses new tasks, and also the tasks whose submitters wait for a
 /// permit. [`shutdown_now`](ExecutorService::shutdown_now) takes the tasks of this executor out of the queues
 /// below, and cancels the tokens of those that run. It does not touch other tasks of the executor below. A
-/// bounded executor that was made with [`owning`](Self::owning) also ends the service below, with all tasks
-/// in it.
+/// bounded executor that was made with [`owning`](Self::owning) also ends the service below.
 ///
 /// Dropping a bounded executor does not shut it down, but drops the executor below. A pool that the bounded
 /// executor owns by value then ends, as every dropped pool does. A borrowed or shared pool goes on, and runs
@@ -112,8 +111,7 @@ impl<E: Executor> BoundedExecutor<E> {
         Self { inner, permits: Semaphore::new(bound), bound: Mutex::new(bound) }
     }
 
-    /// Returns an executor that refuses a task at once, with [`RejectReason::Saturated`], if no permit is
-    /// free.
+    /// Returns an executor that refuses a task, with [`RejectReason::Saturated`], if no permit is free.
     ///
     /// ```
     /// use executor::{BoundedExecutor, Latch, RejectReason, ThreadPerTaskExecutor, prelude::*};
@@ -280,11 +278,9 @@ impl TaskObserver for (TaskPermit, InFlightTask) {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BoundedStats {
-    /// Tasks that wait or run in the executor below, and tasks that it has handed out to a user who still
-    /// keeps them.
+    /// Tasks that wait or run in the executor below, and handed-out tasks that a user still keeps.
     pub under_way: usize,
-    /// The bound: how many tasks can be under way. After the bound was lowered, more tasks can be under way
-    /// for a while.
+    /// The bound: how many tasks can be under way. For a while after `set_bound`, there can be more.
     pub bound: usize,
     /// Submitters that wait for a permit.
     pub waiting: usize,

@@ -77,8 +77,7 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// `run` begins. It calls the closure once at most, on the thread that cancels, while `run` is running.
     /// If the task was asked to stop earlier, the library calls the closure just before `run` begins.
     ///
-    /// The closure should not block: the thread that cancels waits for it. The library catches a panic in the
-    /// closure.
+    /// The closure should not block: the thread that cancels waits for it. The library catches its panics.
     fn canceller(&self) -> impl FnOnce() + Send + 'static;
 
     /// Turns this into a task and its handle, which any executor's [`submit`](ExecutorExt::submit) accepts.

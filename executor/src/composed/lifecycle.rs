@@ -111,8 +111,7 @@ impl Lifecycle {
     }
 
     /// Takes the tasks of this life out of the queues below, and removes the observers of this life from
-    /// them. Must be called after [`shutdown`](Self::shutdown): then no new task comes into a queue
-    /// meanwhile.
+    /// them. Must be called after [`shutdown`](Self::shutdown): then no new task comes into a queue.
     ///
     /// Calls `note` with each task before it removes the task's observer. Returns each task with the value
     /// that `note` has returned for it.
@@ -123,8 +122,7 @@ impl Lifecycle {
         tasks.filter_map(|task| self.to_its_user(task, &note)).collect()
     }
 
-    /// Removes the observers of this life from a task, and returns the task. Drops a task of a scope, and
-    /// returns `None`.
+    /// Removes the observers of this life from a task, and returns the task. Drops a task of a scope.
     fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> Option<(Task, R)> {
         if task.is_of_scope() {
             return None;
@@ -371,8 +369,7 @@ impl<E> Underlying<E> {
         self.life.await_end(timeout) && self.service().is_none_or(|service| service.await_termination(rest()))
     }
 
-    /// Waits for the end, after a shutdown. `shutdown_now` must call `shutdown_now` of the executor that
-    /// contains `self`.
+    /// Waits for the end, after a shutdown. `shutdown_now` must stop the executor that contains `self`.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if let Some(service) = self.service() {
             service.close();

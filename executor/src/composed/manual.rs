@@ -32,8 +32,7 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::starvation::TaskRef;
 
-/// An executor for tests of code that uses an executor. It runs a task when a test asks for it, on the thread
-/// that asks.
+/// An executor for tests. It runs a task when a test asks for it, on the thread that asks.
 ///
 /// A test decides when each task runs, and checks what has happened in between:
 ///
@@ -80,8 +79,7 @@ use crate::waiting::starvation::TaskRef;
 ///
 /// # Blocking
 /// Submitting never blocks. A task that waits for a pending task waits until *another* thread runs that task.
-/// Such a wait is not reported as [starvation](crate::Starvation), because any thread can run the pending
-/// task.
+/// Such a wait is not reported as [starvation](crate::Starvation), because any thread can run that task.
 ///
 /// # Its end
 /// After [`shutdown`](ExecutorService::shutdown), the executor is terminated when no task is pending and no
@@ -122,8 +120,7 @@ impl ManualExecutor {
         state.pending.iter().map(|(task, _)| shown(task)).collect()
     }
 
-    /// Runs the pending task that was submitted first, and returns how it ended. `None` if no task is
-    /// pending.
+    /// Runs the pending task that was submitted first, and returns its outcome. `None` if there is none.
     ///
     /// # Blocking
     /// Returns when the task has ended. The other calls that run tasks do so, too.
@@ -132,8 +129,7 @@ impl ManualExecutor {
         Some(self.shared.run(next))
     }
 
-    /// Runs the pending task with this id, even if other tasks were submitted before it. `None` if the task
-    /// is not pending.
+    /// Runs the pending task with this id, even before older tasks. `None` if the task is not pending.
     pub fn run(&self, id: TaskId) -> Option<Outcome> {
         let task = self.shared.take_if(|task| task.id() == id)?;
         Some(self.shared.run(task))

@@ -121,8 +121,7 @@ struct Serial {
     tombstones: Tombstones,
     turns: OnceLock<Turns>,
     life: Arc<Lifecycle>,
-    /// The stay of the strand; `None` while the strand is idle. This lock is taken before the lock of the
-    /// strand.
+    /// The stay of the strand; `None` while it is idle. This lock is taken before the lock of the strand.
     stay: Mutex<Option<InFlight>>,
 }
 

@@ -89,14 +89,12 @@ struct TrackingRecord<T> {
 }
 
 impl<E: Executor> TrackingExecutor<E> {
-    /// Makes a tracking executor over `executor`. Tasks that are given to `executor` directly are not
-    /// tracked.
+    /// Makes a tracking executor over `executor`. Other tasks of `executor` are not tracked.
     pub fn over(executor: E) -> Self {
         Self { inner: Underlying::over(executor), book: TrackingRecord::empty() }
     }
 
-    /// Makes a tracking executor that owns `service`. When the tracking executor ends, it also ends
-    /// `service`.
+    /// Makes a tracking executor that owns `service`. When it ends, it also ends `service`.
     pub fn owning(service: E) -> Self
     where
         E: ExecutorService,
@@ -141,8 +139,7 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
     /// Returns the tasks that were asked to stop while they ran, in the order in which they ended.
     ///
     /// # Errors
-    /// [`NotTerminated`] before the executor is terminated: a task that still runs can be added to the result
-    /// later.
+    /// [`NotTerminated`] before the executor is terminated: a task that still runs can be cut off later.
     pub fn cut_off(&self) -> Result<Vec<CutOff<T>>, NotTerminated>
     where
         T: Clone,
@@ -305,8 +302,7 @@ impl<T> CutOff<T> {
     }
 }
 
-/// The error of [`TrackingExecutor::cut_off`]: the executor is not terminated yet, so its tasks can still be
-/// cut off.
+/// The error of [`TrackingExecutor::cut_off`]: the executor is not terminated, so more tasks can be cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotTerminated;
 

@@ -16,8 +16,7 @@ use crate::sync::{Arc, Duration, Instant, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// The time limit of a task, as an observer: it is dropped with the task, and its drop takes the limit out of
-/// the timer.
+/// The time limit of a task, as an observer: dropping it with the task takes the limit out of the timer.
 impl TaskObserver for Mutex<TimerEntry> {}
 
 impl ScheduledThreadPoolExecutor {

@@ -15,9 +15,8 @@
 //! # Invariants
 //!
 //! 1. No task and no run of a series begins before its time. (`schedule`)
-//! 2. No user code delays another deadline: the sleeper runs no user code. There is one exception. If the
-//!    pool's threads were not started when tasks were planned, the sleeper calls the pool's thread factory.
-//!    (`shared`)
+//! 2. No user code delays another deadline: the sleeper runs no user code. One exception: if the pool's
+//!    threads were not started when tasks were planned, the sleeper calls the thread factory. (`shared`)
 //! 3. Every planned task runs, is handed out, or is dropped. The drop completes its handle as cancelled.
 //!    Every series has exactly one end. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
@@ -134,16 +133,14 @@ impl ScheduledThreadPoolExecutor {
         ScheduledPoolBuilder::new()
     }
 
-    /// Schedules a closure (or a [`FutureTask`]) to run when `delay` has passed, and returns the handle of
-    /// its result.
+    /// Schedules a closure (or a [`FutureTask`]) to run when `delay` has passed, and returns its handle.
     ///
     /// [Cancelling](TaskHandle::cancel) the handle takes the task out of the schedule at once, and
-    /// [`remove`](TaskHandle::remove) gives the task back. If the caller drops the handle, the task still
-    /// runs.
+    /// [`remove`](TaskHandle::remove) gives the task back. If the handle is dropped, the task still runs.
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor was shut down, or the thread that watches the time could not be
-    /// started.
+    /// [`RejectedSubmission`] if the executor was shut down, or the thread that watches the time cannot
+    /// start.
     pub fn schedule<T: Send + 'static>(
         &self,
         delay: Duration,
@@ -152,8 +149,7 @@ impl ScheduledThreadPoolExecutor {
         self.schedule_at(later(Instant::now(), delay), task)
     }
 
-    /// Schedules a closure (or a [`FutureTask`]) to run at a certain time, or at once if that time has
-    /// passed.
+    /// Schedules a closure (or a [`FutureTask`]) to run at a certain time, or at once if it has passed.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;

@@ -50,8 +50,8 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Sets the delay from this call to the first run. Default: no delay. A delay beyond the range of the
-    /// clock means never.
+    /// Sets the delay from this call to the first run. Default: no delay. A delay that the clock cannot reach
+    /// means never.
     pub fn first_after(self, delay: Duration) -> Self {
         self.first_at(later(Instant::now(), delay))
     }
@@ -78,8 +78,7 @@ impl<'a> SeriesBuilder<'a> {
     /// overlap. The series does not drift: each tick is a whole number of periods after the first tick.
     ///
     /// # Errors
-    /// [`RejectedSeries`] if the executor was shut down, or the thread that watches the time could not be
-    /// started.
+    /// [`RejectedSeries`] if the executor was shut down, or the thread that watches the time cannot start.
     ///
     /// # Panics
     /// Panics if `period` is zero.

@@ -1,9 +1,8 @@
 //! The rules that give the time of a series' next run. This file only calculates with instants.
 //!
 //! A series at a fixed rate has a grid of *ticks*: its first run, and from there one tick each period. A tick
-//! is computed from the tick before it and never from the clock. So lateness does not add up: the series does
-//! not drift. A series with a fixed delay has no grid: it waits from the end of one run to the start of the
-//! next run.
+//! is computed from the tick before it and never from the clock. So the series does not drift: lateness does
+//! not add up. A series with a fixed delay has no grid: it waits from the end of a run to the next run.
 //!
 //! ```text
 //!   fixed rate, period 4         fixed rate, one run takes 9 and misses the ticks at 4 and 8
@@ -16,8 +15,7 @@
 
 use crate::sync::{Duration, Instant};
 
-/// What a series at a fixed rate does about ticks that have passed while a run took too long, or waited for a
-/// thread.
+/// What a series at a fixed rate does about ticks that passed while a run took too long or had no thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTicks {
@@ -67,8 +65,7 @@ pub(super) enum Pace {
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) pace: Pace,
-    /// The time between two ticks, or from the end of a run to the next run. It is above zero for a fixed
-    /// rate.
+    /// The time between two ticks (never zero), or from the end of a run to the start of the next run.
     pub(super) period: Duration,
     pub(super) missed: MissedTicks,
     pub(super) after_panic: AfterPanic,

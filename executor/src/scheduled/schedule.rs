@@ -26,8 +26,7 @@
 //! 1. Entries come out in the order of their times. Entries with equal times come out in the order in which
 //!    they were planned.
 //! 2. No entry comes out before its time.
-//! 3. A series has at most one entry. While one of its runs is under way, it has no entry: so its runs never
-//!    overlap.
+//! 3. A series has at most one entry, and none while one of its runs is under way. So its runs never overlap.
 //! 4. Each run has a number. Only a report about the latest run of a series changes the series.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,8 +43,7 @@ pub(super) struct AfterShutdown {
     pub(super) periodic: bool,
 }
 
-/// A schedule of tasks of the type `T`, and of series. A value of the type `S` is the caller's reference to a
-/// series.
+/// A schedule of tasks, of the type `T`, and of series. An `S` is the caller's reference to a series.
 pub(super) struct Schedule<T, S> {
     entries: Heap<Scheduled<T>>,
     series: BTreeMap<TaskId, Course<S>>,
@@ -64,11 +62,10 @@ struct Course<S> {
     of: S,
     rule: Rule,
     place: SeriesPhase,
-    /// The time for which the next run is planned, or, while a run is under way, for which that run was
-    /// planned.
+    /// The time for which the next run is planned, or for which the run that is under way was planned.
     tick: Instant,
-    /// The time from which the period counts: the tick of the last run, or the end of that run. `None` before
-    /// the first run.
+    /// The time from which the period counts: the tick or the end of the last run. `None` before the first
+    /// run.
     since: Option<Instant>,
     paused: bool,
     runs: u64,
@@ -245,8 +242,7 @@ impl<T, S> Schedule<T, S> {
         self.series.get_mut(&id).filter(|course| course.runs == run)
     }
 
-    /// Notes that a run is about to begin. Returns false if the run must not begin: the series is paused, or
-    /// over.
+    /// Notes that a run is about to begin. Returns false if it must not begin: the series is paused or over.
     pub(super) fn begin(&mut self, id: TaskId, run: u64) -> bool {
         let ends = self.series_end();
         let Some(course) = self.latest(id, run) else { return false };
@@ -338,8 +334,7 @@ impl<T, S> Schedule<T, S> {
         Some(tick)
     }
 
-    /// Returns the time of the next run; `None` if the series is paused or ended, or a run of it is under
-    /// way.
+    /// Returns the time of the next run; `None` if the series is paused or over, or a run is under way.
     pub(super) fn next_run(&self, id: TaskId) -> Option<Instant> {
         let course = self.series.get(&id)?;
         matches!(course.place, SeriesPhase::Waits(_)).then_some(course.tick)
@@ -547,8 +542,7 @@ mod tests {
         }
     }
 
-    /// Three cases: the run has begun; it waits for a thread; or it waits for a thread and its series is
-    /// paused.
+    /// Three cases: the run has begun; it waits for a thread; it waits, and its series is paused.
     #[test]
     fn a_run_that_is_under_way_ends_its_series_when_it_was_shut_down() {
         let mut world = World::with_series(Pace::FixedRate);

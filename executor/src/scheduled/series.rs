@@ -16,8 +16,7 @@ use crate::sync::{Arc, Duration, Instant, Mutex, Weak};
 use crate::waiting::error::{CutShort, WaitError};
 use crate::waiting::wait::cut_short;
 
-/// The closure that a series runs again and again. It gets the series as an argument, so that it can change
-/// or end the series.
+/// The closure that a series runs again and again. It can change or end the series, which is its argument.
 pub(super) type SeriesBody = Box<dyn FnMut(&Series) + Send>;
 
 /// The reason why a series has ended.
@@ -214,8 +213,7 @@ impl Series {
     /// Pauses the series: no further run begins until the series is [resumed](Self::resume). A run that is
     /// under way is not disturbed. A second call has no further effect.
     ///
-    /// A paused series has not ended. If series go on after a shutdown, the executor waits for a paused
-    /// series, too.
+    /// A paused series has not ended. After a shutdown that lets series go on, the executor waits for it.
     ///
     /// Returns false if the series has ended.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]

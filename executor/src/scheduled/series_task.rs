@@ -2,8 +2,8 @@
 //!
 //! For the pool, a run is a task like any other. It has the id and the name of its series. Hooks see the run,
 //! statistics count it, and the report of its panic names it. An observer connects the task with the series.
-//! The observer reports the end of the task in every case, and puts the token of the series above the token
-//! of the task.
+//! The observer reports the end of the task in every case, and puts the token of the series above that of the
+//! task.
 //!
 //! Between two runs, the series holds its body. During a run, the body is on the stack of the run. There is
 //! never more than one run under way, so a run finds the body in the series.
@@ -48,8 +48,7 @@ fn run_body(series: &Arc<SeriesShared>, run: u64) {
 struct SeriesRun {
     series: Arc<SeriesShared>,
     number: u64,
-    /// The executor of the series. This reference keeps the executor alive until the run has reported its
-    /// end.
+    /// The executor of the series, kept alive by this reference until the run has reported its end.
     planner: Arc<dyn Planner>,
     /// True if the end of the run was reported to the planner.
     is_told: AtomicBool,

@@ -35,8 +35,8 @@
 //! 3. The pool is shut down when three things are true: the executor was shut down, the schedule is over, and
 //!    `handing` is `None`. Any thread that sees this shuts the pool down. So a planned task finds the pool
 //!    closed only after `shutdown_now`.
-//! 4. Locks are taken in this order: schedule, life of a task, cell of a task. No lock is held while the pool
-//!    is called.
+//! 4. Locks are taken in this order: schedule, life of a task, cell of a task. None is held while the pool is
+//!    called.
 
 use std::io;
 
@@ -55,8 +55,7 @@ use crate::thread_pool::ThreadPoolExecutor;
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// The largest number of entries that are handed over at once. It is so small that `shutdown_now` does not
-/// wait for long.
+/// The most entries that are handed over at once: so few that `shutdown_now` does not wait for long.
 const BATCH: usize = 64;
 
 /// The time after which the sleeper hands a task over again, if the pool had no thread for the task.
@@ -82,8 +81,7 @@ pub(super) struct ScheduledShared {
 struct ScheduledData {
     plan: Schedule<Task, Arc<SeriesShared>>,
     sleeper: Sleeper,
-    /// The sleeper's thread, while the sleeper holds entries that are neither in the schedule nor in the
-    /// pool.
+    /// The sleeper's thread, while the sleeper has entries that are not in the schedule or the pool.
     handing: Option<ThreadKey>,
 }
 

@@ -10,8 +10,7 @@ use rustix::io::Errno;
 
 use crate::cancel::{CancelToken, Registration};
 
-/// One end of a private socket pair. A cancel closes the other end, and wakes every thread that waits here,
-/// now and later.
+/// One end of a private socket pair. A cancel closes the other end, and every present or later wait returns.
 #[derive(Debug)]
 pub(super) struct CancelSignal {
     own_end: UnixStream,

@@ -74,8 +74,7 @@ fn socket_for(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Sleeps until the socket is connected or the connection has failed, the deadline has passed, or the token
-/// is cancelled.
+/// Sleeps until the connection is made or has failed, the deadline has passed, or the token is cancelled.
 fn wait(socket: &OwnedFd, deadline: Option<Instant>, token: &CancelToken) -> io::Result<()> {
     let signal = CancelSignal::new(token)?;
     loop {

@@ -6,8 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use crate::cancel::{CancelToken, Registration};
 use crate::sync::Arc;
 
-/// A [`TcpStream`] that is shut down when a token is cancelled, so that a thread blocked in `read` or `write`
-/// comes back.
+/// A [`TcpStream`] that is shut down when a token is cancelled, so that a blocked `read` or `write` returns.
 ///
 /// Use it in a task that serves a connection, with the task's token. Then cancelling the task's handle, or
 /// stopping its pool, also ends the connection. Like a `TcpStream`, the stream can be read and written
@@ -52,8 +51,8 @@ pub struct CancellableStream {
 }
 
 impl CancellableStream {
-    /// Makes a stream that is shut down when `token` is cancelled, or at once if the token is cancelled
-    /// already.
+    /// Makes a stream that is shut down when `token` is cancelled, or at once if `token` is already
+    /// cancelled.
     pub fn new(stream: TcpStream, token: &CancelToken) -> Self {
         let stream = Arc::new(stream);
         let shared = Arc::clone(&stream);
@@ -87,8 +86,7 @@ impl CancellableStream {
     }
 
     /// Returns the stream. A later cancel does not shut it down; an earlier cancel has shut it down already.
-    /// If another thread is cancelling the token at this moment, this waits until that thread has shut the
-    /// stream down.
+    /// If another thread is cancelling the token at this moment, this waits until the stream is shut down.
     pub fn into_inner(self) -> TcpStream {
         let Self { stream, _shuts_down: registration, .. } = self;
         drop(registration);

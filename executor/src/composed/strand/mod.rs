@@ -44,8 +44,8 @@
 //!
 //! A drain task can rise while it is on its way into a queue. The queue first notes its id in the drain task,
 //! and then reads the priority, under the lock of the strand. Under the same lock, a submitter sets the
-//! priority and reads the id of the queue. So either the queue finds the new priority, or the submitter finds
-//! the queue.
+//! priority and reads the id of the queue. So the queue finds the new priority, or the submitter finds the
+//! queue.
 //!
 //! The priority of a drain task never falls. The successor starts with the highest priority of the tasks that
 //! are in the strand then.
@@ -287,8 +287,7 @@ impl<K: StrandOwner> Strand<K> {
         next.or_else(|| self.next_or_end())
     }
 
-    /// Takes the next task, or ends the drain task, which needs the owner's lock. Called if the strand is
-    /// probably empty.
+    /// Takes the next task, or ends the drain task, under the owner's lock. The strand is probably empty.
     fn next_or_end(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -301,8 +300,7 @@ impl<K: StrandOwner> Strand<K> {
         })
     }
 
-    /// Submits a successor, so that tasks of others can run first. Returns false if the drain task must go
-    /// on.
+    /// Submits a successor, so that other tasks can run first. Returns false if the drain task must go on.
     fn hand_over(self: &Arc<Self>) -> bool {
         let me = this_thread();
         let submit_successor = |executor: &dyn Executor| {
@@ -338,8 +336,7 @@ impl<K: StrandOwner> Strand<K> {
 
     // ----- out of the strand -----
 
-    /// Takes a task out, if it is in the strand. Returns the task, and whether it was cancelled in the
-    /// strand.
+    /// Takes a task out of the strand. Returns the task, and whether it was cancelled in the strand.
     pub(crate) fn remove(&self, id: TaskId) -> Option<(Task, bool)> {
         self.with(|state| state.take_out(id, self.owner.queue_id(), self.owner.tombstones()))
     }
@@ -402,8 +399,7 @@ impl Joined {
     }
 
     /// Makes the detector look again at the waits for the task. Must be called without locks. Perhaps a
-    /// thread waited before the task joined the strand, and the detector found no thread that could run the
-    /// task.
+    /// thread waited before the task joined the strand, and the detector found no thread to run it.
     pub(crate) fn announce(&self) {
         look_again_at(self.drain);
     }

@@ -219,8 +219,7 @@ impl StrandState {
         }
     }
 
-    /// Takes out the next task, and the cancelled tasks before it. Also returns whether the strand is empty
-    /// now.
+    /// Takes out the next task, and the cancelled tasks before it. Returns whether the strand is empty now.
     pub(super) fn next(
         &mut self,
         queue_id: QueueId,
@@ -285,8 +284,7 @@ impl StrandState {
         taken
     }
 
-    /// Returns whether a task must not join, because a user has the drain task and a scope would wait for the
-    /// task.
+    /// Returns whether a task must not join: a user has the drain task, and a scope would wait for the task.
     pub(super) fn would_strand(&self, task: Option<&Task>) -> bool {
         self.handed_out && task.is_some_and(Task::is_of_scope)
     }

@@ -27,10 +27,9 @@
 //! # Invariants
 //!
 //! 1. A key has at most one strand, so its tasks are in one order. A submitter finds or makes the strand, and
-//!    puts the task into it, under the lock of the table. A strand that becomes idle leaves the table under
-//!    the same lock.
-//! 2. Locks are taken in this order: table, strand, life. None of them is held while the executor below is
-//!    called.
+//!    puts the task into it, under the lock of the table. A strand that becomes idle leaves it under the same
+//!    lock.
+//! 2. Locks are taken in this order: table, strand, life. None is held while the executor below is called.
 //! 3. A key is hashed before the lock is taken, and dropped after the lock is released. The only user code
 //!    that runs under a lock is the `Eq` of keys, which runs before the table is changed.
 
@@ -113,8 +112,7 @@ use shared::{Home, StripedShared};
 /// The page of [`SerialExecutor`](crate::SerialExecutor) says which priority a drain task has, how a snapshot
 /// shows it, and what hooks see of it. The drain task of each stripe behaves in the same way. So with a
 /// [`PriorityQueue`](crate::PriorityQueue), the stripe with the most urgent task goes first. Each stripe
-/// keeps its order, so the tasks before the urgent task run earlier, too. Tasks without a stripe are passed
-/// on unchanged.
+/// keeps its order, so the tasks before the urgent task run earlier, too.
 ///
 ///
 /// # Cancellation
@@ -170,8 +168,7 @@ impl<K: Send + 'static, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
-    /// Sets the hasher of the keys. If no attacker can choose the keys, a faster hasher than the default is
-    /// safe.
+    /// Sets the hasher of the keys. A faster one than the default is safe if no attacker can choose the keys.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor};

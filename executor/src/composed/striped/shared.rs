@@ -29,8 +29,7 @@ pub(super) struct StripedShared<K> {
     open: Mutex<Option<InFlight>>,
 }
 
-/// Puts a value in cache lines of its own, so that threads that use different tables do not slow each other
-/// down.
+/// Puts a value in cache lines of its own, so that users of different tables do not slow each other down.
 #[repr(align(128))]
 struct Apart<T>(T);
 
@@ -63,8 +62,7 @@ impl<K: Send + 'static> StripedShared<K> {
         self.tables().for_each(|mut table| table.shutdown(&stay));
     }
 
-    /// Takes all tasks out, so that no further task begins. Returns the tasks of each stripe together, in
-    /// their order.
+    /// Takes all tasks out, so that no further task begins. Returns them stripe by stripe, in their order.
     pub(super) fn stop(&self) -> Vec<Task> {
         let (mut tasks, mut queues) = (Vec::new(), BTreeSet::new());
         for mut table in self.tables() {
@@ -104,8 +102,7 @@ impl<K> StripedShared<K> {
     }
 }
 
-/// The owner of one stripe's strand. It holds the part that all strands share, and the hash of the strand's
-/// key.
+/// The owner of one stripe's strand: the part that all strands share, and the hash of the strand's key.
 pub(super) struct Home<K> {
     shared: Arc<StripedShared<K>>,
     /// The hash of the key that the strand serves now. It is written under the lock of the table, before a

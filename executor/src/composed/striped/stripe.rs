@@ -9,8 +9,7 @@ use crate::executor::{Executor, RejectedExecution};
 use crate::sync::Arc;
 use crate::task::Task;
 
-/// One stripe of a [`StripedExecutor`], as an executor. Each task that is submitted to it gets the key of the
-/// stripe.
+/// One stripe of a [`StripedExecutor`], as an executor. Each submitted task gets the key of the stripe.
 ///
 /// ```
 /// use executor::{BoundedExecutor, StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -130,8 +129,7 @@ pub struct StripeStats {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The key has an `Arc` of the value. So no other value can get that address while there is a task with this
-/// key.
+/// The key has an `Arc` of the value. So no other value can get its address while a task has this key.
 pub struct Identity<T: ?Sized>(Arc<T>);
 
 impl<T: ?Sized> Identity<T> {

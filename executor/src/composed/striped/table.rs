@@ -20,8 +20,7 @@ use crate::sync::Arc;
 
 pub(super) struct Table<K, L> {
     strands: HashTable<TableSlot<K, L>>,
-    /// Idle strands that have left the table, to be used for the next keys. `None` after the executor was
-    /// dropped.
+    /// Idle strands that have left the table, for the next keys. `None` after the executor was dropped.
     spare: Option<Vec<Arc<L>>>,
     stay: Option<InFlight>,
     /// How many tasks have ended in strands that have left the table.
@@ -61,8 +60,7 @@ impl<K, L> Table<K, L> {
         Self { strands: HashTable::new(), spare: Some(Vec::new()), stay: None, completed: 0 }
     }
 
-    /// Notes that the executor was shut down: no more strands come, and the life waits for the strands that
-    /// are in the table.
+    /// Notes that the executor was shut down: no more strands come, and the life waits for these strands.
     pub(super) fn shutdown(&mut self, stay: &InFlight) {
         if !self.strands.is_empty() {
             self.stay = Some(stay.another());

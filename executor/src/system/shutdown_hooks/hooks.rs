@@ -12,8 +12,8 @@ use crate::panics::discard;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Duration, thread};
 
-/// The hooks of this process, which run before it ends. The [page of the module](super) says when, and in
-/// which order.
+/// The hooks of this process, which run before it ends. The [module's page](super) says when, and in which
+/// order.
 ///
 /// All clones share the same hooks. Give a clone to each part of the program that registers hooks.
 #[doc(alias = "Runtime.addShutdownHook")]
@@ -124,7 +124,7 @@ impl ShutdownHooks {
     ///
     /// If the shutdown has begun already, this only sets the status: the process ends when the hooks have
     /// run. A hook that calls it is ended by unwinding, and the other hooks run. No panic handler is told of
-    /// that unwinding.
+    /// it.
     ///
     /// A hook can also call this indirectly, through the library: in a callback that its `cancel` runs, in a
     /// task that it runs itself, or in a destructor. Then only that inner code is unwound. The library's
@@ -158,8 +158,8 @@ impl ShutdownBuilder {
         self
     }
 
-    /// Catches SIGINT and SIGTERM from now on. Call this early in `main`, and keep the returned guard in a
-    /// variable there.
+    /// Catches SIGINT and SIGTERM from now on. Call this early in `main`, and keep the guard in a variable
+    /// there.
     ///
     /// # Errors
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if hooks are installed already: a process has one set

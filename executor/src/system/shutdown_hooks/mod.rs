@@ -59,10 +59,9 @@
 //! signal must do very little. It stores the number of the signal, looks at a flag (is this the second
 //! signal?), sets the flag, and writes a byte to a socket. Two threads sleep until then: the *timekeeper*
 //! reads from that socket, and the *runner* waits until it must run the hooks.
-//! [`install`](ShutdownBuilder::install) starts both, because the system perhaps has no thread left to give
-//! when the shutdown begins. When the shutdown has begun, the timekeeper waits only for the deadline or the
-//! end of the shutdown. So the deadline holds even if a hook, the allocator or the output is blocked. This
-//! module prints nothing.
+//! [`install`](ShutdownBuilder::install) starts both, because the system perhaps has no thread to give later.
+//! When the shutdown has begun, the timekeeper waits only for the deadline or the end of the shutdown. So the
+//! deadline holds even if a hook, the allocator or the output is blocked. This module prints nothing.
 //!
 //! # Which signals
 //!
@@ -80,8 +79,7 @@
 //! 2. The phase changes under the lock, and only forward. The step to `Running` also sets the cause and the
 //!    deadline, and sets the flag by which the next signal counts as the second.
 //! 3. No hook runs and no hook is dropped under the lock.
-//! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the end of the hooks
-//!    returns.
+//! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.
 
 mod bell;
 

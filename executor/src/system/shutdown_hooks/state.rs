@@ -144,7 +144,7 @@ impl HooksShared {
             }
             Departure::begin(stay_here); // the runner goes on with the next hook, unless a frame catches this
         }
-        // The runner checks `ends` after the last hook. If that check was earlier, this thread must end the
+        // The runner checks `ends` after the last hook. If it did so before, this thread must end the
         // process.
         if state.phase == HooksPhase::Done && !is_ended_elsewhere {
             drop(state);
@@ -328,8 +328,8 @@ mod tests {
             tell.send(())
         });
         thread::yield_now();
-        // Most probably the timekeeper waits. This thread holds the lock until the deadline has passed, so
-        // that the timekeeper checks the state only then.
+        // Most probably the timekeeper waits. It gets the lock only after the deadline, and then checks the
+        // state.
         let mut state = shared.state.lock();
         thread::sleep(Duration::from_millis(50));
         (state.phase, state.guard_is_dropped) = (HooksPhase::Done, true);
