@@ -96,7 +96,6 @@ impl GraphSearch<'_> {
 
     fn visit_queue(&mut self, id: QueueId) -> Option<()> {
         match self.used.served_by(id)? {
-            ServedBy::DrainTask(Location::Elsewhere) => return None,
             ServedBy::DrainTask(place) => self.to_visit.push_back(place),
             ServedBy::Threads(pool) => {
                 let id = id.of_all_lanes(); // the lanes of one owner are visited once
@@ -141,7 +140,7 @@ impl GraphSearch<'_> {
             }
             ComesFrom::Places(places) => {
                 self.to_visit.extend(places);
-                (!places.is_empty() && !places.contains(&Location::Elsewhere)).then_some(())
+                (!places.is_empty()).then_some(())
             }
         }
     }

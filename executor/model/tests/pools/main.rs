@@ -41,12 +41,17 @@ use shuttle::{Config, Runner};
 /// the second kind let one thread run for long, and switch only at a few unlucky points. `MODEL_SCHEDULES`
 /// asks for more schedules, and `MODEL_SEED` for others.
 fn check(body: impl Fn() + Send + Sync + 'static) {
+    check_often(1, body);
+}
+
+/// Does what [`check`] does, under `times` as many schedules: for a mistake that shows on few of them.
+fn check_often(times: usize, body: impl Fn() + Send + Sync + 'static) {
     let seed = number("MODEL_SEED").unwrap_or(0x5EED);
     let schedules =
         usize::try_from(number("MODEL_SCHEDULES").unwrap_or(1_000)).expect("a number of schedules");
     let body: Body = Arc::new(body);
-    run(RandomScheduler::new_from_seed(seed, schedules), &body);
-    run(PctScheduler::new_from_seed(seed, 3, schedules), &body);
+    run(RandomScheduler::new_from_seed(seed, times * schedules), &body);
+    run(PctScheduler::new_from_seed(seed, 3, times * schedules), &body);
 }
 
 /// Calls `f`. Meanwhile the calling thread cannot start other threads: see `primitives/shuttle.rs`.

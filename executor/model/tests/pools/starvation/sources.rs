@@ -9,7 +9,7 @@ use executor_model::{
 use shuttle::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::{fixed, join};
-use crate::{check, thread};
+use crate::{check, check_often, thread};
 
 fn is_told<T>(result: Result<T, CutShort>) -> bool {
     matches!(result, Err(CutShort::Starved(report)) if !report.chain().is_empty())
@@ -86,7 +86,7 @@ fn a_taker_waits_for_what_ends_elsewhere_and_not_for_what_is_behind_it() {
 
 #[test]
 fn of_two_takers_the_one_that_is_left_with_what_is_behind_it_is_told() {
-    check(|| {
+    check_often(4, || {
         let (pool, service) = service();
         let (own, begun) = (Arc::clone(&service), Arc::new(Latch::new(1)));
         let says = Arc::clone(&begun);
