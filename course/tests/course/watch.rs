@@ -31,8 +31,8 @@ impl Terminal {
         let course = env!("CARGO_BIN_EXE_course");
         // The shell survives Ctrl-C, which goes to all programs in the foreground of a terminal.
         let command = format!(
-            "trap : INT; echo before $(stty -g); sh -c 'echo pid $$; exec {other} {course} watch ex01 --workspace {}'; \
-             echo code $?; echo after $(stty -g)",
+            "trap : INT; echo settings-before $(stty -g); sh -c 'echo pid $$; exec {other} {course} watch ex01 --workspace {}'; \
+             echo code $?; echo settings-after $(stty -g)",
             root.display()
         );
         let mut child = Command::new("script")
@@ -90,10 +90,10 @@ impl Terminal {
 
     /// The terminal is as it was, and the program has ended with this code.
     fn is_left_with(&mut self, code: &str) {
-        self.shows("after ");
+        self.shows("settings-after ");
         self.shows("\n");
         assert_eq!(self.word_after("code"), code, "{}", self.seen);
-        assert_eq!(self.word_after("after"), self.word_after("before"), "{}", self.seen);
+        assert_eq!(self.word_after("settings-after"), self.word_after("settings-before"), "{}", self.seen);
     }
 }
 
