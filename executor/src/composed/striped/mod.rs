@@ -109,11 +109,18 @@ use shared::{Home, StripedShared};
 /// because the scope must not wait for that user.
 ///
 /// # Priorities and names
-/// The page of [`SerialExecutor`](crate::SerialExecutor) says which priority a drain task has, how a snapshot
-/// shows it, and what hooks see of it. The drain task of each stripe behaves in the same way. So with a
-/// [`PriorityQueue`](crate::PriorityQueue), the stripe with the most urgent task goes first. Each stripe
-/// keeps its order, so the tasks before the urgent task run earlier, too.
+/// While a drain task waits, its [priority](Task::priority) is the highest priority of the tasks that have
+/// come into the stripe since the drain task was submitted. When a more urgent task comes, a
+/// [`PriorityQueue`](crate::PriorityQueue) raises the drain task. So the stripe with the most urgent task
+/// goes first. Each stripe keeps its order, so the tasks before the urgent task run earlier, too. The
+/// priority of the drain task does not fall when the urgent task is cancelled or taken out. Before each
+/// further turn, the drain task gets the highest priority of the tasks that are still in the stripe.
 ///
+/// In place of a drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the stripe:
+/// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
+/// queues see the drain task itself. They see its id, which is its own, and no name. The drain task stands
+/// for many tasks, and its outcome is that of none of them. The pool counts it as one task. Tasks without a
+/// stripe are passed on unchanged.
 ///
 /// # Cancellation
 /// A task is not below the token that is current at its submission, as with
