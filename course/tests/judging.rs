@@ -42,8 +42,11 @@ impl Copy {
         copy
     }
 
+    /// In the order of their numbers.
     fn exercises(&self) -> Vec<Exercise> {
-        catalogue::all(self.0.workspace()).unwrap()
+        let mut exercises = catalogue::all(self.0.workspace()).unwrap();
+        exercises.sort_by(|a, b| a.name.cmp(&b.name));
+        exercises
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
