@@ -91,8 +91,8 @@ use crate::waiting::wait::{Deadline, wait_for};
 ///
 /// In place of the drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the strand:
 /// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
-/// queues see the drain task itself. They see the drain task's own id, and no name. The drain task stands for
-/// many tasks, so its outcome says nothing about theirs. The pool counts it as one task.
+/// queues see the drain task itself. They see its id, which is its own, and no name. The drain task stands
+/// for many tasks, and its outcome is that of none of them. The pool counts it as one task.
 ///
 /// If the executor below runs tasks on the submitting thread, the submitter of the first task runs the
 /// strand. Tasks that come meanwhile are not below the token of that submitter.
