@@ -261,7 +261,7 @@ const LINE: [Cell; 13] = {
     const HOOKS: &str = "see its id, which is its own, and no name";
     const OUTCOME: &str = "its outcome is that of none of them";
     const COUNT: &str = "The pool counts it as one";
-    const HANDED_OUT: &str = "If it hands that out,";
+    const HANDED_OUT: &str = "If it hands the drain task out,";
     const PANICS: &str = "a panic goes to the [panic handler of the process]";
     [
         Kept,
@@ -284,7 +284,7 @@ const AS_IT_IS: [Cell; 13] = [const { Kept }; 13];
 
 const SCHEDULED: [Cell; 13] = {
     let mut row = AS_IT_IS;
-    row[0] = Says("scheduled/mod.rs", "whatever the [priority](Task::priority) of the tasks");
+    row[0] = Says("scheduled/mod.rs", "[priority](Task::priority) has no effect");
     (row[1], row[2], row[6]) = (NotSeen, NotSeen, NotSeen);
     row
 };
