@@ -101,21 +101,21 @@ impl Counts {
 
     /// Waits for all threads, as long as something happens.
     fn watch<const N: usize>(&self, threads: [(&'static str, JoinHandle<()>); N]) -> Seen {
-        let look = || Seen {
-            put: self.put.load(Relaxed),
-            indexed: self.indexed.load(Relaxed),
-            pills: self.pills.load(Relaxed),
-            stuck: threads.iter().filter(|(_, thread)| !thread.is_finished()).map(|(who, _)| *who).collect(),
-        };
-        let (mut seen, mut since) = (look(), Instant::now());
-        while !seen.stuck.is_empty() && since.elapsed() < PATIENCE {
+        let counted = || [&self.put, &self.indexed, &self.pills].map(|count| count.load(Relaxed));
+        let alive = || threads.iter().filter(|(_, thread)| !thread.is_finished()).map(|(who, _)| *who);
+        let (mut before, mut since) = ((counted(), alive().count()), Instant::now());
+        while before.1 > 0 && since.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(1));
-            let now = look();
-            if now != seen {
-                (seen, since) = (now, Instant::now());
+            let now = (counted(), alive().count());
+            if now != before {
+                (before, since) = (now, Instant::now());
             }
         }
-        seen
+        // A count is read for sure only after the thread that wrote it is joined. So those who have ended are joined first.
+        let (ended, stuck): (Vec<_>, Vec<_>) = threads.into_iter().partition(|(_, thread)| thread.is_finished());
+        ended.into_iter().for_each(|(_, thread)| thread.join().expect("none of them panics"));
+        let [put, indexed, pills] = counted();
+        Seen { put, indexed, pills, stuck: stuck.into_iter().map(|(who, _)| who).collect() }
     }
 }
 
