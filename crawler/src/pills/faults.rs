@@ -113,7 +113,9 @@ impl Counts {
         }
         // A count is read for sure only after the thread that wrote it is joined. So those who have ended are joined first.
         let (ended, stuck): (Vec<_>, Vec<_>) = threads.into_iter().partition(|(_, thread)| thread.is_finished());
-        ended.into_iter().for_each(|(_, thread)| thread.join().expect("none of them panics"));
+        for (_, thread) in ended {
+            thread.join().expect("none of them panics");
+        }
         let [put, indexed, pills] = counted();
         Seen { put, indexed, pills, stuck: stuck.into_iter().map(|(who, _)| who).collect() }
     }
