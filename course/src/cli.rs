@@ -195,6 +195,19 @@ pub enum Command {
         #[arg(long, requires = "mistake", conflicts_with = "runs")]
         put: bool,
     },
+    /// Mend an answer that is wrong in one thing; your own is kept beside it
+    Mend {
+        /// Such as `mend1` [default: the first that is not done]
+        name: Option<String>,
+    },
+    /// Predict what a piece of code does, and see what it did
+    Predict {
+        /// Such as `predict1` [default: the first that is not done]
+        name: Option<String>,
+        /// The letter of an option [default: show the question]
+        #[arg(value_name = "LETTER")]
+        option: Option<String>,
+    },
     /// Show the schedule on which an answer failed, and write it as a picture (SVG)
     Explain {
         /// Which exercise [default: as for `check`]

@@ -90,6 +90,8 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
         Command::Wrong { exercise, mistake: Some(mistake), property, runs: Some(runs), .. } => {
             learner()?.try_mistake(&exercise, &mistake, property.as_deref(), runs)
         }
+        Command::Mend { name } => learner()?.mend(name.as_deref()),
+        Command::Predict { name, option } => learner()?.predict(name.as_deref(), option.as_deref()),
         Command::Explain { exercise, property } => {
             learner()?.explain(exercise.as_deref(), property.as_deref())
         }

@@ -46,20 +46,25 @@ impl Learner {
     pub fn put_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let wrong = catalogue::mistake(exercise, mistake)?;
-        let (text, answer) = (exercise.wrong_answer(wrong)?, exercise.answer());
-        let is_there = fs::read(&answer).is_ok_and(|before| before == text.as_bytes());
-        if exercise.is_begun() && !is_there {
-            let backup = back_up(exercise)?;
-            say(&format!("Your answer is kept in {}\n", self.workspace.relative(&backup)));
-        }
-        fs::write(&answer, text).with_context(|| format!("cannot write {}", answer.display()))?;
-        let short = exercise.short();
+        self.put(exercise, &exercise.wrong_answer(wrong)?)?;
+        let (answer, short) = (exercise.answer(), exercise.short());
         say(&format!(
             "{} is {} now. What it fails: cargo course check {short}. The stub again: cargo course reset {short}\n",
             self.workspace.relative(&answer),
             wrong.name
         ));
         Ok(true)
+    }
+
+    /// Writes an answer that is not the learner's, and keeps the learner's.
+    pub(super) fn put(&self, exercise: &Exercise, text: &str) -> anyhow::Result<()> {
+        let answer = exercise.answer();
+        let is_there = fs::read(&answer).is_ok_and(|before| before == text.as_bytes());
+        if exercise.is_begun() && !is_there {
+            let backup = back_up(exercise)?;
+            say(&format!("Your answer is kept in {}\n", self.workspace.relative(&backup)));
+        }
+        fs::write(&answer, text).with_context(|| format!("cannot write {}", answer.display()))
     }
 }
 

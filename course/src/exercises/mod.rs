@@ -20,6 +20,7 @@ mod explain;
 mod fingerprints;
 mod hint;
 mod keys;
+mod kinds;
 mod notes;
 pub mod progress;
 mod report;
@@ -34,7 +35,7 @@ pub use style::{Style, only_ascii, say};
 use crate::workspace::Workspace;
 use anyhow::ensure;
 use check::{Report, Verdict};
-use exercises_protocol::{Contents, Exercise, counted};
+use exercises_protocol::{Contents, Exercise, Kinds, counted};
 use progress::Progress;
 use serde::Serialize;
 use std::time::SystemTime;
@@ -45,6 +46,7 @@ pub struct Learner {
     workspace: Workspace,
     /// In the order of the book.
     exercises: Vec<Exercise>,
+    kinds: Kinds,
     contents: Contents,
     progress: Progress,
     style: Style,
@@ -55,9 +57,10 @@ impl Learner {
     /// If the exercises or the progress file cannot be read.
     pub fn new(workspace: Workspace) -> anyhow::Result<Self> {
         let exercises = catalogue::all(&workspace)?;
+        let kinds = Kinds::read(&workspace.exercises())?;
         let progress = Progress::read(&workspace)?;
         let contents = catalogue::contents(&workspace);
-        Ok(Self { workspace, exercises, contents, progress, style: Style::of_stdout() })
+        Ok(Self { workspace, exercises, kinds, contents, progress, style: Style::of_stdout() })
     }
 
     /// `check`: the exercises of these names; without one, the exercise that is being worked on.
@@ -85,6 +88,14 @@ impl Learner {
             match json {
                 Some(json) => report.shorten(exercise, json),
                 None => say(&report::text(&self.workspace, exercise, &report, all_messages, self.style)),
+            }
+            if let (None, Verdict::Solved, Some(task)) =
+                (json, report.verdict, self.progress.mending(exercise))
+            {
+                let short = exercise.short();
+                say(&format!(
+                    "\nThis is {task}, mended. To solve {short} yourself: cargo course reset {short}\n"
+                ));
             }
             reports.push(report);
         }
@@ -115,10 +126,14 @@ impl Learner {
         report
     }
 
-    /// Remembers what `hint` and `next` have to know. That the stub fails says nothing.
+    /// Remembers what `hint` and `next` have to know. That the stub fails says nothing, and an answer that was mended is not the
+    /// learner's own.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
         match (report.verdict, report.failures(exercise).first()) {
-            (Verdict::Solved, _) => self.progress.solved(exercise),
+            (Verdict::Solved, _) => match self.progress.mending(exercise).map(str::to_owned) {
+                Some(task) => self.progress.solve_task(&task),
+                None => self.progress.solved(exercise),
+            },
             (Verdict::Failed, Some((checked, ..))) if exercise.is_begun() => {
                 self.progress.has_failed(exercise, &checked.name)
             }
@@ -160,17 +175,20 @@ pub enum Json {
 
 /// What is written as JSON: `check` and `list` have the same frame, and an exercise has the same `name` in both.
 #[derive(Serialize)]
-struct Document<T> {
+struct Document<'a, T> {
     /// Of this format. It goes up when a field changes its meaning or goes away.
     format: u32,
     /// Of the program.
     version: &'static str,
     exercises: Vec<T>,
+    /// Those that are no packages. `check` does not look at them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tasks: Vec<show::ListedTask<'a>>,
 }
 
-impl<T> Document<T> {
+impl<T> Document<'_, T> {
     fn of(exercises: Vec<T>) -> Self {
-        Self { format: 2, version: env!("CARGO_PKG_VERSION"), exercises }
+        Self { format: 2, version: env!("CARGO_PKG_VERSION"), exercises, tasks: Vec::new() }
     }
 }
 

@@ -9,6 +9,9 @@
 //! solved ex01-worker-pool
 //! ```
 //!
+//! A task that is no package, such as `mend1`, is solved in the same way. `mending ex22-bounded-acceptor mend1` says that the
+//! answer there is that task's.
+//!
 //! A name that the exercise had before counts, too: `formerly` in its `exercise.toml`. Lines are only ever added. So
 //! nothing is lost if two commands run at once, the file can be read and edited by hand, and a line that this version
 //! doesn't understand stays where it is. Git ignores the file, and an update of the project leaves it alone.
@@ -83,6 +86,26 @@ impl Progress {
     /// Whether the solution has been asked for before it was found.
     pub fn has_asked(&self, exercise: &Exercise) -> bool {
         self.of(exercise).any(|(word, _)| word == "asked")
+    }
+
+    /// Whether there is a line of this word and this name.
+    pub fn knows(&self, word: &str, name: &str) -> bool {
+        self.text.lines().any(|line| line.split_whitespace().take(2).eq([word, name]))
+    }
+
+    /// The task whose wrong answer was put into the exercise's file, since it was last begun.
+    pub fn mending<'a>(&'a self, exercise: &'a Exercise) -> Option<&'a str> {
+        self.of(exercise).filter(|(word, _)| *word == "mending").last().map(|(_, task)| task)
+    }
+
+    /// Remembers that an answer to mend was put there.
+    pub fn began_to_mend(&mut self, exercise: &Exercise, task: &str) -> anyhow::Result<()> {
+        self.add(&format!("mending {} {task}", exercise.name))
+    }
+
+    /// Remembers that a task has been done.
+    pub fn solve_task(&mut self, task: &str) -> anyhow::Result<()> {
+        if self.knows("solved", task) { Ok(()) } else { self.add(&format!("solved {task}")) }
     }
 
     pub fn solved(&mut self, exercise: &Exercise) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::{Document, Learner, catalogue, say, say_json};
 use anyhow::Context;
-use exercises_protocol::{Exercise, Minutes, paragraph};
+use exercises_protocol::{Exercise, Minutes, Task, paragraph};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -25,10 +25,34 @@ struct Listed<'a> {
     sha256: Fingerprints,
 }
 
+/// An exercise that is no package.
+#[derive(Serialize)]
+pub(super) struct ListedTask<'a> {
+    #[serde(flatten)]
+    task: Task<'a>,
+    state: &'static str,
+}
+
 impl Learner {
+    /// The exercises that are no packages, each with the place of its page, in the order of the book.
+    fn tasks(&self) -> Vec<(usize, Task<'_>)> {
+        let place = |task: Task<'_>| self.contents.place(task.chapter).unwrap_or(usize::MAX);
+        let mut tasks: Vec<_> = self.kinds.tasks().map(|task| (place(task), task)).collect();
+        tasks.sort_by_key(|(place, _)| *place);
+        tasks
+    }
+
     /// `next`: the first exercise that is not solved.
     pub fn next(&self) -> bool {
-        let Some(exercise) = self.next_unsolved() else {
+        let exercise = self.next_unsolved();
+        let place = |exercise| self.contents.place_of(exercise).unwrap_or(usize::MAX);
+        if let Some((at, task)) = self.tasks().into_iter().find(|(_, task)| !self.is_done(task))
+            && exercise.is_none_or(|exercise| at <= place(exercise))
+        {
+            self.introduce_task(&task);
+            return true;
+        }
+        let Some(exercise) = exercise else {
             say(&format!(
                 "All {} exercises are solved. `cargo course list` shows them.\n",
                 self.exercises.len()
@@ -107,10 +131,24 @@ impl Learner {
                     sha256: Fingerprints::of(&self.workspace, exercise)?,
                 })
             });
-            return say_json(&Document::of(listed.collect::<anyhow::Result<_>>()?)).map(|()| true);
+            let tasks = self.tasks().into_iter().map(|(_, task)| {
+                let state = if self.is_done(&task) { "solved" } else { "new" };
+                ListedTask { task, state }
+            });
+            let listed = listed.collect::<anyhow::Result<_>>()?;
+            return say_json(&Document { tasks: tasks.collect(), ..Document::of(listed) }).map(|()| true);
         }
         let mut text = String::new();
-        for exercise in &self.exercises {
+        let tasks = self.tasks();
+        let mut tasks = tasks.iter().peekable();
+        let all = self.exercises.iter().map(|exercise| (self.contents.place_of(exercise), Some(exercise)));
+        for (place, exercise) in all.chain([(None, None)]) {
+            while let Some((_, task)) = tasks.next_if(|(at, _)| place.is_none_or(|place| *at <= place)) {
+                let state = if self.is_done(task) { self.style.good("solved") } else { "      ".into() };
+                let time = format!("about {} minutes", task.minutes);
+                let _ = writeln!(text, "{state}  {:26}  {time:18}  {}", task.name, task.title);
+            }
+            let Some(exercise) = exercise else { break };
             let state = match self.state(exercise) {
                 "solved" => self.style.good("solved"),
                 "begun" => self.style.strong("begun "),
@@ -129,6 +167,12 @@ impl Learner {
             text,
             "\n{solved} of {} solved. Any of them at any time; this is the order of the book.",
             self.exercises.len()
+        );
+        let done = self.kinds.tasks().filter(|task| self.is_done(task)).count();
+        let _ = writeln!(
+            text,
+            "Of the short ones {done} of {} are done; each is a command, such as `cargo course predict predict1`.",
+            self.kinds.tasks().count()
         );
         say(&text);
         Ok(true)

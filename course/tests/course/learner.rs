@@ -232,6 +232,102 @@ fn a_mistake_can_be_put_in_the_place_of_ones_answer_which_is_kept() {
     assert!(misused(&project, &["wrong", "ex01", "m99", "--put"]).contains("m01_if_for_while"));
 }
 
+const KINDS: &str = r#"
+[[mend]]
+name = "mend1"
+title = "A pool that sleeps"
+chapter = "second.md"
+minutes = 10
+exercise = "ex01"
+wrong = "m12"
+
+[[predict]]
+name = "predict1"
+title = "Who waits?"
+chapter = "index.md"
+minutes = 5
+code = { exercise = "ex01", wrong = "m03" }
+question = "Who waits in the end?"
+answer = "b"
+option = [{ text = "Nobody", why = "One of them sleeps on." }, { text = "A worker", why = "It was not told." }]
+"#;
+
+#[test]
+fn a_wrong_answer_to_mend_takes_the_place_of_ones_own_without_a_word_about_it() {
+    let project = Project::with_exercises();
+    project.write("exercises/kinds.toml", KINDS);
+    project.write(ANSWER, "mine");
+    let text = said(&project, &["mend", "mend1"]);
+    assert!(text.contains("exercise.1.bak") && text.contains("cargo course check ex01"), "{text}");
+    let put = fs::read_to_string(project.path(ANSWER)).unwrap();
+    assert!(put.contains("pub struct WorkerPool") && !put.contains("Wrong: "), "{put}");
+    assert!(!put.contains("notify_one(); // one job"), "{put}");
+    assert!(said(&project, &["mend"]).contains("mend1"), "without a name it is the first");
+    assert!(misused(&project, &["mend", "mend9"]).contains("There are: mend1"));
+    let progress = fs::read_to_string(project.path("progress.txt")).unwrap();
+    assert!(
+        progress.contains("\nmending ex01-worker-pool mend1\n") && !progress.contains("solved"),
+        "{progress}"
+    );
+}
+
+#[test]
+fn a_prediction_is_asked_for_explained_and_shown() {
+    let project = Project::with_exercises();
+    project.write("exercises/kinds.toml", KINDS);
+    project.write("exercises/seen/predict1.txt", "thread 1 waits\n");
+    let question = said(&project, &["predict"]);
+    for part in [
+        "predict1: Who waits?",
+        "notify_one();",
+        "Who waits in the end?",
+        "  a)   Nobody\n",
+        "  b)   A worker\n",
+    ] {
+        assert!(question.contains(part), "no {part} in {question}");
+    }
+    assert!(!question.contains("notify_all") && !question.contains("told"), "{question}");
+    let wrong = refused(&project, &["predict", "predict1", "a"]);
+    assert!(wrong.contains("no.") && wrong.contains("sleeps on") && !wrong.contains("told"), "{wrong}");
+    assert!(said(&project, &["next"]).contains("cargo course predict predict1"), "its page is the first");
+    let right = said(&project, &["predict", "predict1", "B"]);
+    for part in [
+        "yes.",
+        "It was not told.",
+        "One of them sleeps on.",
+        "thread 1 waits",
+        "cargo course wrong ex01 m03 --put",
+    ] {
+        assert!(right.contains(part), "no {part} in {right}");
+    }
+    assert!(misused(&project, &["predict", "predict1", "c"]).contains("the options a to b"));
+    assert!(misused(&project, &["predict", "predict1", "both"]).contains("no `both`"));
+    assert!(said(&project, &["next"]).contains("cargo course mend mend1"));
+}
+
+#[test]
+fn the_list_has_the_exercises_that_are_no_packages_at_their_pages() {
+    let project = Project::with_exercises();
+    project.write("exercises/kinds.toml", KINDS);
+    project.write("progress.txt", "solved predict1\n");
+    project.write(
+        "book/src/SUMMARY.md",
+        "- [One](index.md)\n- [How](how-exercises-work.md)\n- [Two](second.md)\n",
+    );
+    let list = said(&project, &["list"]);
+    let place = |name: &str| list.find(name).unwrap_or_else(|| panic!("no {name} in {list}"));
+    assert!(list.starts_with("solved  predict1 ") && place("ex01-") < place("mend1"), "{list}");
+    assert!(list.contains("1 of 2 are done"), "{list}");
+    let list: serde_json::Value = serde_json::from_str(&said(&project, &["list", "--json"])).unwrap();
+    let task = &list["tasks"][0];
+    assert_eq!(
+        (&task["name"], &task["kind"], &task["state"]),
+        (&"predict1".into(), &"predict".into(), &"solved".into())
+    );
+    project.write("exercises/kinds.toml", "[[mend]]\nname = \"mend1\"\n");
+    assert!(refused(&project, &["list"]).contains("kinds.toml"));
+}
+
 #[test]
 fn that_the_first_build_takes_long_is_said_once() {
     let project = Project::with_exercises();

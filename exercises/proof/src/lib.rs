@@ -17,10 +17,12 @@ mod complete;
 pub mod edits;
 mod job;
 pub mod ledger;
+mod predicted;
 mod through_cargo;
 
 pub use complete::{exercises, pristine, table, write_list, write_table};
 pub use job::{Job, work};
+pub use predicted::predicted;
 pub use through_cargo::through_cargo;
 
 /// So many schedules a right answer that is not the solution is run on in each round after the first.

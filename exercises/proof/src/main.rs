@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Parser;
 use exercises_proof::{
-    Job, NO_VERDICT, Proof, ROUNDS, edits, ledger, matrix, pristine, through_cargo, work, write_list,
-    write_table,
+    Job, NO_VERDICT, Proof, ROUNDS, edits, ledger, matrix, predicted, pristine, through_cargo, work,
+    write_list, write_table,
 };
 use exercises_protocol::{Exercise, Mode, counted};
 
@@ -35,6 +35,9 @@ struct Args {
     /// The right answer that the entry edits: `r03`, or `solution` [default: that from which least differs]
     #[arg(long, value_name = "NAME", requires = "keep")]
     beside: Option<String>,
+    /// Write what was seen of the wrong answers that learners predict: `exercises/seen`
+    #[arg(long, conflicts_with_all = ["rounds", "pristine", "tables"])]
+    seen: bool,
     /// Have `cargo test` judge each answer, as it would a learner's: slow
     #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
     through_cargo: bool,
@@ -59,6 +62,13 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     if args.work {
         return work().map(|()| ExitCode::SUCCESS);
+    }
+    if args.seen {
+        let exe = std::env::current_exe().context("cannot find this program's own file")?;
+        for (path, text) in predicted(&exe)? {
+            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        return Ok(ExitCode::SUCCESS);
     }
     let exercises = exercises_proof::exercises(args.exercise.as_deref())?;
     if let Some(name) = &args.edit {

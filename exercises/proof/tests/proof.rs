@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use exercises_proof::{NO_VERDICT, Proof, ROUNDS, exercises, ledger};
+use exercises_proof::{NO_VERDICT, Proof, ROUNDS, exercises, ledger, predicted};
 
 /// So many exercises have all rounds in one turn.
 const IN_TURN: usize = 2;
@@ -32,6 +32,16 @@ fn every_exercise_rejects_what_it_should_and_nothing_else() {
 fn every_exercise_has_been_proven_as_it_is_now() {
     let mistakes = ledger::mistakes(&exercises(None).unwrap()).unwrap();
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+}
+
+/// What a learner is shown after a prediction is what happens.
+#[test]
+fn what_was_seen_of_a_wrong_answer_is_what_is_seen_now() {
+    let exe = Path::new(env!("CARGO_BIN_EXE_exercises-proof"));
+    for (path, now) in predicted(exe).unwrap() {
+        let seen = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(seen, now, "{}: `exercises-proof --seen` writes it", path.display());
+    }
 }
 
 /// `cargo course wrong` counts how often an answer is caught. One that cannot be run must not count.

@@ -59,6 +59,11 @@ impl Contents {
         explained.max(explained.and(self.place(HOW)))
     }
 
+    /// The page with this place.
+    pub fn page(&self, place: usize) -> Option<&Page> {
+        self.0.get(place)
+    }
+
     /// How many chapters there are.
     pub fn chapters(&self) -> usize {
         self.0.iter().filter(|page| page.number.is_some()).count()

@@ -6,6 +6,7 @@
 //!
 //! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties. Its [wrong answers](wrong) are `wrong.diff`,
 //!   and [`Minutes`] how long it takes. [`Contents`] is the order of the book, which is that of the exercises.
+//! * [`Kinds`] are the exercises that are no packages: what is to be mended, and what is to be predicted.
 //! * [`Mode`] is where a property is checked: under the model, or on real threads.
 //! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads on a
 //!   [`Terminal`]. A [`schedule`] is what led to it, and [`svg`] its picture. [`Place`] decides which of an answer's failures
@@ -19,6 +20,7 @@ mod contents;
 mod counted;
 mod exercise;
 mod failure;
+mod kinds;
 mod minutes;
 mod mode;
 mod picture;
@@ -32,6 +34,7 @@ pub use contents::{Contents, Page};
 pub use counted::counted;
 pub use exercise::{Exercise, Model, Property, all};
 pub use failure::{Failure, State, Verdict};
+pub use kinds::{Choice, Kinds, Mend, Predict, Shown, Task};
 pub use minutes::{Minutes, with_minutes};
 pub use mode::Mode;
 pub use picture::svg;

@@ -190,7 +190,15 @@ impl Exercise {
     /// several.
     pub fn wrong_answer(&self, wrong: &Wrong) -> anyhow::Result<String> {
         let head = wrong.text.iter().fold(String::new(), |head, line| head + "//! " + line + "\n");
-        Ok(head + &self.code_of(wrong).with_context(|| format!("{} {}", self.name, wrong.name))?)
+        Ok(head + &self.wrong_code(wrong)?)
+    }
+
+    /// Its code alone, with not a word about what is wrong.
+    ///
+    /// # Errors
+    /// As [`wrong_answer`](Self::wrong_answer).
+    pub fn wrong_code(&self, wrong: &Wrong) -> anyhow::Result<String> {
+        self.code_of(wrong).with_context(|| format!("{} {}", self.name, wrong.name))
     }
 
     /// What the wrong answer changes, with so many lines of what is around it. None if it is a design of its own.

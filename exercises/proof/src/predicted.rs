@@ -1,0 +1,37 @@
+//! What was seen of the wrong answers that learners make predictions about.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+use exercises_harness::isolate;
+use exercises_protocol::{Kinds, Mode, ROUND, Shown, Terminal};
+
+use crate::{DEADLINE, Job, exercises, folder};
+
+/// Runs each of them under the model, with the schedules that a learner gets: the file, and the message that belongs there. `exe`
+/// is the program whose `--run` runs one.
+///
+/// # Errors
+/// If `kinds.toml` names what does not exist, or an answer is not rejected by the property that its edit names.
+pub fn predicted(exe: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
+    let mut seen = Vec::new();
+    for predict in Kinds::read(&folder())?.predict {
+        let Shown::Wrong { exercise, wrong } = &predict.code else { continue };
+        let exercises = exercises(Some(exercise))?;
+        let [exercise] = exercises.as_slice() else { anyhow::bail!("{exercise} is several exercises") };
+        let wrong = exercise.wrong(wrong)?;
+        let (mode, properties) = (Mode::Model, wrong.property.as_str());
+        let job = Job { mode, exercise: &exercise.name, answer: &wrong.name, properties, runs: None };
+        let mut command = Command::new(exe);
+        command.args(job.arguments()).env(ROUND, "0");
+        let failure = isolate::in_child(command, properties, DEADLINE).err();
+        let failure = failure.with_context(|| format!("{}: {} passes", predict.name, wrong.name))?;
+        let path = folder().join(format!("seen/{}.txt", predict.name));
+        seen.push((
+            path,
+            failure.message(properties, mode, &Terminal { width: 100, colour: false, ascii: false }),
+        ));
+    }
+    Ok(seen)
+}

@@ -1,0 +1,193 @@
+//! The exercises that are no packages of their own: `exercises/kinds.toml`.
+//!
+//! A learner mends a wrong answer, or predicts what will happen. What these stand on is there already: a wrong answer to another
+//! exercise, or an example of the library whose output the book shows.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use serde::{Deserialize, Serialize};
+
+/// All of them, each kind in the file's order.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kinds {
+    /// Wrong answers to be mended.
+    #[serde(default)]
+    pub mend: Vec<Mend>,
+    /// Questions about what will happen.
+    #[serde(default)]
+    pub predict: Vec<Predict>,
+}
+
+/// A wrong answer that the learner gets without a word about what is wrong.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mend {
+    /// What somebody types: `mend1`.
+    pub name: String,
+    /// What it is called.
+    pub title: String,
+    /// The page of the book that it belongs to, as a file name.
+    pub chapter: String,
+    /// How long it takes.
+    pub minutes: usize,
+    /// The exercise: `ex10`.
+    pub exercise: String,
+    /// The wrong answer to it: `m03`.
+    pub wrong: String,
+}
+
+/// A question about a piece of code, with what really happened.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predict {
+    /// What somebody types: `predict1`.
+    pub name: String,
+    /// What it is called.
+    pub title: String,
+    /// The page of the book that it belongs to, as a file name.
+    pub chapter: String,
+    /// How long it takes.
+    pub minutes: usize,
+    pub code: Shown,
+    pub question: String,
+    /// The letter of the option that is right.
+    pub answer: char,
+    /// What somebody may choose: the first is `a`.
+    #[serde(rename = "option")]
+    pub options: Vec<Choice>,
+}
+
+/// The code that a question is about, and with it what shows the answer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum Shown {
+    /// These parts of a program (all of it if there are none), and the file that has what its run printed.
+    Program { file: String, anchors: Vec<String>, transcript: String },
+    /// What a wrong answer makes of the solution, and what its learner is shown first: `exercises/seen/NAME.txt`.
+    Wrong { exercise: String, wrong: String },
+}
+
+/// What somebody may choose, and why it is right or wrong.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    pub text: String,
+    pub why: String,
+    /// Words that stand in what was seen if this is what happens, and do not if it is not.
+    pub seen: Option<String>,
+}
+
+/// What all kinds have.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Task<'a> {
+    /// The command that begins it.
+    pub kind: &'static str,
+    pub name: &'a str,
+    pub title: &'a str,
+    pub chapter: &'a str,
+    pub minutes: usize,
+}
+
+impl Kinds {
+    /// Reads `kinds.toml` in the exercises' folder. Without one there are none.
+    ///
+    /// # Errors
+    /// If it cannot be read, or something is wrong with it.
+    pub fn read(exercises: &Path) -> anyhow::Result<Self> {
+        let path = exercises.join("kinds.toml");
+        if !path.exists() {
+            return Ok(Self::default());
+        }
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let wrong = || format!("{} is not as it should be; `git checkout` brings it back", path.display());
+        let kinds: Self = toml::from_str(&text).with_context(wrong)?;
+        kinds.check().with_context(wrong)?;
+        Ok(kinds)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        for task in self.tasks() {
+            let number = task.name.strip_prefix(task.kind).and_then(|number| number.parse::<usize>().ok());
+            ensure!(number.is_some(), "{:?} is no name for a task of the kind {:?}", task.name, task.kind);
+            let same = self.tasks().filter(|other| other.name == task.name).count();
+            ensure!(same == 1, "there are {same} tasks {}", task.name);
+        }
+        for Predict { name, answer, options, .. } in &self.predict {
+            ensure!(options.len() >= 2, "{name} has fewer than two options");
+            ensure!(
+                Choice::place(*answer).is_some_and(|n| n < options.len()),
+                "{name} has no option {answer}"
+            );
+        }
+        Ok(())
+    }
+
+    /// Every task of every kind.
+    pub fn tasks(&self) -> impl Iterator<Item = Task<'_>> {
+        macro_rules! tasks {
+            ($($kind:ident),*) => {
+                std::iter::empty()$(.chain(self.$kind.iter().map(|task| Task {
+                    kind: stringify!($kind),
+                    name: &task.name,
+                    title: &task.title,
+                    chapter: &task.chapter,
+                    minutes: task.minutes,
+                })))*
+            };
+        }
+        tasks!(mend, predict)
+    }
+}
+
+impl Choice {
+    /// Where the option with this letter stands.
+    pub fn place(letter: char) -> Option<usize> {
+        letter.is_ascii_lowercase().then(|| usize::from(letter as u8 - b'a'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+        [[predict]]
+        name = "predict1"
+        title = "T"
+        chapter = "c.md"
+        minutes = 5
+        code = { exercise = "ex01", wrong = "m03" }
+        question = "Q?"
+        answer = "b"
+        option = [{ text = "A", why = "no" }, { text = "B", why = "yes" }]
+    "#;
+
+    fn read(text: &str) -> anyhow::Result<Kinds> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("kinds.toml"), text).unwrap();
+        Kinds::read(folder.path())
+    }
+
+    #[test]
+    fn a_task_has_a_name_of_its_kind_of_its_own_and_an_answer_that_is_there() {
+        let kinds = read(GOOD).unwrap();
+        assert_eq!(
+            kinds.tasks().map(|task| (task.kind, task.name)).collect::<Vec<_>>(),
+            [("predict", "predict1")]
+        );
+        for (from, to, says) in [
+            ("predict1", "mend1", "no name"),
+            ("answer = \"b\"", "answer = \"c\"", "no option c"),
+            ("minutes", "hours", "hours"),
+            ("wrong = \"m03\"", "rong = \"m03\"", "code"),
+            ("why = \"no\"", "reason = \"no\"", "reason"),
+        ] {
+            let error = format!("{:?}", read(&GOOD.replace(from, to)).unwrap_err());
+            assert!(error.contains(says) && error.contains("kinds.toml"), "{error}");
+        }
+        assert!(format!("{:?}", read(&GOOD.repeat(2)).unwrap_err()).contains("2 tasks predict1"));
+    }
+}
