@@ -177,8 +177,10 @@ impl Learner {
     fn command(&self, predict: &Predict) -> anyhow::Result<Option<String>> {
         Ok(match &predict.code {
             Shown::Program { file, .. } => {
+                let run =
+                    if file.starts_with("exercises/predict/") { "-p exercises-predict" } else { "--example" };
                 let name = file.rsplit('/').next().and_then(|name| name.strip_suffix(".rs"));
-                name.map(|name| format!("cargo run --example {name}"))
+                name.map(|name| format!("cargo run {run} {name}"))
             }
             Shown::Wrong { exercise, wrong } => {
                 let exercise = catalogue::named(&self.exercises, exercise)?;

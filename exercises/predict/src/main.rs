@@ -1,0 +1,11 @@
+//! Runs the program of this name. Without one it lists the names.
+
+use exercises_predict::PROGRAMS;
+
+fn main() {
+    let wanted = std::env::args().nth(1);
+    match PROGRAMS.iter().find(|(name, _)| wanted.as_deref() == Some(name)) {
+        Some((_, run)) => println!("{}", run()),
+        None => PROGRAMS.iter().for_each(|(name, _)| println!("{name}")),
+    }
+}
