@@ -3,21 +3,26 @@
 //! for a wrong answer one that is written here. `model` has each stub and wrong answer, `solutions` each right one, `memory` all of the exercises with that model;
 //! `real` has no wrong ones: on real threads a wrong answer may pass by luck, so the proof asks nothing of it there. It has them
 //! if only one exercise is built (`EXERCISE_ONLY=ex01`), for `cargo course wrong`, which counts how often they pass.
+//!
+//! For each `[[schedule]]` of `kinds.toml`, `model` has its threads with the wrong answer, and `solutions` with the solution.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, iter};
 
-use exercises_protocol::{Exercise, Model, ONLY, Property, Wrong};
+use exercises_protocol::graph::Program;
+use exercises_protocol::{Exercise, Kinds, Model, ONLY, Property, Wrong};
 
 fn main() {
-    let exercises = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").canonicalize().unwrap();
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").canonicalize().unwrap();
     // A new exercise is a new package, which Cargo.lock lists. rustc itself sees to the files that it compiles.
-    println!("cargo::rerun-if-changed={}", exercises.join("../Cargo.lock").display());
+    println!("cargo::rerun-if-changed={}", folder.join("../Cargo.lock").display());
+    println!("cargo::rerun-if-changed={}", folder.join("kinds.toml").display());
     println!("cargo::rerun-if-env-changed={ONLY}");
     let only = env::var(ONLY).ok();
-    let (mut modules, mut table) = (String::new(), String::new());
-    let mut exercises = exercises_protocol::all(&exercises).unwrap();
+    let (mut modules, mut table, mut scenes) = (String::new(), String::new(), String::new());
+    let programs = Kinds::read(&folder).unwrap().schedule;
+    let mut exercises = exercises_protocol::all(&folder).unwrap();
     exercises.retain(|exercise| only.as_ref().is_none_or(|only| exercise.name.starts_with(only)));
     for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
@@ -49,6 +54,18 @@ fn main() {
             }
             _ => Vec::new(),
         };
+        for program in &programs {
+            let Some(path) = answer_of(program, &exercise, &package) else { continue };
+            let (name, scenario) = (&program.name, program.scenario(&folder));
+            let _ = write!(
+                modules,
+                "mod {name} {{\n    #[path = {path:?}]\n    mod exercise;\n    #[path = {scenario:?}]\n    pub mod scenario;\n}}\n"
+            );
+            let _ = writeln!(
+                scenes,
+                "    Scene {{ name: {name:?}, source: include_str!({path:?}), scenario: {name}::scenario::scenario }},"
+            );
+        }
         for (answer, path) in answers {
             let module = format!("{}_{answer}", name.replace('-', "_"));
             let properties: String = exercise
@@ -72,7 +89,21 @@ fn main() {
     let table = format!(
         "use exercises_harness::Answer;\n/// The answers.\npub const ANSWERS: &[Answer] = &[\n{table}];\n"
     );
-    fs::write(out_dir().join("answers.rs"), modules + &table).unwrap();
+    let scenes = format!(
+        "use exercises_harness::model::graph::Scene;\n/// The answers in which a learner is the scheduler.\n\
+         pub const SCENES: &[Scene] = &[\n{scenes}];\n"
+    );
+    fs::write(out_dir().join("answers.rs"), modules + &table + &scenes).unwrap();
+}
+
+/// The answer that the threads of a program run in this package, if it is an answer to this exercise.
+fn answer_of(program: &Program, exercise: &Exercise, package: &str) -> Option<PathBuf> {
+    let wrong = program.wrong(exercise)?.unwrap();
+    match package {
+        "exercises-proof-model" => write_out(exercise, wrong),
+        "exercises-proof-solutions" => Some(exercise.solution()),
+        _ => None,
+    }
 }
 
 /// Writes a wrong answer as a file. One whose edit does not apply is left out and named, and the proof says so again: the program

@@ -21,7 +21,7 @@ pub use property::{
     aside, at_once, begin_trial, expect, live_threads, locks_found_taken, notifications, step, waits_so_far,
 };
 pub use verdict::fail;
-pub(crate) use verdict::{fail_escaped, fail_hung, fail_out_of_time, fail_panicked};
+pub(crate) use verdict::{fail_escaped, fail_hung, fail_out_of_time, fail_panicked, panics};
 pub(crate) use wrappers::{
     LOCK_TAKEN, MESSAGE, blocking, did, ended, joined, joining, locked, locking, locking_again, new_condvar,
     new_lock, notified, sleeping, spawned, unlocked, waiting, woke, woken,
@@ -111,6 +111,11 @@ static RECORDER: Mutex<Recorder> = Mutex::new(Recorder::new(0, 0));
 
 fn recorder() -> MutexGuard<'static, Recorder> {
     RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Looks at what is recorded.
+pub(crate) fn look<R>(f: impl FnOnce(&Recorder) -> R) -> R {
+    f(&recorder())
 }
 
 /// Begins a property of the file whose text is `source`. `promise` is what it promises, and `who` says which thread calls.

@@ -15,12 +15,14 @@ use exercises_protocol::{Exercise, Failure, Mode, Model, ROUND, SOON, Verdict, W
 
 mod complete;
 pub mod edits;
+mod graphs;
 mod job;
 pub mod ledger;
 mod predicted;
 mod through_cargo;
 
 pub use complete::{exercises, pristine, table, write_list, write_table};
+pub use graphs::{graph_mistakes, write_graphs};
 pub use job::{Job, work};
 pub use predicted::predicted;
 pub use through_cargo::through_cargo;

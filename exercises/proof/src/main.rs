@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Parser;
 use exercises_proof::{
     Job, NO_VERDICT, Proof, ROUNDS, edits, ledger, matrix, predicted, pristine, through_cargo, work,
-    write_list, write_table,
+    write_graphs, write_list, write_table,
 };
 use exercises_protocol::{Exercise, Mode, counted};
 
@@ -26,6 +26,9 @@ struct Args {
     /// Write the table of properties and the minutes into each README, and the list of exercises
     #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
     tables: bool,
+    /// Record the graphs in which a learner plays the scheduler, and write them into `exercises/graphs`
+    #[arg(long, conflicts_with_all = ["rounds", "pristine", "tables"])]
+    graphs: bool,
     /// Write this wrong answer as a whole file, `wrong/NAME.rs`; a new one is the solution, with the texts that it needs
     #[arg(long, value_name = "NAME", requires = "exercise", conflicts_with_all = ["rounds", "pristine", "tables"])]
     edit: Option<String>,
@@ -68,6 +71,10 @@ fn main() -> anyhow::Result<ExitCode> {
         for (path, text) in predicted(&exe)? {
             std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.graphs {
+        println!("written: {}", write_graphs(args.exercise.as_deref())?.join(", "));
         return Ok(ExitCode::SUCCESS);
     }
     let exercises = exercises_proof::exercises(args.exercise.as_deref())?;

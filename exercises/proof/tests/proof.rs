@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use exercises_proof::{NO_VERDICT, Proof, ROUNDS, exercises, ledger, predicted};
+use exercises_proof::{NO_VERDICT, Proof, ROUNDS, exercises, graph_mistakes, ledger, predicted};
 
 /// So many exercises have all rounds in one turn.
 const IN_TURN: usize = 2;
@@ -42,6 +42,12 @@ fn what_was_seen_of_a_wrong_answer_is_what_is_seen_now() {
         let seen = std::fs::read_to_string(&path).unwrap_or_default();
         assert_eq!(seen, now, "{}: `exercises-proof --seen` writes it", path.display());
     }
+}
+
+#[test]
+fn every_graph_is_what_its_program_does() {
+    let mistakes = graph_mistakes().unwrap();
+    assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 
 /// `cargo course wrong` counts how often an answer is caught. One that cannot be run must not count.

@@ -1,6 +1,6 @@
 //! The exercises that are no packages of their own: `exercises/kinds.toml`.
 //!
-//! A learner mends a wrong answer, or predicts what will happen. What these stand on is there already: a wrong answer to another
+//! A learner mends a wrong answer, predicts what will happen, or is the scheduler. What these stand on is there already: a wrong answer to another
 //! exercise, or an example of the library whose output the book shows.
 
 use std::fs;
@@ -8,6 +8,8 @@ use std::path::Path;
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
+
+use crate::graph::Program;
 
 /// All of them, each kind in the file's order.
 #[derive(Debug, Default, Deserialize)]
@@ -19,6 +21,9 @@ pub struct Kinds {
     /// Questions about what will happen.
     #[serde(default)]
     pub predict: Vec<Predict>,
+    /// Programs in which the learner chooses who goes next.
+    #[serde(default)]
+    pub schedule: Vec<Program>,
 }
 
 /// A wrong answer that the learner gets without a word about what is wrong.
@@ -138,7 +143,7 @@ impl Kinds {
                 })))*
             };
         }
-        tasks!(mend, predict)
+        tasks!(mend, predict, schedule)
     }
 }
 

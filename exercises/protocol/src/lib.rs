@@ -11,6 +11,7 @@
 //! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads on a
 //!   [`Terminal`]. A [`schedule`] is what led to it, and [`svg`] its picture. [`Place`] decides which of an answer's failures
 //!   the learner sees first.
+//! * A [`graph`] is a small program with all of its schedules, in which a learner plays the scheduler.
 //! * [`Source`] is a look at the learner's file: what goes past `crate::sync`, and what is a test of the learner's own.
 //! * [`PROPERTY`], [`ROUND`], [`TRACE`] and [`ONLY`] are what the programs tell each other through the environment.
 //!
@@ -20,6 +21,7 @@ mod contents;
 mod counted;
 mod exercise;
 mod failure;
+pub mod graph;
 mod kinds;
 mod minutes;
 mod mode;
@@ -37,7 +39,7 @@ pub use failure::{Failure, State, Verdict};
 pub use kinds::{Choice, Kinds, Mend, Predict, Shown, Task};
 pub use minutes::{Minutes, with_minutes};
 pub use mode::Mode;
-pub use picture::svg;
+pub use picture::{svg, told};
 pub use shown::{Place, SOON};
 pub use source::{Refused, Source, WHY};
 pub use terminal::{Terminal, paragraph};

@@ -45,6 +45,11 @@ impl Question {
     pub(super) fn is_woken(threads: usize) -> Self {
         Self { what: What::IsWoken, threads: small(threads), current: None, who: 0 }
     }
+
+    /// How many threads could be woken, if that is the question.
+    pub(super) fn sleepers(self) -> Option<usize> {
+        (self.what == What::IsWoken).then_some(self.threads.into())
+    }
 }
 
 fn small(threads: usize) -> u16 {
@@ -97,7 +102,7 @@ impl Chance {
     }
 
     /// A number below `n`.
-    fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.random() % n as u64).expect("less than a usize")
     }
 

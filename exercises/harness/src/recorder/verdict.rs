@@ -82,6 +82,11 @@ pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     report(failure)
 }
 
+/// Writes down a panic, and lets it go on.
+pub(crate) fn panics(message: &str) {
+    here(|recorder, me| recorder.record(me, Action::Fail(format!("panics: {message}")), None));
+}
+
 /// A panic that a job is meant to have came out of the learner's code, into the property.
 pub(crate) fn fail_escaped() -> ! {
     let failure = here(|recorder, me| {

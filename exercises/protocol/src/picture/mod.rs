@@ -221,6 +221,11 @@ fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
     (before, rows)
 }
 
+/// What these events of a schedule are, in the words of the pictures.
+pub fn told(schedule: &Schedule, events: &[Event]) -> String {
+    events.iter().filter_map(|event| words(schedule, event)).collect::<Vec<_>>().join(", ")
+}
+
 /// What a thread did, for a row. Nothing, if it shows in its lane and at the end.
 fn words(schedule: &Schedule, event: &Event) -> Option<String> {
     let name = |thread: &usize| &schedule.threads[*thread].name;

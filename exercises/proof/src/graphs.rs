@@ -1,0 +1,92 @@
+//! The graphs in which a learner plays the scheduler: recorded anew, and whether they are as they should be.
+
+use std::fs;
+
+use anyhow::{Context, bail, ensure};
+use exercises_harness::model::graph::{Scene, record, text, walk};
+use exercises_protocol::Kinds;
+use exercises_protocol::graph::{FORMAT, Graph, Kind, Program};
+
+use crate::folder;
+
+/// So many steps are gone by chance.
+const STEPS: usize = 1_000;
+
+/// Records the graph of each program, or of the programs of one exercise, and writes the files. Returns the
+/// programs' names.
+///
+/// # Errors
+/// If one is not as it should be.
+pub fn write_graphs(wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
+    let mut written = Vec::new();
+    for program in of(wanted)? {
+        let path = program.graph(&folder());
+        fs::write(&path, proven(&program)?).with_context(|| format!("cannot write {}", path.display()))?;
+        written.push(program.name);
+    }
+    Ok(written)
+}
+
+/// What is not as it should be with the graphs.
+///
+/// # Errors
+/// If the list of programs cannot be read.
+pub fn graph_mistakes() -> anyhow::Result<Vec<String>> {
+    let mut mistakes = Vec::new();
+    for program in of(None)? {
+        let path = program.graph(&folder());
+        match proven(&program) {
+            Err(error) => mistakes.push(format!("{error:#}")),
+            Ok(text) if fs::read_to_string(&path).ok().as_ref() != Some(&text) => mistakes.push(format!(
+                "{} is not what was recorded: cargo run -p exercises-proof -- --graphs",
+                path.display()
+            )),
+            Ok(_) => {}
+        }
+    }
+    Ok(mistakes)
+}
+
+fn of(wanted: Option<&str>) -> anyhow::Result<Vec<Program>> {
+    let mut programs = Kinds::read(&folder())?.schedule;
+    programs.retain(|program| wanted.is_none_or(|wanted| wanted.starts_with(&program.exercise)));
+    Ok(programs)
+}
+
+/// The graph of a program as text, once it is proven: the goal can be reached, and with the solution nothing
+/// breaks.
+fn proven(program: &Program) -> anyhow::Result<String> {
+    let graph = recorded(program, exercises_proof_model::SCENES)?;
+    let right = recorded(program, exercises_proof_solutions::SCENES)?;
+    for state in &right.states {
+        if let Some(end) = state.end.as_ref().filter(|end| end.kind != Kind::Ended) {
+            bail!("{}: the solution can be broken, too: {}", program.name, end.text);
+        }
+    }
+    ensure!(graph.distances(program.breaks)[0].is_some(), "{}: the goal cannot be reached", program.name);
+    let is_shown = |line: u32| graph.listing.iter().any(|shown| shown.number == line);
+    for step in graph.states.iter().flat_map(|state| &state.moves) {
+        ensure!(step.line.is_none_or(is_shown), "{}: `{}` is not in its listing", program.name, step.text);
+    }
+    Ok(text(&graph))
+}
+
+/// The graph of a program with one of the two answers, compared with a random walk.
+fn recorded(program: &Program, scenes: &[Scene]) -> anyhow::Result<Graph> {
+    let Program { name, title, goal, breaks, .. } = program;
+    let scene = scenes.iter().find(|scene| scene.name == name);
+    let scene =
+        scene.with_context(|| format!("{name} has not been built: it is one of {}", program.exercise))?;
+    let (threads, states) = record(scene);
+    let graph = Graph {
+        format: FORMAT,
+        title: title.clone(),
+        goal: goal.clone(),
+        breaks: *breaks,
+        listing: program.listing(scene.source)?,
+        threads,
+        states,
+    };
+    walk(scene, &graph, STEPS).map_err(anyhow::Error::msg)?;
+    Ok(graph)
+}

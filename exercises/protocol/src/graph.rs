@@ -1,0 +1,245 @@
+//! The graph of a small program under the model: each state of the program, and where each thread leads from
+//! there. A learner who plays the scheduler walks in this graph.
+//!
+//! A file `exercises/graphs/NAME.json` is a [`Graph`]; `exercises/graphs/README.md` describes it.
+//! `exercises-harness` records it from code that runs, `exercises-proof` writes and checks the file, and
+//! `cargo course schedule` plays it.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::schedule::Line;
+use crate::{Exercise, Wrong};
+
+/// Goes up when a field changes its meaning or goes away.
+pub const FORMAT: u32 = 1;
+
+/// A program for a human scheduler, as `kinds.toml` has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// What somebody types.
+    pub name: String,
+    /// What it is called.
+    pub title: String,
+    /// The page of the book that it belongs to, as a file name.
+    pub chapter: String,
+    /// How long it takes.
+    pub minutes: usize,
+    /// The exercise that the code is from: `ex10`.
+    pub exercise: String,
+    /// The wrong answer to it: `m02`.
+    pub wrong: String,
+    /// The functions of it that are shown.
+    pub functions: Vec<String>,
+    /// What is to be brought about.
+    pub goal: String,
+    /// The kind of end that this is.
+    pub breaks: Kind,
+}
+
+impl Program {
+    /// The file with its [`Graph`].
+    pub fn graph(&self, exercises: &Path) -> PathBuf {
+        exercises.join("graphs").join(&self.name).with_extension("json")
+    }
+
+    /// The file that says what its threads do.
+    pub fn scenario(&self, exercises: &Path) -> PathBuf {
+        self.graph(exercises).with_extension("rs")
+    }
+
+    /// The wrong answer, if this is its exercise.
+    ///
+    /// # Errors
+    /// If the exercise has no such wrong answer.
+    pub fn wrong<'a>(&self, exercise: &'a Exercise) -> Option<anyhow::Result<&'a Wrong>> {
+        (exercise.short() == self.exercise).then(|| exercise.wrong(&self.wrong))
+    }
+
+    /// The lines of its functions in the answer's text, without comments before them.
+    ///
+    /// # Errors
+    /// If a function is not there.
+    pub fn listing(&self, source: &str) -> anyhow::Result<Vec<Line>> {
+        let lines: Vec<&str> = source.lines().collect();
+        let mut listing = Vec::new();
+        for function in &self.functions {
+            let begins = |line: &&str| {
+                let line = line.trim_start();
+                line.strip_prefix("pub ").unwrap_or(line).starts_with(&format!("fn {function}("))
+                    && line.ends_with('{')
+            };
+            let from = lines.iter().position(begins);
+            let from = from.with_context(|| format!("{}: no function {function}", self.name))?;
+            let indent = lines[from].len() - lines[from].trim_start().len();
+            let ends = format!("{:indent$}}}", "");
+            let length = lines[from..].iter().position(|line| *line == ends).unwrap_or(0) + 1;
+            ensure!(length > 1, "{}: {function} has no end", self.name);
+            let text = |line: &str| line.get(indent..).unwrap_or_default().to_owned();
+            listing.extend(
+                (from..from + length).map(|at| Line {
+                    number: u32::try_from(at + 1).unwrap_or(u32::MAX),
+                    text: text(lines[at]),
+                }),
+            );
+        }
+        listing.sort_by_key(|line| line.number);
+        Ok(listing)
+    }
+}
+
+/// All that a program of a few threads can do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Graph {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// What it is called.
+    pub title: String,
+    /// What the scheduler is to bring about, in words.
+    pub goal: String,
+    /// The kind of end that this is.
+    pub breaks: Kind,
+    /// The code, with its line numbers in the file that it is from.
+    pub listing: Vec<Line>,
+    /// The threads.
+    pub threads: Vec<Player>,
+    /// The first is where all begins. The others come in the order of their distance from it.
+    pub states: Vec<State>,
+}
+
+/// A thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Player {
+    /// Its name.
+    pub name: String,
+    /// What it was started for, as code.
+    pub runs: String,
+}
+
+/// A state. Several ways may lead to it; they differ only in the order of independent steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// For each thread, where it stands.
+    pub threads: Vec<Stand>,
+    /// For each lock, which thread holds it. The number of a thread is its place in [`Graph::threads`].
+    pub holders: Vec<Option<usize>>,
+    /// One for each thread that can go on, or several for a notification that can wake one of several threads. At
+    /// an end there is none.
+    pub moves: Vec<Move>,
+    /// How it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<End>,
+}
+
+/// Where a thread stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stand {
+    /// What it did last, in words. Empty before its first step.
+    pub did: String,
+    /// At which line.
+    pub line: Option<u32>,
+    /// What it is about to do or waits for, or that it has ended.
+    pub next: String,
+    /// At which line.
+    pub next_line: Option<u32>,
+}
+
+/// A step of one thread, up to the next point at which another thread could come between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Move {
+    /// Which thread.
+    pub thread: usize,
+    /// The number of the state that this leads to.
+    pub to: usize,
+    /// What the thread does, in words.
+    pub text: String,
+    /// At which line.
+    pub line: Option<u32>,
+}
+
+/// How a run has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// In which way.
+    pub kind: Kind,
+    /// The same in words.
+    pub text: String,
+}
+
+/// Ways to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// All threads have ended, and what was promised was kept.
+    Ended,
+    /// Some threads wait for ever.
+    Deadlock,
+    /// All threads have ended, and what was promised was not kept.
+    BrokenPromise,
+    /// A thread has panicked.
+    Panic,
+}
+
+impl Graph {
+    /// For each state, how many moves lead from there to the nearest end of this kind. `None`: none does.
+    pub fn distances(&self, kind: Kind) -> Vec<Option<usize>> {
+        let mut before = vec![Vec::new(); self.states.len()];
+        for (from, state) in self.states.iter().enumerate() {
+            state.moves.iter().for_each(|step| before[step.to].push(from));
+        }
+        let is_meant = |state: &State| state.end.as_ref().is_some_and(|end| end.kind == kind);
+        let mut distances: Vec<_> = self.states.iter().map(|state| is_meant(state).then_some(0)).collect();
+        let mut queue: VecDeque<usize> =
+            (0..distances.len()).filter(|&state| distances[state].is_some()).collect();
+        while let Some(state) = queue.pop_front() {
+            for &from in &before[state] {
+                if distances[from].is_none() {
+                    distances[from] = distances[state].map(|moves| moves + 1);
+                    queue.push_back(from);
+                }
+            }
+        }
+        distances
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "struct S;\n\nimpl S {\n    /// Puts.\n    pub fn put(&self) {\n        if true {\n            ();\n        }\n    }\n\n\
+                          \x20   fn putter(&self) {\n    }\n}\n\nfn look() {\n    ();\n}\n";
+
+    fn listing(functions: &[&str]) -> anyhow::Result<Vec<(u32, String)>> {
+        let program = Program {
+            name: "schedule9".into(),
+            title: String::new(),
+            chapter: String::new(),
+            minutes: 5,
+            exercise: "ex01".into(),
+            wrong: "m01".into(),
+            functions: functions.iter().map(|&name| name.to_owned()).collect(),
+            goal: String::new(),
+            breaks: Kind::Deadlock,
+        };
+        Ok(program.listing(SOURCE)?.into_iter().map(|line| (line.number, line.text)).collect())
+    }
+
+    #[test]
+    fn a_function_is_listed_from_its_first_line_to_its_last() {
+        let lines = listing(&["look", "put"]).unwrap();
+        let put = ["pub fn put(&self) {", "    if true {", "        ();", "    }", "}"];
+        let numbered = (5..).zip(put).chain((15..).zip(["fn look() {", "    ();", "}"]));
+        let numbered: Vec<(u32, String)> = numbered.map(|(number, text)| (number, text.to_owned())).collect();
+        assert_eq!(lines, numbered);
+    }
+
+    #[test]
+    fn a_function_that_is_not_there_is_named() {
+        assert_eq!(listing(&["take"]).unwrap_err().to_string(), "schedule9: no function take");
+    }
+}
