@@ -215,6 +215,16 @@ pub enum Command {
         /// The property to explain [default: the first that fails]
         property: Option<String>,
     },
+    /// Be the scheduler of a small program: choose who goes next, until it breaks
+    ///
+    /// Nothing is built. The exit code is 1 if the moves lead to another end than the goal.
+    Schedule {
+        /// Which program, such as schedule1 [default: the first that is not solved]
+        program: Option<String>,
+        /// Which threads go on, one after the other [default: you are asked each time]
+        #[arg(value_name = "THREAD")]
+        threads: Vec<String>,
+    },
     /// Look whether everything is there that the course needs, and say what to do if not
     Doctor,
     /// Work on the book

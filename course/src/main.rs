@@ -95,6 +95,7 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
         Command::Explain { exercise, property } => {
             learner()?.explain(exercise.as_deref(), property.as_deref())
         }
+        Command::Schedule { program, threads } => learner()?.schedule(program.as_deref(), &threads),
         Command::Doctor => Ok(doctor(workspace)),
         Command::Book(BookCommand::Build) => {
             println!("{}", book::build(workspace)?.join("index.html").display());

@@ -1,4 +1,4 @@
-//! The exercises that are no packages: `mend` and `predict`.
+//! The exercises that are no packages: `mend` and `predict`. `schedule` has a file of its own.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};
@@ -32,7 +32,7 @@ impl Learner {
     }
 
     /// The task of this name, or the first of its kind that is not done.
-    fn task<'a, T>(
+    pub(super) fn task<'a, T>(
         &self,
         all: &'a [T],
         name: Option<&str>,

@@ -24,6 +24,7 @@ mod kinds;
 mod notes;
 pub mod progress;
 mod report;
+mod schedule;
 mod show;
 mod style;
 mod trial;

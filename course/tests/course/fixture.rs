@@ -46,6 +46,15 @@ impl Project {
         project
     }
 
+    /// The same with the programs in which the learner is the scheduler.
+    pub(crate) fn with_programs() -> Self {
+        let project = Self::with_exercises();
+        let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");
+        fs::copy(exercises.join("kinds.toml"), project.path("exercises/kinds.toml")).unwrap();
+        copy(&exercises.join("graphs"), &project.path("exercises/graphs"), &[]);
+        project
+    }
+
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

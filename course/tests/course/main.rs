@@ -6,6 +6,7 @@ mod fixture;
 mod learner;
 mod load;
 mod running;
+mod schedules;
 mod serve;
 #[cfg(target_os = "linux")]
 mod watch;

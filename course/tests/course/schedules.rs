@@ -1,0 +1,148 @@
+//! The learner as the scheduler: moves that are given, moves that are asked for, and moves that are none.
+
+use crate::fixture::{Project, stderr, stdout};
+use std::fs;
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+fn play(project: &Project, moves: &str) -> Output {
+    let arguments: Vec<&str> = ["schedule"].into_iter().chain(moves.split(' ')).collect();
+    project.course(&arguments).output().unwrap()
+}
+
+/// What it prints, with this exit code.
+fn played(project: &Project, moves: &str, code: i32) -> String {
+    let output = play(project, moves);
+    assert_eq!(output.status.code(), Some(code), "{moves}: {}{}", stdout(&output), stderr(&output));
+    stdout(&output) + &stderr(&output)
+}
+
+fn is_remembered(project: &Project, name: &str) -> bool {
+    let progress = fs::read_to_string(project.path("progress.txt")).unwrap_or_default();
+    progress.lines().any(|line| line == format!("solved {name}"))
+}
+
+#[test]
+fn moves_that_are_given_are_played_and_a_goal_that_is_reached_is_remembered() {
+    let project = Project::with_programs();
+    let text = played(&project, "schedule1 1 2", 0);
+    assert!(
+        text.contains("thread 2, submitter: inbox.put(job)") && text.contains("arrived.notify_one();"),
+        "{text}"
+    );
+    assert!(
+        text.contains("  1   worker     next: locks") && text.contains("  ·   submitter  has ended\n"),
+        "{text}"
+    );
+    assert!(!is_remembered(&project, "schedule1"), "nothing has ended");
+    let stuck = played(&project, "schedule1 1 2 1 1", 0);
+    assert!(stuck.contains("Nobody can go on: worker waits on a Condvar at line "), "{stuck}");
+    assert!(stuck.contains("That is it, after 4 moves. The least is 4."), "{stuck}");
+    assert!(is_remembered(&project, "schedule1"));
+    // And without a name the next one comes, which the list has, too.
+    let next = stdout(&project.course(&["schedule"]).stdin(Stdio::null()).output().unwrap());
+    assert!(next.starts_with("schedule2: "), "{next}");
+    let list = stdout(&project.course(&["list"]).output().unwrap());
+    let state = |name: &str| list.lines().any(|line| line.starts_with(name));
+    assert!(state("solved  schedule1 ") && state("        schedule2 "), "{list}");
+}
+
+#[test]
+fn another_end_is_not_the_goal() {
+    let project = Project::with_programs();
+    let text = played(&project, "schedule1 2 1", 1);
+    assert!(text.contains("nothing went wrong.\nThat is not what was asked for, after 2 moves."), "{text}");
+    assert!(!is_remembered(&project, "schedule1"));
+}
+
+#[test]
+fn a_promise_that_was_kept_for_one_submitter_is_broken_for_the_other() {
+    let project = Project::with_programs();
+    let text = played(&project, "schedule3 1 1 1 1 1 2 2 1", 0);
+    assert!(text.contains("All threads have ended, and job b was taken and has not run."), "{text}");
+    assert!(is_remembered(&project, "schedule3"));
+}
+
+#[test]
+fn a_thread_that_can_wake_either_of_two_has_two_moves() {
+    let project = Project::with_programs();
+    let both = played(&project, "schedule2 1 1 2 2 3", 0);
+    let woken =
+        |who: &str| both.lines().filter(|line| line.ends_with(&format!(", wakes worker {who}"))).count();
+    assert_eq!((woken("a"), woken("b")), (1, 1), "{both}");
+    assert!(both.contains("  3a  submitter  next: notify_one") && both.contains("  3b  submitter"), "{both}");
+    let second = played(&project, "schedule2 1 1 2 2 3 3b", 0);
+    assert!(
+        second.contains("  2   worker b   next: wakes up") && second.contains("  ·   worker a"),
+        "{second}"
+    );
+    let either = played(&project, "schedule2 1 1 2 2 3 3", 2);
+    assert!(either.contains("submitter can go on in several ways: 3a or 3b"), "{either}");
+    let thief = played(&project, "schedule2 1 1 3 2 3 1", 0);
+    assert!(
+        thief.contains("The end: worker a panics: called `Option::unwrap()` on a `None` value."),
+        "{thief}"
+    );
+    assert!(is_remembered(&project, "schedule2"));
+}
+
+#[test]
+fn a_move_that_is_none_says_why() {
+    let project = Project::with_programs();
+    let waits = played(&project, "schedule1 1 1 2", 2);
+    assert!(
+        waits.contains("submitter cannot go on: it waits at line ") && waits.contains("that worker has held"),
+        "{waits}"
+    );
+    assert!(played(&project, "schedule1 2 2", 2).contains("submitter cannot go on: it has ended"));
+    for none in ["0", "3", "b", "one"] {
+        let text = played(&project, &format!("schedule1 {none}"), 2);
+        assert!(text.contains(&format!("`{none}` is no thread: there are 1 to 2")), "{text}");
+    }
+    assert!(played(&project, "schedule9", 2).contains("nothing called `schedule9`"));
+}
+
+#[test]
+fn without_moves_it_asks_for_them() {
+    let project = Project::with_programs();
+    let mut child = project
+        .course(&["schedule", "schedule1"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // After the submitter's first move it is too late. So back, and back once more; then the way to the goal.
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"?\n2\n?\nb\nb\n7\n1\n2\n1\n?\n1\n").unwrap();
+    drop(stdin);
+    let text = stdout(&child.wait_with_output().unwrap());
+    let said = [
+        "it takes 4 moves at least",
+        "cannot be reached any more",
+        "This is the beginning",
+        "`7` is no thread",
+        "it takes 1 move at least",
+        "That is it, after 4 moves",
+    ];
+    let mut rest = text.as_str();
+    for words in said {
+        rest = rest.split_once(words).unwrap_or_else(|| panic!("no {words} in its place in {text}")).1;
+    }
+    assert!(is_remembered(&project, "schedule1"));
+}
+
+#[test]
+fn a_game_that_nobody_ends_is_no_failure() {
+    let project = Project::with_programs();
+    for input in ["", "q\n1\n"] {
+        let mut child = project
+            .course(&["schedule", "schedule1"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && !stdout(&output).contains("worker: locks"), "{}", stdout(&output));
+    }
+}
