@@ -34,9 +34,12 @@ impl Fingerprints {
             "exercises/protocol",
             "exercises/sync",
         ];
+        let judged = exercise.judged_files();
+        let mut suite = vec!["Cargo.toml", "exercise.toml", "src/lib.rs", "tests"];
+        suite.extend(judged.iter().map(String::as_str));
         Ok(Self {
             answer: of(exercise.folder(), &["src/exercise.rs"])?,
-            suite: of(exercise.folder(), &["Cargo.toml", "exercise.toml", "src/lib.rs", "tests"])?,
+            suite: of(exercise.folder(), &suite)?,
             harness: of(workspace.root(), &HARNESS)?,
         })
     }

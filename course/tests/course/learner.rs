@@ -80,8 +80,9 @@ fn next_and_list_follow_the_book_and_say_after_which_page() {
     assert!(text.contains("ex02-one-shot-future") && text.contains("after page 4 of 4: Exercises"), "{text}");
     project.write("book/src/SUMMARY.md", &summary.replace("- [Exercises](how-exercises-work.md)\n", ""));
     let text = said(&project, &["next"]);
-    assert!(text.contains("exercise 1 of 31, after page 2 of 3: Rooms"), "{text}");
     let list = said(&project, &["list"]);
+    let all = list.lines().filter(|line| line.contains(" minutes ")).count();
+    assert!(text.contains(&format!("exercise 1 of {all}, after page 2 of 3: Rooms")), "{text}");
     let place = |name: &str| list.find(name).unwrap_or_else(|| panic!("no {name} in {list}"));
     assert!(place("ex03-") < place("ex02-") && place("ex02-") < place("ex01-"), "{list}");
     assert!(list.contains("after page 3 of 3: Handles"), "{list}");

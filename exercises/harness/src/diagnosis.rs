@@ -27,6 +27,11 @@ pub(crate) fn of_hang(recorder: &Recorder, verdict: &str, busy: bool) -> Found {
     let what =
         recorder.threads.iter().find_map(|thread| thread.expectations.last()).map_or("it", |(what, _)| what);
     let seen = format!("{what} never came to an end: {verdict}.{}", states(recorder));
+    if recorder.judged.is_some() {
+        let too_long = busy || verdict == RUNS_ON;
+        let cause = if too_long { TOO_LONG.into() } else { expected_cause(recorder) };
+        return Found { seen, cause, decisive: None };
+    }
     let runs = busy.then(|| runs_on(recorder)).flatten();
     let (cause, decisive) =
         runs.or_else(|| by_rule(recorder)).unwrap_or_else(|| (expected_cause(recorder), None));
@@ -51,7 +56,10 @@ fn states(recorder: &Recorder) -> String {
 
 /// What a thread is doing, for a sentence that begins with its name: "waits on a Condvar at line 41".
 pub(crate) fn state(recorder: &Recorder, thread: &Thread) -> String {
-    let line = line_text(thread.line);
+    let line = match thread.line {
+        None if recorder.judged.is_some() => "a line of what is tested".into(),
+        line => line_text(line),
+    };
     match &thread.doing {
         Doing::Running => match thread.expectations.last() {
             Some((what, _)) => format!("is in {what}"),
@@ -411,6 +419,20 @@ fn gave_up(recorder: &Recorder) -> Option<(String, Option<usize>)> {
 const HINT: &str = "A wake-up is only a hint: somebody else may have been faster, and a wait may end with no \
                     notification at all. Look again, in a `while` (or use wait_while), not in an `if`";
 
+/// What is said of a run with more steps than any that comes to its end.
+pub(crate) const RUNS_ON: &str = "somebody runs on and on";
+
+/// The answer is a test.
+const TOO_LONG: &str = "a loop of your test has no end, or very many rounds. It is run on thousands of schedules, so it \
+                        need not repeat anything: each scenario once, with as few threads and steps as show the mistake";
+
+const STILL_TO_DO: &str = "not yet implemented";
+
+/// Whether this is the panic of a `todo!()`.
+pub(crate) fn is_still_to_do(message: &str) -> bool {
+    message.starts_with(STILL_TO_DO)
+}
+
 /// Somebody panicked who should not have.
 pub(crate) fn of_panic(recorder: &Recorder, me: usize, message: &str, at: Option<&Location<'_>>) -> Found {
     let thread = &recorder.threads[me];
@@ -418,7 +440,7 @@ pub(crate) fn of_panic(recorder: &Recorder, me: usize, message: &str, at: Option
         let file = at.file().rsplit(['/', '\\']).next().unwrap_or_default();
         format!(" ({file}, line {})", at.line())
     });
-    if let Some(todo) = message.strip_prefix("not yet implemented") {
+    if let Some(todo) = message.strip_prefix(STILL_TO_DO) {
         let todo = todo.trim_start_matches(": ");
         return Found {
             seen: format!("still to do: {todo}{place}"),
@@ -427,6 +449,11 @@ pub(crate) fn of_panic(recorder: &Recorder, me: usize, message: &str, at: Option
         };
     }
     let seen = format!("{} panicked: {message}{place}", thread.name);
+    if let Some(test) = &recorder.judged {
+        let before = test.panicked_aside.iter().map(|seen| format!("{seen}\n"));
+        let seen = before.chain([seen]).collect();
+        return Found { seen, cause: expected_cause(recorder), decisive: None };
+    }
     // The last thing it did on its way here: was it the end of a wait?
     let last = recorder.events.iter().enumerate().rev().find(|(_, event)| event.thread == me);
     let cause = match last {

@@ -22,7 +22,7 @@ use std::time::Duration;
 use exercises_protocol::schedule::Schedule;
 use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, Source, State, TRACE, Terminal, Verdict, WHY};
 
-use crate::{last_words, recorder, watch};
+use crate::{diagnosis, last_words, recorder, watch};
 
 const REPORT: &str = "\u{1e}exercise-report ";
 /// What of the learner's own output is shown.
@@ -352,13 +352,15 @@ pub(crate) fn install_hook() {
             recorder::fail_hung("nobody can go on"); // what shuttle and loom say of it
         }
         if begins(["exceeded max_steps bound", "Model exceeded maximum number of branches"]) {
-            recorder::fail_hung("somebody runs on and on");
+            recorder::fail_hung(diagnosis::RUNS_ON);
         }
         #[cfg(feature = "memory")]
         if message.starts_with("Causality violation") {
             crate::memory::fail_raced();
         }
-        recorder::fail_panicked(message, info.location());
+        if !recorder::is_for_the_joiner(message, info.location()) {
+            recorder::fail_panicked(message, info.location());
+        }
     }));
 }
 

@@ -33,6 +33,7 @@
 //! A property marks what it does with [`step`], wraps calls that could block for ever into
 //! [`expect`], those that must not wait at all into [`at_once`], and what it is not about into [`aside`], and ends in [`fail`] or by returning. What it needs besides (a latch, "wait until all threads sleep") is
 //! in the module `probe`, and the executors below an answer that needs one in `below`; both exist for the model and for real threads. No property sleeps or looks at a clock.
+//! If the answer is itself a test, the property runs it on programs that are right or wrong: `probe::Judged`.
 #![allow(
     clippy::duplicate_mod,
     reason = "sync, probe.rs and below.rs are compiled for the model and for real threads"
@@ -52,8 +53,8 @@ mod worker;
 
 pub use exercises_protocol::counted;
 pub use recorder::{
-    aside, at_once, begin_trial, expect, fail, live_threads, locks_found_taken, notifications, step,
-    waits_so_far,
+    accepts, aside, at_once, begin_trial, expect, fail, live_threads, locks_found_taken, notifications,
+    rejects, step, waits_so_far,
 };
 pub use worker::{Worker, next_job};
 

@@ -252,6 +252,9 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
         isolate::run_once(property);
         crate::step("is done");
     });
+    if let Some(failure) = recorder::never_failed() {
+        isolate::report_and_exit(&Err(Box::new(failure)));
+    }
 }
 
 /// Lets the running thread go on with some probability, which shrinks from one schedule to the next.
@@ -264,7 +267,9 @@ struct Sticky {
 impl Scheduler for Sticky {
     fn new_execution(&mut self) -> Option<Schedule> {
         backend::end_run();
-        while self.schedule < self.last {
+        // A test that has to fail has all of them to do so, however few others get.
+        let last = if recorder::has_still_to_fail() { SCHEDULES as u64 } else { self.last };
+        while self.schedule < last {
             self.schedule += 1;
             recorder::begin_run();
             let chance = Chance::of(self.round, self.schedule);

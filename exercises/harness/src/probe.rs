@@ -1,12 +1,12 @@
 //! What properties need besides the learner's code. Compiled twice, like `sync.rs`; its own locks are not recorded, so
 //! that a picture shows only the learner's.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use exercises_protocol::counted;
 
 use super::backend::{Condvar, Mutex, MutexGuard, ONE_AT_A_TIME, others_wait, thread};
-use crate::recorder::{Census, census, expecting, fail};
+use crate::recorder::{Census, accepts, begin_trial, census, expecting, fail, live_threads, rejects};
 
 /// How often a thread gives way before we say that the others never go to sleep. A thousand times more than they need.
 const PATIENCE: usize = 2_000;
@@ -136,4 +136,62 @@ pub fn until_asleep(threads: usize, cause: &str) {
         thread::yield_now();
     }
     expecting(None);
+}
+
+/// A program of which a test of the learner's has to say whether it is right.
+#[derive(Debug)]
+pub struct Judged<P: ?Sized + 'static> {
+    /// What the answer is called that it is: `m03_notifies_if_it_was_empty`.
+    pub name: &'static str,
+    /// How it is built, or what is wrong with it.
+    pub about: &'static str,
+    /// Whether the test has to pass.
+    pub is_right: bool,
+    /// Makes one.
+    pub new: fn() -> Arc<P>,
+}
+
+impl<P: ?Sized + 'static> Judged<P> {
+    /// Runs the test on each right one: it has to pass. `cause` is the likely cause if it fails.
+    pub fn right_ones_pass(all: &[Self], cause: &str, test: fn(fn() -> Arc<P>)) {
+        all.iter().filter(|program| program.is_right).for_each(|program| program.passes(cause, test));
+    }
+
+    fn passes(&self, cause: &str, test: fn(fn() -> Arc<P>)) {
+        let Self { name, about, new, .. } = self;
+        let (what, cause) = (format!("your test of {name}"), format!("{name} is right: {about}. {cause}"));
+        begin_trial(); // of a picture with all of them, nobody would find the one that fails
+        accepts(&what, &cause, || test(*new));
+        no_thread_is_left();
+    }
+
+    /// Runs the test on the wrong one that is called so, or `m03` for short: it has to fail. `cause` is the
+    /// likely cause if it passes.
+    ///
+    /// On real threads luck decides whether a wrong one does anything wrong. So there the test is run on the
+    /// first right one.
+    pub fn is_rejected(all: &[Self], name: &str, cause: &str, test: fn(fn() -> Arc<P>)) {
+        let is_meant = |program: &&Self| program.name.split('_').next() == Some(name);
+        let wrong = all.iter().find(is_meant).expect("the suite has it");
+        if ONE_AT_A_TIME {
+            let Self { name, about, new, .. } = wrong;
+            let seen = format!("your test passes on every schedule with {name}, which is wrong: {about}");
+            rejects(&seen, cause, || test(*new));
+            no_thread_is_left();
+        } else {
+            all[0].passes("On real threads your test is run on this one only", test);
+        }
+    }
+}
+
+/// The test has come back. On real threads, nobody can tell whether the threads that it has started are about
+/// to end.
+fn no_thread_is_left() {
+    if live_threads() > 0 && others_come_to_rest() && live_threads() > 0 {
+        fail(
+            "your test has come back, and a thread that it has started never ends",
+            "nobody sees what a thread finds, or that it hangs, when the test has come back: with the last test the process \
+             ends. Join every thread that the test starts, and let each come to an end",
+        );
+    }
 }

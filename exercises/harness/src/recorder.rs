@@ -5,6 +5,7 @@
 //! [`property`] what the property does, and [`verdict`] turns the end of a property into a failure, together with the events
 //! that led to it.
 
+mod judged;
 mod property;
 mod verdict;
 mod wrappers;
@@ -16,6 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use exercises_protocol::schedule::{Action, Event};
 
+pub use judged::{accepts, rejects};
+pub(crate) use judged::{has_still_to_fail, is_for_the_joiner, never_failed};
 pub(crate) use property::{Census, PANICS, census, expecting};
 pub use property::{
     aside, at_once, begin_trial, expect, live_threads, locks_found_taken, notifications, step, waits_so_far,
@@ -84,6 +87,8 @@ pub(crate) struct Recorder {
     names: BTreeMap<String, usize>,
     /// The property does something that it is not about.
     aside: bool,
+    /// The answer is a test, and the property runs it.
+    pub(crate) judged: Option<judged::Judged>,
     /// Which thread calls: the model and real threads know in different ways.
     who: Option<fn() -> ThreadKey>,
 }
@@ -132,8 +137,8 @@ pub(crate) fn begin_run() {
     let (promise, source) = (std::mem::take(&mut recorder.promise), std::mem::take(&mut recorder.source));
     let mut events = std::mem::take(&mut recorder.events);
     events.clear(); // and there is room for those of the next run
-    let (run, who) = (recorder.run + 1, recorder.who);
-    *recorder = Recorder { promise, source, events, who, ..Recorder::new(run, recorder.begun) };
+    let (run, who, judged) = (recorder.run + 1, recorder.who, recorder.judged.take());
+    *recorder = Recorder { promise, source, events, judged, who, ..Recorder::new(run, recorder.begun) };
 }
 
 /// Adds a thread to this run.
@@ -170,6 +175,7 @@ impl Recorder {
             condvars: 0,
             names: BTreeMap::new(),
             aside: false,
+            judged: None,
             who: None,
         }
     }

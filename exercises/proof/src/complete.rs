@@ -33,6 +33,7 @@ pub fn pristine(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
 /// What belongs to an exercise and is missing.
 pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = incomplete_description(exercise);
+    mistakes.extend(judges_another(exercise)?);
     mistakes.extend(pages_that_differ(exercise)?);
     mistakes.extend(dead_links(exercise)?);
     mistakes.extend(solution_not_explained(exercise));
@@ -42,6 +43,17 @@ pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
         *mistake = format!("{}: {mistake}", exercise.name);
     }
     Ok(mistakes)
+}
+
+/// An exercise whose answer is a test says whose answers that has to judge, and its suite has those.
+fn judges_another(exercise: &Exercise) -> anyhow::Result<Option<String>> {
+    let Some(judged) = &exercise.judges else { return Ok(None) };
+    let short = judged.split('-').next().unwrap_or(judged);
+    let is_in_the_suite = read(&exercise.suite())?.contains(&format!("answers!({short} "));
+    let is_there = folder().join(judged).join("exercise.toml").is_file();
+    Ok((!is_there || !is_in_the_suite).then(|| {
+        format!("exercise.toml says that it judges {judged}; its suite has no `answers!({short} …)`")
+    }))
 }
 
 fn incomplete_description(exercise: &Exercise) -> Vec<String> {
@@ -278,6 +290,14 @@ mod tests {
         assert_eq!(incomplete_description(&exercise), Vec::<String>::new());
         exercise.properties[0].hint = " ".to_owned();
         assert_eq!(incomplete_description(&exercise), ["exercise.toml: every_job_runs_once has no hint"]);
+    }
+
+    #[test]
+    fn a_suite_with_answers_to_another_exercise_than_the_list_says_is_named() {
+        let mut exercise = exercises(Some("ex34")).unwrap().remove(0);
+        assert_eq!(judges_another(&exercise).unwrap(), None);
+        exercise.judges = Some("ex24-reservations".to_owned());
+        assert!(judges_another(&exercise).unwrap().unwrap().contains("no `answers!(ex24 …)`"));
     }
 
     #[test]

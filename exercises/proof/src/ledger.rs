@@ -89,7 +89,8 @@ fn hash(exercise: &Exercise) -> anyhow::Result<String> {
             add(&mut sum, &folder(), Path::new(part), Text::Code)?;
         }
     }
-    for part in OF_ITS_OWN {
+    let judged = exercise.judged_files();
+    for part in judged.iter().map(String::as_str).chain(OF_ITS_OWN) {
         add(&mut sum, exercise.folder(), Path::new(part), Text::Whole)?;
     }
     Ok(sum.finalize().iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}")))

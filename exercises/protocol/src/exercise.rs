@@ -27,6 +27,9 @@ pub struct Exercise {
     /// What tries its schedules.
     #[serde(default)]
     pub model: Model,
+    /// The answer is a test, and is judged by what it says of the answers to this exercise.
+    #[serde(default)]
+    pub judges: Option<String>,
     /// What has to be known before.
     pub needs: Vec<String>,
     /// A question, a pointer, nearly the answer.
@@ -173,6 +176,14 @@ impl Exercise {
     /// The functions that check the properties.
     pub fn suite(&self) -> PathBuf {
         self.folder.join("tests/suite/mod.rs")
+    }
+
+    /// Of the exercise whose answers the learner's test judges: the files that its suite is made of, relative to
+    /// this one's folder. There are none for other exercises.
+    pub fn judged_files(&self) -> Vec<String> {
+        let files = ["solution/exercise.rs", "right", "wrong.diff", "wrong"];
+        let of = |name: &String| files.map(|file| format!("../{name}/{file}"));
+        self.judges.iter().flat_map(of).collect()
     }
 
     /// Whether answers use the library: the package then has it compiled for the model, too.

@@ -43,6 +43,15 @@ impl Recorder {
     }
 }
 
+/// Ends the property: what the answer did has failed. If that is a test, and the program wrong that it is run
+/// on, the property holds.
+fn ended_by(failure: Option<Failure>) -> ! {
+    match failure {
+        Some(failure) if recorder().wants_a_failure() => isolate::report_and_exit(&Ok(failure.found)),
+        failure => report(failure),
+    }
+}
+
 fn report(failure: Option<Failure>) -> ! {
     match failure {
         Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
@@ -55,7 +64,7 @@ fn report(failure: Option<Failure>) -> ! {
 
 /// The property will not come to an end; `verdict` says how that is known.
 pub(crate) fn fail_hung(verdict: &str) -> ! {
-    report(Some(hang(verdict, false)))
+    ended_by(Some(hang(verdict, false)))
 }
 
 /// `busy`: some thread has kept a processor busy all the time.
@@ -69,7 +78,7 @@ fn hang(verdict: &str, busy: bool) -> Failure {
 pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
     let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()), busy);
     failure.hung = true;
-    report(Some(failure))
+    ended_by(Some(failure))
 }
 
 /// Somebody panicked who should not.
@@ -79,7 +88,10 @@ pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
         recorder.record(me, Action::Fail(format!("panics: {message}")), None);
         recorder.failure(&found.seen, &found.cause, found.decisive)
     });
-    report(failure)
+    if diagnosis::is_still_to_do(message) {
+        report(failure)
+    }
+    ended_by(failure)
 }
 
 /// Writes down a panic, and lets it go on.
@@ -94,5 +106,5 @@ pub(crate) fn fail_escaped() -> ! {
         recorder.record(me, Action::Fail(found.seen.clone()), None);
         recorder.failure(&found.seen, &found.cause, found.decisive)
     });
-    report(failure)
+    ended_by(failure)
 }

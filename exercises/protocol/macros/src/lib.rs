@@ -3,6 +3,8 @@
 //! Macros, and no build script: that would be linked for each exercise anew. Which exercise it is they learn from what Cargo tells
 //! the compiler.
 
+mod answers;
+
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -48,6 +50,16 @@ pub fn properties(_: TokenStream) -> TokenStream {
         }
         tests
     })
+}
+
+/// For the suite of an exercise whose answer is a test: `answers!(ex10 m01 m03)` is a module for the solution
+/// of ex10, for each other right answer and for these wrong ones. Then it is a call of the suite's macro
+/// `each_answer`, which is given `right` or `wrong`, the module, and what is right or wrong about it.
+#[proc_macro]
+pub fn answers(wanted: TokenStream) -> TokenStream {
+    let wanted: Vec<String> = wanted.into_iter().map(|word| word.to_string()).collect();
+    let code = answers::all(&wanted).unwrap_or_else(|error| error_that_says(&format!("{error:#}")));
+    code.parse().expect("it is Rust")
 }
 
 fn made_from(make: impl FnOnce(&Exercise) -> String) -> TokenStream {

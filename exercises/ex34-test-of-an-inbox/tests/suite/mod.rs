@@ -1,0 +1,82 @@
+//! The properties of the test, each a function. `exercise.toml` lists them and says what each promises.
+
+use super::exercise::{Inbox, no_job_lies_beside_a_sleeping_worker as test};
+use crate::probe::Judged;
+use crate::sync::Arc;
+
+/// The inboxes that the test has to judge: answers to exercise 10.
+mod inboxes {
+    use super::{Arc, Inbox, Judged};
+
+    macro_rules! each_answer {
+        ($($kind:ident $name:ident $about:literal;)*) => {
+            $(impl Inbox for $name::Inbox<u32> {
+                fn put(&self, job: u32) {
+                    self.put(job);
+                }
+
+                fn take(&self) -> u32 {
+                    self.take()
+                }
+            })*
+
+            pub const ALL: &[Judged<dyn Inbox>] = &[$(Judged {
+                name: stringify!($name),
+                about: $about,
+                is_right: matches!(stringify!($kind).as_bytes(), b"right"),
+                new: || Arc::new($name::Inbox::new()),
+            }),*];
+        };
+    }
+
+    exercises_macros::answers!(ex10 m01 m03 m06 m17 m19);
+}
+
+pub fn right_inboxes_pass() {
+    const CAUSE: &str = "So your test asks for something that is not promised, or waits for something that does not come. Which worker \
+                         gets which job is left open, and which thread goes on first; and a take() without a job waits for ever";
+    Judged::right_ones_pass(inboxes::ALL, CAUSE, test);
+}
+
+fn rejected(wrong: &str, cause: &str) {
+    Judged::is_rejected(inboxes::ALL, wrong, cause, test);
+}
+
+pub fn m01_is_rejected() {
+    rejected(
+        "m01",
+        "it goes wrong only if a put() begins while a worker is about to sleep. So the worker has to run beside the thread that puts \
+         the job, and the test has to notice that this worker never comes back: join it",
+    );
+}
+
+pub fn m03_is_rejected() {
+    rejected(
+        "m03",
+        "it forgets the second of two workers that sleep, if the second job comes before the first has been taken. With one worker, \
+         or with a worker that takes both jobs, nothing is missing",
+    );
+}
+
+pub fn m06_is_rejected() {
+    rejected(
+        "m06",
+        "a worker is woken, and another thread takes the job: then take() panics, on the thread of that worker. Such a panic ends no \
+         test. join() returns it as an Err, and the test has to look at what join() returns",
+    );
+}
+
+pub fn m17_is_rejected() {
+    rejected(
+        "m17",
+        "a newer job passes an older one that is kept for a woken worker. That shows only while that worker is on its way: another \
+         thread that takes two jobs then gets the newer one first",
+    );
+}
+
+pub fn m19_is_rejected() {
+    rejected(
+        "m19",
+        "it counts two sleepers, and a third one is forgotten. Two workers are too few to see that",
+    );
+}

@@ -1,0 +1,84 @@
+//! Exercises whose answer is a test: the property runs it on another program, and looks whether it fails.
+//!
+//! A test fails in two ways: it panics on the thread that runs it, or it never comes back. A panic on another
+//! thread is seen only by the thread that joins that one, as under `cargo test`. A failure ends the process
+//! (see [`isolate`](crate::isolate)), and with a report that the property holds if the program is wrong.
+
+use std::panic::Location;
+
+use exercises_protocol::Failure;
+use exercises_protocol::schedule::{Action, Schedule};
+
+use super::property::expect;
+use super::{Recorder, here, recorder};
+use crate::diagnosis;
+
+/// A test that is judged.
+#[derive(Clone, Default)]
+pub(crate) struct Judged {
+    /// What to tell if it never fails, though the program is wrong: what was seen, and the likely cause.
+    never_fails: Option<(String, String)>,
+    /// It runs now. Otherwise it has come back.
+    runs: bool,
+    /// The first panic of this run on another thread.
+    pub(crate) panicked_aside: Option<String>,
+}
+
+/// Runs a test on a right program: it has to come back. `what` is the test and the program; `cause` is the
+/// likely cause if it fails.
+pub fn accepts(what: &str, cause: &str, test: impl FnOnce()) {
+    judge(Some(Judged { runs: true, ..Judged::default() }));
+    expect(what, cause, test);
+    judge(None);
+}
+
+/// Runs a test on a wrong program, under the model: it has to fail on some schedule. If it comes back on all
+/// of them, the property does not hold, with these words.
+pub fn rejects(seen: &str, cause: &str, test: impl FnOnce()) {
+    let never_fails = Some((seen.to_owned(), cause.to_owned()));
+    judge(Some(Judged { never_fails, runs: true, ..Judged::default() }));
+    test();
+    judge(None);
+}
+
+/// A test begins; `None` if it has come back.
+fn judge(begins: Option<Judged>) {
+    let mut recorder = recorder();
+    match begins {
+        Some(test) => recorder.judged = Some(test),
+        None => recorder.judged.iter_mut().for_each(|test| test.runs = false),
+    }
+}
+
+/// A run has ended, and a test that is to fail has not failed yet.
+pub(crate) fn has_still_to_fail() -> bool {
+    recorder().judged.as_ref().is_some_and(|test| test.never_fails.is_some())
+}
+
+/// All schedules have been tried. A test that was to fail on one of them has come back each time.
+pub(crate) fn never_failed() -> Option<Failure> {
+    let recorder = recorder();
+    let (seen, cause) = recorder.judged.as_ref()?.never_fails.as_ref()?;
+    Some(Failure::new(&recorder.promise, seen, cause, Schedule::default()))
+}
+
+/// Whether this is a panic on a thread other than the test's, which only the thread that joins that one sees.
+pub(crate) fn is_for_the_joiner(message: &str, at: Option<&Location<'_>>) -> bool {
+    here(|recorder, me| {
+        let thread = recorder.threads[me].name.clone();
+        let goes_on = me > 0 && !diagnosis::is_still_to_do(message);
+        let Some(test) = recorder.judged.as_mut().filter(|_| goes_on) else { return false };
+        let line = at.map_or_else(String::new, |at| format!(", at line {}", at.line()));
+        test.panicked_aside.get_or_insert_with(|| format!("{thread} panicked{line}: {message}"));
+        recorder.record(me, Action::Step(format!("panics: {message}")), None);
+        true
+    })
+    .unwrap_or(false)
+}
+
+impl Recorder {
+    /// Whether a failure of the test is what the property wants.
+    pub(super) fn wants_a_failure(&self) -> bool {
+        self.judged.as_ref().is_some_and(|test| test.runs && test.never_fails.is_some())
+    }
+}

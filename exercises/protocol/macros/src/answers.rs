@@ -1,0 +1,67 @@
+//! Answers to an exercise, as modules of another one's suite.
+//!
+//! Their texts are written into the suite, and not the paths of their files: a line of theirs must not pass
+//! for one of the learner's file, and a wrong one has no file.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use exercises_protocol::Exercise;
+
+/// An answer, and what it is.
+struct Answer {
+    kind: &'static str,
+    name: String,
+    about: String,
+    text: String,
+}
+
+/// A module for each right answer to an exercise and for these wrong ones, and a call of `each_answer!` with
+/// all of them. `wanted` begins with the exercise.
+pub(super) fn all(wanted: &[String]) -> anyhow::Result<String> {
+    let [short, wrong @ ..] = wanted else { bail!("an exercise, and wrong answers to it: `ex10 m01 m03`") };
+    let exercises = exercises_protocol::all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))?;
+    let exercise = exercises.iter().find(|exercise| exercise.short() == short);
+    let exercise = exercise.with_context(|| format!("there is no exercise {short}"))?;
+    let (mut code, mut each) = (String::new(), String::new());
+    for Answer { kind, name, about, text } in right(exercise)?.into_iter().chain(these(exercise, wrong)?) {
+        let _ = writeln!(code, "pub mod {name} {{\n{text}\n}}");
+        let _ = write!(each, "{kind} {name} {:?};", about.trim_end_matches('.'));
+    }
+    // The compiler has to see the files, or Cargo would not notice when they change.
+    for path in files(exercise) {
+        let _ =
+            write!(code, "const _: &[u8] = include_bytes!({:?});", path.canonicalize()?.to_string_lossy());
+    }
+    let _ = write!(code, "each_answer! {{ {each} }}");
+    Ok(code)
+}
+
+fn right(exercise: &Exercise) -> anyhow::Result<Vec<Answer>> {
+    let about = format!("it is the solution of {}", exercise.name);
+    let text = exercise.base(None)?;
+    let mut answers = vec![Answer { kind: "right", name: "solution".into(), about, text }];
+    for name in &exercise.right {
+        let text = fs::read_to_string(exercise.right_answer(name))?;
+        let head: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//! ")).collect();
+        let about = head.join(" ").trim_start_matches("Right: ").to_owned();
+        answers.push(Answer { kind: "right", name: name.clone(), about, text: exercise.base(Some(name))? });
+    }
+    Ok(answers)
+}
+
+fn these(exercise: &Exercise, wrong: &[String]) -> anyhow::Result<Vec<Answer>> {
+    let answer = |name: &String| {
+        let wrong = exercise.wrong(name)?;
+        let (name, about) = (wrong.name.clone(), wrong.what_is_wrong());
+        Ok(Answer { kind: "wrong", name, about, text: exercise.wrong_answer(wrong)? })
+    };
+    wrong.iter().map(answer).collect()
+}
+
+fn files(exercise: &Exercise) -> impl Iterator<Item = PathBuf> {
+    let right = exercise.right.iter().map(|name| exercise.right_answer(name));
+    [exercise.solution(), exercise.folder().join("wrong.diff")].into_iter().chain(right)
+}
