@@ -1,5 +1,5 @@
-//! A hook that stops its own pool, in two ways. If the hook owns the pool, it keeps the pool alive. If the
-//! hook has a `Stopper`, it does not.
+//! A hook that stops its own pool, in two ways. A hook that has an `Arc` of the pool keeps the pool alive. A
+//! hook that has a `Stopper` does not.
 //!
 //! ```sh
 //! cargo run --example stop_from_inside
@@ -24,8 +24,8 @@ impl<P: Send + Sync> Hooks for Fuse<P> {
 }
 // ANCHOR_END: fuse
 
-/// Whether the pool still exists after all other owners have dropped it. Perhaps its own hook is an owner,
-/// too.
+/// Drops this `Arc` of the pool, and returns whether the pool still exists. It does if the pool's hook has
+/// an `Arc` of it, too.
 fn lives_on(pool: Arc<ThreadPoolExecutor>) -> bool {
     let pool_is_there = Arc::downgrade(&pool);
     drop(pool);

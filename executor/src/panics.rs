@@ -5,8 +5,8 @@
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
 //! captured or returned. After a panic in any of them, no thread may be lost, no lock may stay locked, and
 //! every count must be right. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`]
-//! drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported. One kind of unwinding is
-//! no panic, and these functions do not stop it: the [`Departure`] of a shutdown hook that ends the process.
+//! drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported. They do not stop the
+//! unwinding of a shutdown hook that ends the process: its payload is a [`Departure`], and it is no panic.
 //!
 //! # Who gets a report
 //!
@@ -236,10 +236,10 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 
 // ----- an unwinding that is no panic -----
 
-/// The payload of an unwinding that ends a shutdown hook, because the hook has called `exit`. The runner of
-/// the hooks [expects](contain_unless_left) it. But perhaps other code, of the library or of the user,
-/// catches the unwinding first. Then the frames below that code cannot be unwound from here. The code that
-/// has caught the payload drops it. That drop does not return: the thread stays there.
+/// The payload of the unwinding that ends a shutdown hook when the hook calls `exit`. The thread that runs
+/// the hooks catches this payload, with [`contain_unless_left`]. But perhaps a `catch_unwind` inside the
+/// hook, of the library or of the user, catches the payload first and drops it. That drop must not return, or
+/// the hook would go on after its `exit`. So the drop keeps the thread there until the process ends.
 pub(crate) struct Departure(Option<UserCode>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
@@ -428,9 +428,8 @@ fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
-/// Returns the backtrace of the panic with this payload, if that was the last panic on this thread. Otherwise
-/// the slot can hold the backtrace of a panic that the user has caught, while this payload was passed on
-/// without a panic.
+/// Returns the backtrace of the panic with this payload, if that was the last panic on this thread. For
+/// example, it was not if the user has caught a later panic, or passes a payload on with `resume_unwind`.
 pub(crate) fn captured_backtrace(payload: &(dyn Any + Send)) -> Option<Backtrace> {
     let (kind, backtrace) = BACKTRACE.try_with(RefCell::take).ok().flatten()?;
     (kind == PayloadKind::of(payload)).then_some(backtrace)

@@ -21,11 +21,11 @@
 //!
 //! # A callback that waits
 //!
-//! A callback perhaps waits for something that a deferred callback does. So a thread that is about to block
-//! calls its deferred callbacks first, on top of the wait. Such a callback can also wait, with the next
-//! callback on top of it. This nesting, too, goes to a depth of [`DEPTH`]. A thread that is about to block at
-//! a greater depth *gives away* its deferred callbacks and blocks. A new thread calls them, from the bottom
-//! of an empty stack.
+//! A callback perhaps waits for something that a deferred callback of the same thread does. So before a
+//! thread blocks, it calls its deferred callbacks, inside the waiting call. If such a callback waits, too,
+//! the thread calls the next deferred callbacks inside *that* call. The depth of this nesting is at most
+//! [`DEPTH`], too. At that depth a thread calls no more callbacks before it blocks: it *gives away* its
+//! deferred callbacks to a new thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits

@@ -494,8 +494,8 @@ pub(crate) fn interrupted() -> Cancelled {
     check_current().err().unwrap_or(Cancelled)
 }
 
-/// Returns the token of the top frame. If the frame has no token yet, makes it as a child of the token below.
-/// `None` if there is no frame, and outside any task.
+/// Returns the token of the top frame. If the frame has no token yet, makes one, as a child of the token of
+/// the frame below. Returns `None` if the thread has no frame, or if its top frame belongs to no task.
 fn materialise(frames: &mut [ContextFrame], level: u32) -> Option<CancelToken> {
     let (top, below) = top_at(level, frames)?;
     if top.outside {

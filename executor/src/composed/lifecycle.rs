@@ -2,8 +2,8 @@
 //!
 //! An executor that gives its tasks to another one has no threads for which it could wait. Its *life* is over
 //! when it was shut down and no task of its own is under way. An executor that was made with `over` ends
-//! alone: other clients can use the executor below, too. An executor that was made with `owning` also ends
-//! the service below.
+//! alone, because other clients can use the executor below, too. An executor that was made with `owning` also
+//! ends the service below.
 //!
 //! ```text
 //!   running ──shutdown──▶ shut down ──the last stay ends──▶ over ──owning: the service is terminated──▶ terminated
@@ -14,11 +14,11 @@
 //! handed out, because a user can keep such a task for any time. If the user runs the task, the stay begins
 //! anew, unless the life is over.
 //!
-//! The *root* is a token of the life. It is above the tokens of all its tasks, beside the token of the thread
-//! that runs the task. `shutdown_now` cancels the root. Each life has its own root. So the root tells the
-//! life's tasks from other tasks in a queue below. Such a task knows the root through its observer, an
-//! [`InFlightTask`], or because it is the drain task of a strand. A thread that runs a task below the root
-//! must not wait for the end of the life: it would wait for itself.
+//! Each life has a token, its *root*. The token of each task of the life has two parents: the root, and the
+//! token of the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks
+//! in a queue of the executor below belong to the life: a task refers to its root through its observer, an
+//! [`InFlightTask`], and the drain task of a strand refers to it, too. A thread that runs a task below the
+//! root must not wait for the end of the life: it would wait for itself.
 //!
 //! # Invariants
 //!
@@ -26,9 +26,9 @@
 //!    `gone` down. After that no stay begins.
 //! 2. The lock of the life is the last in the order of locks. A thread can take it while it holds the lock of
 //!    a queue. A thread that holds it takes no other lock.
-//! 3. A queue is listed in `queues` for as long as a task of this life waits in it. So
-//!    [`take_back`](Lifecycle::take_back) finds every task that waits. A task that has left its queue by then
-//!    runs below the root, and `shutdown_now` cancels the root after `take_back`.
+//! 3. `queues` has each queue in which a task of this life waits. So `shutdown_now` finds every waiting task
+//!    with [`take_back`](Lifecycle::take_back). Then it cancels the root, and with it the tasks that had
+//!    already left their queues.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};

@@ -16,10 +16,10 @@
 //!
 //! # How a task reports
 //!
-//! An expected handle is only counted. A [`Collector`] takes the handle's place as the listener of the task.
-//! The thread that ends the task gives the collector the cell that task and handle shared. The collector
-//! makes the handle anew from that cell. So no table of handles is needed, and nothing is allocated for a
-//! task.
+//! The queue does not store an expected handle: it only counts it. In place of the handle, a [`Collector`]
+//! listens for the end of the task. Task and handle shared a cell. The thread that ends the task passes this
+//! cell to the collector, which makes a handle from it again. So the queue needs no table of handles, and
+//! allocates nothing for a task.
 //!
 //! Threads that end tasks put the handles into one list, and takers take them out of a second list. A taker
 //! that finds the second list empty exchanges the two lists. So takers need the lock of the first list only

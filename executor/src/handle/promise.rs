@@ -34,20 +34,20 @@ use crate::task::TaskState;
 /// # Ok::<(), executor::JoinError<i32>>(())
 /// ```
 ///
-/// The outcome is decided once, by the first call. Each later call gets an error that gives its value back.
-/// So several threads can share a promise (in an [`Arc`](std::sync::Arc)) if each of them can find the
-/// result. The drop of an undecided promise completes the handle as cancelled: no caller waits for a result
-/// that will not come.
+/// The first call decides the outcome. A later call changes nothing, and its error gives the value back. So
+/// several threads can look for the same result and share a promise (in an [`Arc`](std::sync::Arc)). If the
+/// promise is dropped before a call has decided the outcome, its handle ends as cancelled. So no caller waits
+/// for a result that will not come.
 ///
 /// What a thread did before it completed the promise is visible to the thread that gets the result.
 ///
 /// # What is not found
 /// Any thread that has the promise can complete it, and the library does not know which threads have it. So a
-/// wait for the handle of a promise is never reported as [starvation](crate::Starvation). A thread in such a
-/// wait counts as a thread that can go on, also for the threads that wait for *that thread*. Suppose that all
-/// threads of a pool wait for a promise, and a task in the queue of this pool must complete it. Then these
-/// threads wait until that task is cancelled or dropped, which also drops the promise. A task's own handle
-/// has no such gap: if possible, let the task return the value, in place of a promise.
+/// wait for the handle of a promise is never reported as [starvation](crate::Starvation). The thread in that
+/// wait counts as able to go on, and so do all threads that wait for *this thread*. Suppose that all threads
+/// of a pool wait for a promise, and that only a task in the queue of this pool completes the promise. Then
+/// the threads wait without a report until the task is cancelled or dropped, which also drops the promise. A
+/// wait for a task's own handle is reported. So if possible, let a task return its value, and use no promise.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {

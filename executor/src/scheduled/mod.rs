@@ -88,8 +88,9 @@ use shared::ScheduledShared;
 ///
 /// # Cost
 /// A waiting task takes a place in a heap, but no thread. A hundred thousand waiting tasks are no problem. A
-/// cancelled task leaves the heap at once. The thread that watches the time starts with the first task that
-/// has a time. It sleeps until the next task is due: an idle executor uses no processor time.
+/// cancelled task leaves the heap at once. One thread watches the time for all tasks. It is started when the
+/// first task with a time is submitted, and sleeps until the next task is due. So an idle executor uses no
+/// processor time.
 ///
 /// # Its end
 /// After [`shutdown`](ExecutorService::shutdown) the executor accepts no more tasks, and its series end. All

@@ -1,8 +1,8 @@
 //! Closures that borrow from the stack of the thread that waits for them.
 //!
 //! An executor can keep a task for any time, so a task must own its data and cannot borrow. But a closure
-//! that sorts half of a slice borrows that half. Such a loan is sound if the stack frame with the slice stays
-//! until the closure has run or was dropped. This module ensures that in two ways:
+//! that sorts half of a slice borrows that half. Such a borrow is sound if the stack frame with the slice
+//! stays until the closure has run or was dropped. This module ensures that in two ways:
 //!
 //! * [`lend`] is for one closure, for which the calling function waits: the second half of a
 //!   [`join`](crate::fork_join::join). Neither the closure nor its result is ever on the heap.
@@ -78,7 +78,7 @@ where
     }
 }
 
-/// Whether a lender unwinds while it settles its loans. Then it must not run users' code.
+/// Whether a lender unwinds while it waits for its lent closures. Then it must not run users' code.
 #[derive(Clone, Copy)]
 pub(crate) struct Unwinding(pub(crate) bool);
 
@@ -169,7 +169,7 @@ pub(crate) struct ScopedJobs<'scope> {
     scope: PhantomData<&'scope mut &'scope ()>,
 }
 
-/// The state of a scope's loans, without the lifetime.
+/// The state of a scope's lent closures, without the lifetime.
 #[derive(Default)]
 pub(crate) struct ScopeRecord {
     is_open: bool,
@@ -245,8 +245,8 @@ impl<'scope> ScopedJobs<'scope> {
         &self.record
     }
 
-    /// Returns whether all lent closures have run or were dropped. If not, the waker is called later, when
-    /// they have.
+    /// Returns true if each lent closure has run or was dropped. Otherwise keeps the waker: the thread that
+    /// ends the last of these closures wakes it.
     pub(crate) fn are_settled(&self, waker: &Waker) -> bool {
         let mut record = self.record.lock();
         if record.lent > 0 {

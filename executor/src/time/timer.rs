@@ -21,12 +21,13 @@
 //!
 //! # Jobs and user's code
 //!
-//! A job is a short piece of the library's own code: it marks a token, for instance. User's code may take
-//! long or block, so the job returns it as a callback. Before the thread runs that callback, it gives up the
-//! watch, so that no other job runs late. If there are other deadlines, a *spare* thread or a new one takes
-//! the watch. After the callback, the thread takes the watch again if it is wanted, or stays as a spare for a
-//! while. No thread is started while another one is starting or coming back from user's code. So the number
-//! of threads is at most one above the largest number of callbacks that ran at the same time.
+//! A job is a short piece of the library's own code: it marks a token, for instance. A job does not call
+//! user's code, which can take long or block: the job returns that code as a callback. Before the watcher
+//! runs a callback, it gives up the watch, so that no other job runs late. If there are other deadlines, a
+//! *spare* thread or a new thread takes the watch. After the callback, the thread takes the watch again if it
+//! is wanted, or stays as a spare for a while. No thread is started while another one is starting or coming
+//! back from user's code. So the number of threads is at most one above the largest number of callbacks that
+//! ran at the same time.
 //!
 //! # Invariants
 //!
@@ -214,8 +215,8 @@ impl Timer {
         Some(state)
     }
 
-    /// Runs the jobs that are due. When a job returns user's code, gives up the watch and returns that code.
-    /// `None` if there has been no deadline for [`LINGER`].
+    /// Runs the jobs that are due, until a job returns user's code. Then gives up the watch, and returns that
+    /// code for the caller to run. Returns `None` if there has been no deadline for [`LINGER`].
     fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, TimerData>) -> Option<UserCode> {
         loop {
             let now = Instant::now();

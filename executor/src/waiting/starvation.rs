@@ -279,8 +279,8 @@ impl Starvation {
         self.0.closes_at
     }
 
-    /// Returns the waits of the other threads of the pools. One of these threads could have ended a wait of
-    /// the chain, but they wait, too.
+    /// Returns the waits of the other threads of the pools. A free thread could have run a task that ends a
+    /// wait of the chain, but all these threads wait, too.
     pub fn others(&self) -> &[StarvedWait] {
         self.mark_read();
         &self.0.others

@@ -308,7 +308,7 @@ fn counted() -> (Waker, impl Fn() -> usize) {
     (Waker::from(nobody), move || weak.strong_count() - 1)
 }
 
-/// An asynchronous task that also polls other futures polls the handle with a new waker each time.
+/// A future that polls several handles can give each poll a new waker. Then a handle keeps only the last one.
 #[test]
 fn a_handle_keeps_only_the_waker_of_its_last_poll_and_none_when_it_is_gone() {
     let (_promise, handle) = Promise::<()>::new();

@@ -261,8 +261,9 @@ impl<T> Clone for Record<T> {
     }
 }
 
-/// Has one of the pool's threads run a task, and returns when that thread sleeps, so that the pool can hand
-/// it a task. The count of completed tasks is not enough: after it, the thread still looks for another task.
+/// Runs a task on a thread of the pool, and waits until that thread sleeps. Then the pool can wake it for the
+/// next task. To wait until the pool counts the task as completed is not enough: the thread does not sleep
+/// yet.
 pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     let spot = Spot::default();
     let there = spot.clone();

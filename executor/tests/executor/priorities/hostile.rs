@@ -1,5 +1,5 @@
-//! Queues that raise tasks in their own way, or do so wrongly; and ends, refusals and cancels while a line
-//! rises.
+//! The priority of a strand rises while users' queues raise tasks in their own way or wrongly, or while tasks
+//! are refused or cancelled, or the pool is stopped.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -174,7 +174,8 @@ fn pool(handler: impl RejectionHandler + 'static, capacity: usize) -> Arc<Thread
     Arc::new(builder.rejection_handler(handler).build().unwrap())
 }
 
-/// A submitter raises tickets. At the same time another thread stops the pool or the striped executor.
+/// A submitter raises the priorities of strands. At the same time another thread stops the pool or the
+/// striped executor.
 #[test]
 fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
     within_deadline(|| {
@@ -209,8 +210,8 @@ fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
     });
 }
 
-/// There are refusals of each kind, cancels and removals while lines rise, in a queue that is nearly always
-/// full.
+/// Two submitters raise the priorities of strands in a queue that is nearly always full. Meanwhile tasks are
+/// refused in each way, cancelled and removed.
 #[test]
 fn lines_rise_beside_refusals_and_cancellations() {
     within_deadline(|| {
@@ -251,8 +252,8 @@ fn lines_rise_beside_refusals_and_cancellations() {
     });
 }
 
-/// If a task was cancelled while it ran, the task has run, and its handle reports that the task was
-/// cancelled.
+/// Asserts that the tasks of each key ran in order, and that each task with a result has run once. A task
+/// that was cancelled while it ran has no result, although it has run.
 fn check_cancelled(books: Books) {
     let mut completed = Vec::new();
     for (_, handle) in books.handles {
