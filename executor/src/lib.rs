@@ -101,6 +101,7 @@
 //! | drain task | the task that a strand gives to the executor below; the drain task runs the strand's tasks | `composed/strand/mod.rs` |
 //! | series | a task that runs again and again | `scheduled/series.rs` |
 //! | worker queue | the jobs of one fork/join worker, from which others steal | `fork_join/worker_queue.rs` |
+//! | granularity | how long the pieces of a job take; a queue of fine pieces offers only a few | `fork_join/worker_queue.rs` |
 //! | demand flag | says whether a worker's queue offers thieves enough jobs | `fork_join/demand.rs` |
 //!
 //! # For those who come from Java

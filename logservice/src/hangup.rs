@@ -31,15 +31,15 @@ impl LogHandle {
     /// # Errors
     /// Whatever the system says if it gives no socket or no thread.
     pub fn reopen_on_hangup(&self) -> io::Result<()> {
-        let (mut bell, rope) = UnixStream::pair()?;
+        let (mut reader, writer) = UnixStream::pair()?;
         let handle = self.clone();
         thread::Builder::new().name("log hangup".into()).spawn(move || {
             // It ends with the socket, if the signal cannot be caught.
-            while bell.read(&mut [0; 64]).is_ok_and(|signals| signals > 0) {
+            while reader.read(&mut [0; 64]).is_ok_and(|signals| signals > 0) {
                 handle.reopen();
             }
         })?;
         // Last: a signal that no thread waits for would be lost.
-        pipe::register(SIGHUP, rope).map(drop)
+        pipe::register(SIGHUP, writer).map(drop)
     }
 }

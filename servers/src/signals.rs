@@ -66,12 +66,12 @@ mod hangup {
         if is_ignored() {
             return Ok(());
         }
-        let (mut bell, rope) = UnixStream::pair()?;
+        let (mut reader, writer) = UnixStream::pair()?;
         let asked = Arc::new(AtomicBool::new(false));
         let (stopping, told) = (stop.clone(), Arc::clone(&asked));
         stop.on_cancel(move || told.store(true, Ordering::Release)).keep(); // as in the handler
         let listen = move || {
-            if bell.read_exact(&mut [0]).is_ok() {
+            if reader.read_exact(&mut [0]).is_ok() {
                 stopping.cancel();
             }
         };
@@ -79,7 +79,7 @@ mod hangup {
         // As the library does it: the first signal finds the flag down and raises it, the next one finds it up.
         flag::register_conditional_shutdown(SIGHUP, 128 + SIGHUP, Arc::clone(&asked))?;
         flag::register(SIGHUP, asked)?;
-        pipe::register(SIGHUP, rope)?;
+        pipe::register(SIGHUP, writer)?;
         Ok(())
     }
 

@@ -20,16 +20,16 @@ pub struct Costs {
     pub wake: u64,
     /// The time from the wake-up of a worker until its first look.
     pub wake_up: u64,
-    pub gears: Gears,
+    pub offers: Offers,
 }
 
-/// The number of gears of a queue.
+/// Which joins offer their second halves to thieves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gears {
+pub enum Offers {
     /// Each join offers its second half.
-    One,
+    All,
     /// While pieces are fine, three in the queue are enough.
-    Two,
+    Adaptive,
 }
 // ANCHOR_END: costs
 
@@ -50,5 +50,5 @@ pub const ROUND: Costs = Costs {
     patience: 5_000,
     wake: 3_000,
     wake_up: 20_000,
-    gears: Gears::Two,
+    offers: Offers::Adaptive,
 };

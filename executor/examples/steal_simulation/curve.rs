@@ -1,6 +1,6 @@
 //! The curve of granularity for more workers than a desktop computer has.
 
-use super::costs::{Costs, Gears, ROUND};
+use super::costs::{Costs, Offers, ROUND};
 use super::plot;
 use super::pool::simulate;
 use super::tree::{Piece, Tree};
@@ -10,9 +10,9 @@ const ELEMENT: u64 = 20;
 
 /// The time by threshold, as a part of the sequential time: a table, and the curves as SVG.
 pub fn curve() -> String {
-    let ways = [Gears::One, Gears::Two].map(|gears| [2, 8, 64].map(|workers| (gears, workers)));
+    let ways = [Offers::All, Offers::Adaptive].map(|offers| [2, 8, 64].map(|workers| (offers, workers)));
     println!("{ELEMENTS} elements of {ELEMENT} ns; {ROUND}");
-    println!("threshold   pieces   every join offers:               two gears:");
+    println!("threshold   pieces   every join offers:               adaptive offers:");
     println!("                     2 workers       8      64     2 workers       8      64");
     let thresholds: Vec<_> = (0..=18).map(|power| 1 << power).collect();
     let mut curves = vec![Vec::new(); 6];
@@ -29,8 +29,8 @@ pub fn curve() -> String {
     plot::of("simulated: the time by threshold, as a part of the sequential time", &thresholds, &lines)
 }
 
-fn relative(tree: &Tree, (gears, workers): (Gears, usize)) -> f64 {
-    let run = simulate(tree, workers, Costs { gears, ..ROUND }, 1, false);
+fn relative(tree: &Tree, (offers, workers): (Offers, usize)) -> f64 {
+    let run = simulate(tree, workers, Costs { offers, ..ROUND }, 1, false);
     run.time as f64 / tree.work() as f64
 }
 

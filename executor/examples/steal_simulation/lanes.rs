@@ -1,6 +1,6 @@
 //! A small run, event by event, with the queues after each.
 
-use super::costs::{Costs, Gears};
+use super::costs::{Costs, Offers};
 use super::log::{Run, What};
 use super::pool::simulate;
 use super::tree::Tree;
@@ -16,7 +16,7 @@ const LARGE: Costs = Costs {
     patience: 2_000,
     wake: 1_000,
     wake_up: 6_000,
-    gears: Gears::One,
+    offers: Offers::All,
 };
 
 pub fn small_run(workers: usize) -> (Tree, Run) {

@@ -13,7 +13,7 @@
 mod tree; // the work
 mod costs; // what the pool costs apart from the work
 mod log; // the events
-mod gear; // whether pieces are fine
+mod granularity; // whether pieces are fine
 mod seat; // a worker, as other workers see it
 mod pool; // the clock, and which workers sleep
 mod joins; // what a worker does

@@ -1,6 +1,6 @@
 //! What the real pool costs on this machine.
 
-use super::costs::{Costs, Gears};
+use super::costs::{Costs, Offers};
 use executor::fork_join::{ForkJoinPool, join};
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -44,10 +44,10 @@ pub fn costs() -> Costs {
     let steal = quartile(asleep.iter().map(|met| met[1].second).collect());
 
     let look = turns(101, Box::new(|| timed_in(&one, || (0..100).for_each(|_| thread::yield_now())))) / 100;
-    Costs { call, offer, steal, look, patience: 10 * look, wake, wake_up, gears: Gears::Two }
+    Costs { call, offer, steal, look, patience: 10 * look, wake, wake_up, offers: Offers::Adaptive }
 }
 
-/// The number of offers: so few that the queue does not change its gear.
+/// The number of offers: so few that the pieces do not count as fine.
 const OFFERS: u64 = 60;
 
 /// When the halves of a join began, counted from the call of `join`.

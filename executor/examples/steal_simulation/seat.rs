@@ -1,6 +1,6 @@
 //! A worker, as other workers see it: its queue, what it runs, and what it waits for.
 
-use super::gear::Gear;
+use super::granularity::Granularity;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -24,9 +24,9 @@ pub struct Seat {
     pub frames: Vec<Frame>,
     /// The second halves that thieves can take, the oldest first.
     pub queue: VecDeque<usize>,
-    pub gear: Gear,
-    /// The stolen halves that the worker has begun: their nodes, and the gear below each.
-    pub running: Vec<(Range<usize>, Gear)>,
+    pub granularity: Granularity,
+    /// The stolen halves that the worker has begun: their nodes, and the granularity of the job below each.
+    pub running: Vec<(Range<usize>, Granularity)>,
     /// The halves that the worker waits for, the innermost last.
     pub waits: Vec<usize>,
     /// Workers that wait for a piece of what this worker runs.
@@ -41,7 +41,7 @@ pub struct Seat {
 impl Seat {
     /// Whether a join is two plain calls.
     pub fn offers_enough(&self) -> bool {
-        let oldest = self.gear.enough.and_then(|enough| self.queue.len().checked_sub(enough));
+        let oldest = self.granularity.enough.and_then(|enough| self.queue.len().checked_sub(enough));
         let is_piece = |half| self.running.last().is_none_or(|(pieces, _)| pieces.contains(half));
         oldest.and_then(|oldest| self.queue.get(oldest)).is_some_and(is_piece)
     }

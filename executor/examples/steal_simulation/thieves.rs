@@ -7,9 +7,9 @@ use super::seat::Frame;
 impl Pool<'_> {
     /// Puts a second half into the worker's own queue.
     pub fn offer(&mut self, worker: usize, half: usize) {
-        let (now, gears) = (self.now, self.costs.gears);
+        let (now, offers) = (self.now, self.costs.offers);
         self.owner[half] = worker;
-        self.seats[worker].gear.count(now, gears);
+        self.seats[worker].granularity.count(now, offers);
         self.seats[worker].queue.push_back(half);
         self.run.offered += 1;
         self.note(worker, What::Offers(half));
@@ -76,8 +76,8 @@ impl Pool<'_> {
         self.run.stolen += 1;
         self.thief[half] = worker;
         let pieces = half..self.tree.0[half].end;
-        let gear = std::mem::take(&mut self.seats[worker].gear);
-        self.seats[worker].running.push((pieces, gear));
+        let granularity = std::mem::take(&mut self.seats[worker].granularity);
+        self.seats[worker].running.push((pieces, granularity));
         self.seats[worker].frames.extend([Frame::End(half), Frame::Call(half)]);
         self.tell_followers(worker);
         self.costs.steal
@@ -85,8 +85,8 @@ impl Pool<'_> {
 
     pub fn end(&mut self, worker: usize, half: usize) -> u64 {
         self.done[half] = true;
-        if let Some((_, gear)) = self.seats[worker].running.pop() {
-            self.seats[worker].gear = gear;
+        if let Some((_, granularity)) = self.seats[worker].running.pop() {
+            self.seats[worker].granularity = granularity;
         }
         self.note(worker, What::Ends(half));
         self.tell_followers(worker);

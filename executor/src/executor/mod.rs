@@ -47,7 +47,7 @@ pub use completion::ExecutorCompletionService;
 
 pub(crate) use invoke::submit_to;
 pub use invoke::{InvokeAllError, InvokeAnyError, InvokeFailure, TaskFailure};
-pub(crate) use scope::wait_for_loans;
+pub(crate) use scope::wait_for_lent_jobs;
 pub use scope::{Scope, ScopeError};
 
 use std::error::Error;

@@ -40,7 +40,7 @@ use crate::waiting::worker_context::concerns_this_thread;
 /// Spawns tasks that can borrow: see [`ExecutorExt::scope`](super::ExecutorExt::scope).
 pub struct Scope<'scope, 'env: 'scope> {
     submit: &'scope (dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
-    loans: ScopedJobs<'scope>,
+    jobs: ScopedJobs<'scope>,
     token: CancelToken,
     report: Mutex<Report>,
     env: std::marker::PhantomData<&'env mut &'env ()>,
@@ -57,10 +57,10 @@ pub(super) fn scope<'env, T>(
     f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> Result<T, ScopeError> {
     let token = CancelToken::current().child();
-    let (loans, report) = (ScopedJobs::new(), Mutex::default());
-    let scope = Scope { submit, loans, token, report, env: std::marker::PhantomData };
+    let (jobs, report) = (ScopedJobs::new(), Mutex::default());
+    let scope = Scope { submit, jobs, token, report, env: std::marker::PhantomData };
     let body = || contain(|| f(&scope)).inspect_err(|_| scope.cancel());
-    let result = scope.loans.keep(body, |unwinding| scope.settle(unwinding));
+    let result = scope.jobs.keep(body, |unwinding| scope.settle(unwinding));
     let Report { panic, dropped } = mem::take(&mut *scope.report.lock());
     match (result, panic) {
         (Err(panic), _) | (Ok(_), Some(panic)) => panic.resume(),
@@ -90,7 +90,7 @@ impl<'scope> Scope<'scope, '_> {
                 self.run(f);
             }
         };
-        let (ticket, take_back) = self.loans.lend(closure);
+        let (ticket, take_back) = self.jobs.lend(closure);
         match (self.submit)(Task::of_scope(ticket)) {
             Err(RejectedExecution { reason, task: _ticket }) if take_back() => {
                 self.report.lock().dropped -= 1; // the error tells the caller
@@ -115,7 +115,7 @@ impl<'scope> Scope<'scope, '_> {
     /// Cancels the scope: drops the closures that have not begun, and cancels the token of the running
     /// closures.
     pub fn cancel(&self) {
-        while let Some(unbegun) = self.loans.take_back() {
+        while let Some(unbegun) = self.jobs.take_back() {
             drop(unbegun);
         }
         self.token.cancel();
@@ -133,32 +133,32 @@ impl<'scope> Scope<'scope, '_> {
             self.cancel(); // so a masked caller, too, runs no more closures of its scope
         }
         let helps = concerns_this_thread() && !unwinding;
-        while helps && let Some(unbegun) = self.loans.take_back() {
+        while helps && let Some(unbegun) = self.jobs.take_back() {
             unbegun.run(); // drops the closure if the scope's token is cancelled
         }
         if let Err(WaitError::Interrupted) =
-            wait_until_settled(&self.loans, None, || helps && self.loans.has_unbegun())
+            wait_until_settled(&self.jobs, None, || helps && self.jobs.has_unbegun())
         {
             self.cancel();
-            let _ = masked(|| wait_for_loans(&self.loans, None));
+            let _ = masked(|| wait_for_lent_jobs(&self.jobs, None));
         }
     }
 }
 
 /// Waits until each lent closure has run or was dropped. `queue` is the queue of the closures that have not
 /// begun, if that queue is known.
-pub(crate) fn wait_for_loans(loans: &ScopedJobs<'_>, queue: Option<QueueId>) -> Result<(), WaitError> {
-    wait_until_settled(loans, queue, || false)
+pub(crate) fn wait_for_lent_jobs(jobs: &ScopedJobs<'_>, queue: Option<QueueId>) -> Result<(), WaitError> {
+    wait_until_settled(jobs, queue, || false)
 }
 
-/// Waits as [`wait_for_loans`] does, or until `or` returns true.
+/// Waits as [`wait_for_lent_jobs`] does, or until `or` returns true.
 fn wait_until_settled(
-    loans: &ScopedJobs<'_>,
+    jobs: &ScopedJobs<'_>,
     queue: Option<QueueId>,
     or: impl Fn() -> bool,
 ) -> Result<(), WaitError> {
-    let look = |waker: &Waker| (loans.are_settled(waker) || or()).then_some(());
-    let what = || Some(Awaited::Other(Arc::new(Lending { record: Arc::clone(loans.record()), queue })));
+    let look = |waker: &Waker| (jobs.are_settled(waker) || or()).then_some(());
+    let what = || Some(Awaited::Other(Arc::new(Lending { record: Arc::clone(jobs.record()), queue })));
     wait_for(Deadline::NEVER, (look, what))
 }
 

@@ -9,7 +9,7 @@ use super::registry::Registry;
 use super::worker::{WorkerThread, here, run_as_guest};
 use super::worker_queue::WorkerQueue;
 use crate::cancel::{Context, check_current, masked};
-use crate::executor::{Executor, ExecutorService, PoolState, RejectedExecution, wait_for_loans};
+use crate::executor::{Executor, ExecutorService, PoolState, RejectedExecution, wait_for_lent_jobs};
 use crate::panics::{Panic, contain};
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Duration, Mutex, thread};
@@ -124,17 +124,17 @@ impl ForkJoinPool {
             *result.lock() = Some(ended);
         };
         let gave_up = Mutex::new(None);
-        let loans = ScopedJobs::new();
+        let jobs = ScopedJobs::new();
         let submit = || {
-            let (ticket, _claim) = loans.lend(run);
+            let (ticket, _claim) = jobs.lend(run);
             self.registry.submit(Task::of_scope(ticket)).map_err(|refused| refused.reason)
         };
         let queue = self.registry.registration.id();
-        let refused = loans.keep(submit, |_| {
-            if let Err(why) = wait_for_loans(&loans, Some(queue)) {
-                drop(loans.take_back()); // if `f` has not begun, it never does
+        let refused = jobs.keep(submit, |_| {
+            if let Err(why) = wait_for_lent_jobs(&jobs, Some(queue)) {
+                drop(jobs.take_back()); // if `f` has not begun, it never does
                 *gave_up.lock() = Some(why);
-                let _ = masked(|| wait_for_loans(&loans, None));
+                let _ = masked(|| wait_for_lent_jobs(&jobs, None));
             }
         });
         refused.map_err(InvokeError::Rejected)?;

@@ -71,7 +71,7 @@ pub(super) struct Registry {
     pub(super) settings: ForkJoinSettings,
     pub(super) queues: Box<[WorkerQueue]>,
     /// A condition variable for each worker queue, at which the owner of that queue sleeps.
-    bells: Box<[Condvar]>,
+    wake_ups: Box<[Condvar]>,
     state: Mutex<RegistryData>,
     /// The threads outside the pool that wait for tasks of the pool and run these tasks: an entry for each
     /// task. The flag is true if the thread waits for quiet in this task, or in a task on top of it. A thread
@@ -129,7 +129,7 @@ impl Registry {
         Arc::new_cyclic(|me| Self {
             available: AtomicUsize::new(settings.threads),
             queues: (0..queues).map(WorkerQueue::new).collect(),
-            bells: (0..queues).map(|_| Condvar::new()).collect(),
+            wake_ups: (0..queues).map(|_| Condvar::new()).collect(),
             settings,
             state: Mutex::new(state),
             helpers: Mutex::new(Vec::new()),
@@ -240,7 +240,7 @@ impl Registry {
         }
         if let Some(number) = state.asleep.pop() {
             self.searching.fetch_add(1, Ordering::SeqCst);
-            self.bells[number].notify_one();
+            self.wake_ups[number].notify_one();
         } else if !state.was_refused
             && let Some(number) = state.vacant.pop()
         {
@@ -333,8 +333,8 @@ impl Registry {
                 return false;
             }
             (state, timed_out) = match end {
-                Some(end) => self.bells[number].wait_until(state, &self.state, end),
-                None => (self.bells[number].wait(state), false),
+                Some(end) => self.wake_ups[number].wait_until(state, &self.state, end),
+                None => (self.wake_ups[number].wait(state), false),
             };
         }
     }
@@ -419,7 +419,7 @@ impl Registry {
             let waiting: Vec<_> = state.awaiting_quiet.take_all().collect();
             self.changed(&state);
             if self.is_ending(&state) {
-                self.bells.iter().for_each(Condvar::notify_one);
+                self.wake_ups.iter().for_each(Condvar::notify_one);
             }
             self.terminate_if_over(state);
             waiting.into_iter().for_each(Waker::wake);
@@ -443,7 +443,7 @@ impl Registry {
         if state.phase == PoolState::Running {
             state.phase = PoolState::ShuttingDown;
         }
-        self.bells.iter().for_each(Condvar::notify_one);
+        self.wake_ups.iter().for_each(Condvar::notify_one);
         self.terminate_if_over(state);
     }
 

@@ -6,12 +6,12 @@
 //! owner works depth first, on data that is still in its cache. Thieves take from the front, where the oldest
 //! and therefore largest pieces are. One lock protects the whole queue. The owner seldom needs this lock:
 //! when the queue offers *enough* pieces, it shuts its owner's [demand flag](super::demand). Then the owner's
-//! joins do not touch the queue at all. How many pieces are enough depends on the time that pieces take, by
-//! two *gears*:
+//! joins do not touch the queue at all. How many pieces are enough depends on the *granularity* of the job,
+//! the time that its pieces take:
 //!
-//! | gear | enough pieces | while |
+//! | granularity | enough pieces | while |
 //! |---|---|---|
-//! | coarse | no number is enough | pieces are so large that a lock does not matter. Every job begins in this gear. |
+//! | coarse | no number is enough | a job begins, or pieces are so large that a lock does not matter |
 //! | fine | [`ENOUGH`] pieces | the last [`ROUND`] pieces took less than [`FINE`] each |
 //!
 //! A thief that takes a piece opens the demand flag. So the owner offers another piece at its next join.
@@ -54,7 +54,7 @@ const ENOUGH: usize = 3;
 const ROUND: u32 = 64;
 /// Pieces that take less than this time are fine. Locking the queue for each would cost too much.
 const FINE: Duration = Duration::from_nanos(400);
-/// Pieces that take more than this time are coarse. Between [`FINE`] and [`COARSE`], the gear stays.
+/// Pieces that take more than this time are coarse. Between [`FINE`] and [`COARSE`], the granularity stays.
 const COARSE: Duration = Duration::from_micros(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ struct Running {
     from: u64,
     /// True if this job is not part of the job below it. Then the job below waits for no piece of this job.
     is_foreign: bool,
-    gear_below: Gear,
+    granularity_below: Granularity,
 }
 
 /// A job that was stolen from this queue and has not ended.
@@ -135,16 +135,16 @@ struct StolenJob {
 }
 
 #[derive(Clone, Copy)]
-struct Gear {
+struct Granularity {
     enough: usize,
     pieces: u32,
     since: Option<Instant>,
 }
 
-impl Gear {
+impl Granularity {
     const COARSE: Self = Self { enough: usize::MAX, pieces: 0, since: None };
 
-    /// Counts a piece. After [`ROUND`] pieces it reads the clock, and perhaps changes the gear.
+    /// Counts a piece. After [`ROUND`] pieces it reads the clock, and perhaps changes `enough`.
     fn count(&mut self) {
         self.pieces += 1;
         if self.pieces < ROUND {
@@ -172,7 +172,7 @@ pub(super) struct WorkerQueue {
 struct WorkerQueueState {
     queue: VecDeque<QueueEntry>,
     next_place: u64,
-    gear: Gear,
+    granularity: Granularity,
     running: Vec<Running>,
     taken: Vec<StolenJob>,
     /// The stolen jobs for which the owner waits, each with the length of `running` when the wait began.
@@ -189,7 +189,7 @@ impl WorkerQueue {
         let state = WorkerQueueState {
             queue: VecDeque::new(),
             next_place: 0,
-            gear: Gear::COARSE,
+            granularity: Granularity::COARSE,
             running: Vec::new(),
             taken: Vec::new(),
             waits: Vec::new(),
@@ -226,7 +226,7 @@ impl WorkerQueue {
         let mut state = self.state.lock();
         let job_id = JobId { worker: self.number, place: state.next_place };
         state.next_place += 1;
-        state.gear.count();
+        state.granularity.count();
         state.queue.push_back(QueueEntry { job_id, job, context });
         self.changed(&state);
         wake_followers(state);
@@ -283,9 +283,9 @@ impl WorkerQueue {
     /// queue, if it runs no other job.
     pub(super) fn begin(&self, job_id: Option<JobId>, is_foreign: bool) {
         let mut state = self.state.lock();
-        let gear_below = std::mem::replace(&mut state.gear, Gear::COARSE);
+        let granularity_below = std::mem::replace(&mut state.granularity, Granularity::COARSE);
         let from = state.next_place;
-        state.running.push(Running { job_id, from, is_foreign, gear_below });
+        state.running.push(Running { job_id, from, is_foreign, granularity_below });
         self.changed(&state);
         wake_followers(state);
     }
@@ -294,7 +294,7 @@ impl WorkerQueue {
     pub(super) fn end(&self) {
         let mut state = self.state.lock();
         let ended = state.running.pop().expect("it was begun");
-        state.gear = ended.gear_below;
+        state.granularity = ended.granularity_below;
         self.changed(&state);
         wake_followers(state);
     }
@@ -454,7 +454,7 @@ impl WorkerQueueState {
     /// count: they may be small, and a worker that follows the present job cannot take them.
     fn offers_enough(&self) -> bool {
         let from = self.running.last().map_or(0, |running| running.from);
-        let Some(first) = self.queue.len().checked_sub(self.gear.enough) else { return false };
+        let Some(first) = self.queue.len().checked_sub(self.granularity.enough) else { return false };
         self.queue.get(first).is_none_or(|entry| entry.job_id.place >= from)
     }
 
@@ -506,10 +506,10 @@ mod tests {
 
     #[test]
     fn pieces_that_come_quickly_are_fine_until_they_take_long() {
-        let mut gear = Gear::COARSE;
+        let mut granularity = Granularity::COARSE;
         let mut come = |pieces: u32| {
-            (0..pieces).for_each(|_| gear.count());
-            gear.enough
+            (0..pieces).for_each(|_| granularity.count());
+            granularity.enough
         };
         assert!((0..10_000).any(|_| come(ROUND) == ENOUGH), "a busy machine may disturb some rounds");
         come(ROUND - 1);

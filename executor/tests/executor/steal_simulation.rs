@@ -4,9 +4,9 @@
 #[path = "../../examples/steal_simulation/costs.rs"]
 #[allow(unreachable_pub, dead_code)] // they read like modules of a library
 mod costs;
-#[path = "../../examples/steal_simulation/gear.rs"]
+#[path = "../../examples/steal_simulation/granularity.rs"]
 #[allow(unreachable_pub)]
-mod gear;
+mod granularity;
 #[path = "../../examples/steal_simulation/joins.rs"]
 #[allow(unreachable_pub)]
 mod joins;
@@ -26,14 +26,14 @@ mod thieves;
 #[allow(unreachable_pub, dead_code)]
 mod tree;
 
-use costs::{Costs, Gears, ROUND};
+use costs::{Costs, Offers, ROUND};
 use log::{Run, What};
 use pool::simulate;
 use tree::{Piece, Tree};
 
 /// A pool without costs. So the result depends only on which worker takes which piece.
 const FREE: Costs =
-    Costs { call: 0, offer: 0, steal: 0, look: 1, patience: 0, wake: 0, wake_up: 0, gears: Gears::One };
+    Costs { call: 0, offer: 0, steal: 0, look: 1, patience: 0, wake: 0, wake_up: 0, offers: Offers::All };
 
 /// Returns a random tree: it has halves of different sizes, and work before and after the halves.
 fn drawn(seed: u64) -> Tree {
@@ -59,7 +59,7 @@ fn for_each_run(check: impl Fn(&Tree, usize, Costs, &Run)) {
     for seed in 1..60 {
         let tree = drawn(seed);
         for workers in [1, 2, 3, 8, 64] {
-            for costs in [FREE, ROUND, Costs { gears: Gears::One, ..ROUND }] {
+            for costs in [FREE, ROUND, Costs { offers: Offers::All, ..ROUND }] {
                 check(&tree, workers, costs, &simulate(&tree, workers, costs, seed, true));
             }
         }
@@ -185,7 +185,7 @@ fn a_thief_takes_the_oldest_and_the_owner_the_youngest() {
 }
 
 #[test]
-fn fine_pieces_are_seldom_offered_in_two_gears_and_coarse_ones_always() {
+fn adaptive_offers_are_rare_for_fine_pieces_and_constant_for_coarse_ones() {
     let tree = |leaf| {
         Tree::grow(12, &|depth| match depth {
             0 => Piece::Leaf(leaf),

@@ -1,4 +1,4 @@
-use super::mailbox::{Bell, Errand, Load, Mailbox};
+use super::mailbox::{Errand, Load, Mailbox, Notify};
 use super::outgoing::{Source, Tail};
 use crate::access_log::Line;
 use crate::http::{Body, CHUNK, CLOSE, OwnedRequest, Presence, Refusal, Response, append_chunk};
@@ -117,8 +117,8 @@ impl Load for Box<Exchange> {
     }
 }
 
-impl Bell for Waker {
-    fn ring(&self) {
+impl Notify for Waker {
+    fn notify(&self) {
         // It fails only where the system is out of memory; the loop looks at its next event then.
         let _ = self.wake();
     }

@@ -3,25 +3,25 @@
 //! ```text
 //!   event loop                                       another thread
 //!   Errand::new(load, mailbox) ──── (a queue) ────▶  Errand::done(work)    or it is dropped
-//!   Mailbox::take_all  ◀────────────────────────────  post, and ring for the first
+//!   Mailbox::take_all  ◀────────────────────────────  post, and notify for the first
 //! ```
 //!
-//! The loop waits for the system, on all its connections at once, and not on a lock. So whoever posts rings a bell that
-//! ends that wait.
+//! The loop waits for the system, on all its connections at once, and not on a lock. So a thread that
+//! posts notifies the loop, which ends that wait.
 //!
 //! # Invariants
 //!
 //! 1. Each errand is posted once: done, or, if it is dropped, as [undone](Load::is_undone). So nobody waits for one that
 //!    was refused by a queue, thrown out of it, or lost in a panic.
 //! 2. Loads come out in the order in which they were posted.
-//! 3. The bell is rung for the first load that comes after the loop has emptied the mailbox, and it is heard by the wait
-//!    that follows. So the loop never sleeps while something is in it.
+//! 3. The loop is notified of the first load that comes after it has emptied the mailbox, and this ends the wait that
+//!    follows. So the loop never sleeps while a load is in the mailbox.
 
 use super::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Ends a wait of the event loop: the one in progress, or else the next.
-pub(crate) trait Bell {
-    fn ring(&self);
+pub(crate) trait Notify {
+    fn notify(&self);
 }
 
 /// What an errand carries.
@@ -34,12 +34,12 @@ pub(crate) trait Load {
 #[derive(Debug)]
 pub(crate) struct Mailbox<L, B> {
     posted: Mutex<Vec<L>>,
-    bell: B,
+    event_loop: B,
 }
 
-impl<L, B: Bell> Mailbox<L, B> {
-    pub(crate) fn new(bell: B) -> Mailbox<L, B> {
-        Mailbox { posted: Mutex::new(Vec::new()), bell }
+impl<L, B: Notify> Mailbox<L, B> {
+    pub(crate) fn new(event_loop: B) -> Mailbox<L, B> {
+        Mailbox { posted: Mutex::new(Vec::new()), event_loop }
     }
 
     // ANCHOR: post
@@ -50,7 +50,7 @@ impl<L, B: Bell> Mailbox<L, B> {
             posted.len() == 1
         };
         if was_empty {
-            self.bell.ring();
+            self.event_loop.notify();
         }
     }
     // ANCHOR_END: post
@@ -61,8 +61,8 @@ impl<L, B: Bell> Mailbox<L, B> {
     }
 
     /// Lets the loop look at something else than its mail.
-    pub(crate) fn ring(&self) {
-        self.bell.ring();
+    pub(crate) fn notify(&self) {
+        self.event_loop.notify();
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<L>> {
@@ -72,13 +72,13 @@ impl<L, B: Bell> Mailbox<L, B> {
 
 /// Something to be done on another thread.
 #[derive(Debug)]
-pub(crate) struct Errand<L: Load, B: Bell> {
+pub(crate) struct Errand<L: Load, B: Notify> {
     /// None once it is posted.
     load: Option<L>,
     to: Arc<Mailbox<L, B>>,
 }
 
-impl<L: Load, B: Bell> Errand<L, B> {
+impl<L: Load, B: Notify> Errand<L, B> {
     pub(crate) fn new(load: L, to: &Arc<Mailbox<L, B>>) -> Errand<L, B> {
         Errand { load: Some(load), to: Arc::clone(to) }
     }
@@ -102,7 +102,7 @@ impl<L: Load, B: Bell> Errand<L, B> {
     }
 }
 
-impl<L: Load, B: Bell> Drop for Errand<L, B> {
+impl<L: Load, B: Notify> Drop for Errand<L, B> {
     fn drop(&mut self) {
         if let Some(load) = &mut self.load {
             load.is_undone();

@@ -231,7 +231,7 @@ impl Reactor {
         let task = CancelToken::current();
         let _woken = [&stop, &task].map(|token| {
             let answers = Arc::clone(&self.turn.answers);
-            token.on_cancel(move || answers.ring())
+            token.on_cancel(move || answers.notify())
         });
         let mut events = Events::with_capacity(EVENTS);
         // ANCHOR: event_loop

@@ -46,7 +46,7 @@ impl Queue {
         })
     }
 
-    /// Settles the loan in the way of a lender that cannot sleep: it takes its half back, or checks again.
+    /// Waits in the way of a lender that cannot sleep: it takes its half back, or checks again.
     fn settle(&self, Unwinding(unwinding): Unwinding) {
         match self.take() {
             Some(half) if unwinding => drop(half),
@@ -108,20 +108,20 @@ fn a_half_that_its_thief_drops_has_no_result_and_its_closure_is_gone() {
 }
 
 /// A waker that loom sees.
-struct Bell(loom::sync::Notify);
+struct Notifier(loom::sync::Notify);
 
-impl Wake for Bell {
+impl Wake for Notifier {
     fn wake(self: Arc<Self>) {
         self.0.notify();
     }
 }
 
 /// Waits for the lent closures, in the way of a thread that sleeps.
-fn sleep_until_settled(loans: &ScopedJobs<'_>) {
-    let bell = Arc::new(Bell(loom::sync::Notify::new()));
-    let waker = Waker::from(Arc::clone(&bell));
-    while !loans.are_settled(&waker) {
-        bell.0.wait();
+fn sleep_until_settled(jobs: &ScopedJobs<'_>) {
+    let notifier = Arc::new(Notifier(loom::sync::Notify::new()));
+    let waker = Waker::from(Arc::clone(&notifier));
+    while !jobs.are_settled(&waker) {
+        notifier.0.wait();
     }
 }
 
@@ -129,14 +129,14 @@ fn sleep_until_settled(loans: &ScopedJobs<'_>) {
 fn a_scope_sleeps_until_its_last_closure_has_ended_and_sees_what_all_did() {
     model_bounded(3, || {
         let runs = [AtomicUsize::new(0), AtomicUsize::new(0)];
-        let loans = ScopedJobs::new();
+        let jobs = ScopedJobs::new();
         let lend_both = || {
             [&runs[0], &runs[1]].map(|runs| {
-                let (ticket, _claim) = loans.lend(|| runs.store(1, Relaxed));
+                let (ticket, _claim) = jobs.lend(|| runs.store(1, Relaxed));
                 thread::spawn(move || assert!(ticket.run()))
             })
         };
-        let threads = loans.keep(lend_both, |_| sleep_until_settled(&loans));
+        let threads = jobs.keep(lend_both, |_| sleep_until_settled(&jobs));
         assert!(runs.iter().all(|runs| runs.load(Relaxed) == 1));
         for thread in threads {
             thread.join().unwrap();
@@ -148,17 +148,17 @@ fn a_scope_sleeps_until_its_last_closure_has_ended_and_sees_what_all_did() {
 fn a_closure_that_is_taken_back_while_its_ticket_is_run_is_run_once() {
     model_bounded(3, || {
         let runs = AtomicUsize::new(0);
-        let loans = ScopedJobs::new();
+        let jobs = ScopedJobs::new();
         let lend_one = || {
-            let (ticket, _claim) = loans.lend(|| runs.store(runs.load(Relaxed) + 1, Relaxed));
+            let (ticket, _claim) = jobs.lend(|| runs.store(runs.load(Relaxed) + 1, Relaxed));
             thread::spawn(move || ticket.run())
         };
         let taken_back = std::cell::Cell::new(false);
-        let thread = loans.keep(lend_one, |_| {
-            while let Some(closure) = loans.take_back() {
+        let thread = jobs.keep(lend_one, |_| {
+            while let Some(closure) = jobs.take_back() {
                 taken_back.set(closure.run() || taken_back.get());
             }
-            sleep_until_settled(&loans);
+            sleep_until_settled(&jobs);
         });
         let by_ticket = thread.join().unwrap();
         assert_eq!(runs.load(Relaxed), 1);

@@ -13,7 +13,7 @@ use door::thread;
 #[allow(dead_code)] // a real loop also looks at other things than its mail
 mod mailbox;
 
-use mailbox::{Bell, Errand, Load, Mailbox};
+use mailbox::{Errand, Load, Mailbox, Notify};
 
 /// Runs `body` under schedules that switch threads at any step, and under schedules that let one thread run
 /// for long.
@@ -28,17 +28,18 @@ struct Waker(Arc<(Mutex<bool>, Condvar)>);
 
 impl Waker {
     fn wait(&self) {
-        let (has_rung, rings) = &*self.0;
-        let mut has_rung = rings.wait_while(has_rung.lock().unwrap(), |has_rung| !*has_rung).unwrap();
-        *has_rung = false;
+        let (is_notified, changed) = &*self.0;
+        let mut is_notified =
+            changed.wait_while(is_notified.lock().unwrap(), |is_notified| !*is_notified).unwrap();
+        *is_notified = false;
     }
 }
 
-impl Bell for Waker {
-    fn ring(&self) {
-        let (has_rung, rings) = &*self.0;
-        *has_rung.lock().unwrap() = true;
-        rings.notify_one();
+impl Notify for Waker {
+    fn notify(&self) {
+        let (is_notified, changed) = &*self.0;
+        *is_notified.lock().unwrap() = true;
+        changed.notify_one();
     }
 }
 

@@ -4,11 +4,11 @@
 //! drain task runs on a thread of the executor below. If it were the last owner of a pool, it would drop the
 //! pool on one of the pool's own threads, and no thread would wait for the pool's tasks. So a drain task only
 //! *borrows* the executor below, for one call. The drop of the serial or striped executor first waits until
-//! all loans have ended. After that, drain tasks get no successors, and run until their strands are empty.
+//! all borrows have ended. After that, drain tasks get no successors, and run until their strands are empty.
 //!
-//! A loan can last long: an executor that makes submitters wait for room makes the drain task wait, too.
+//! A borrow can last long: an executor that makes submitters wait for room makes the drain task wait, too.
 //! Perhaps only the thread that drops the serial or striped executor could make room, but that thread waits
-//! for the loan. So the call is made under a token, and the drop cancels the token. A drain task that waits
+//! for the borrow. So the call is made under a token, and the drop cancels the token. A drain task that waits
 //! in the call then goes on at once, as if its successor had been refused. So the drop waits only until the
 //! calls have returned.
 
@@ -27,22 +27,22 @@ use crate::waiting::wait::{Deadline, WaitList, wait_for};
 
 /// An executor that can be borrowed until the lender is dropped.
 pub(crate) struct Lender<E> {
-    loans: Arc<Mutex<Loans>>,
+    borrows: Arc<Mutex<Borrows>>,
     executor: Arc<E>,
 }
 
-struct Loans {
+struct Borrows {
     is_closed: bool,
-    /// The threads that have a loan, each with the token of its call.
+    /// The threads that have a borrow, each with the token of its call.
     borrowers: Vec<(ThreadKey, CancelToken)>,
-    /// The thread that drops the lender, if it waits for the loans.
+    /// The thread that drops the lender, if it waits for the borrows.
     owner: WaitList,
 }
 
 impl<E> Lender<E> {
     pub(crate) fn new(executor: E) -> Self {
-        let loans = Loans { is_closed: false, borrowers: Vec::new(), owner: WaitList::new() };
-        Self { loans: Arc::new(Mutex::new(loans)), executor: Arc::new(executor) }
+        let borrows = Borrows { is_closed: false, borrowers: Vec::new(), owner: WaitList::new() };
+        Self { borrows: Arc::new(Mutex::new(borrows)), executor: Arc::new(executor) }
     }
 }
 
@@ -52,7 +52,7 @@ impl<E: Executor + 'static> Lender<E> {
         let executor: Arc<dyn Executor> = Arc::clone(&self.executor) as _;
         Turns {
             length: AtomicUsize::new(length),
-            loans: Arc::clone(&self.loans),
+            borrows: Arc::clone(&self.borrows),
             executor: Arc::downgrade(&executor),
         }
     }
@@ -70,29 +70,29 @@ impl<E> Deref for Lender<E> {
 
 impl<E> Drop for Lender<E> {
     fn drop(&mut self) {
-        let mut loans = self.loans.lock();
-        loans.is_closed = true;
-        let calls: Vec<_> = loans.borrowers.iter().map(|(_, token)| token.clone()).collect();
-        drop(loans);
+        let mut borrows = self.borrows.lock();
+        borrows.is_closed = true;
+        let calls: Vec<_> = borrows.borrowers.iter().map(|(_, token)| token.clone()).collect();
+        drop(borrows);
         for call in calls {
             call.cancel();
         }
-        let me = this_thread(); // the owner does not wait for its own loan
+        let me = this_thread(); // the owner does not wait for its own borrow
         let have_all_ended = |waker: &Waker| {
-            let mut loans = self.loans.lock();
-            let all = loans.borrowers.iter().all(|(thread, _)| *thread == me);
+            let mut borrows = self.borrows.lock();
+            let all = borrows.borrowers.iter().all(|(thread, _)| *thread == me);
             if !all {
-                loans.owner.join(waker.clone());
+                borrows.owner.join(waker.clone());
             }
             all.then_some(())
         };
-        let what = || Some(Awaited::Other(Arc::clone(&self.loans) as Arc<dyn Source>));
+        let what = || Some(Awaited::Other(Arc::clone(&self.borrows) as Arc<dyn Source>));
         masked(|| wait_for(Deadline::NEVER, (have_all_ended, what)))
             .unwrap_or_else(|_| unreachable!("masked"));
     }
 }
 
-impl Source for Mutex<Loans> {
+impl Source for Mutex<Borrows> {
     fn comes_from(&self) -> ComesFrom {
         ComesFrom::Places(self.lock().borrowers.iter().map(|(thread, _)| Location::On(*thread)).collect())
     }
@@ -110,7 +110,7 @@ impl Source for Mutex<Loans> {
 /// The length of a turn, in tasks, and the executor that a drain task borrows at the end of its turn.
 pub(crate) struct Turns {
     length: AtomicUsize,
-    loans: Arc<Mutex<Loans>>,
+    borrows: Arc<Mutex<Borrows>>,
     executor: Weak<dyn Executor>,
 }
 
@@ -127,27 +127,27 @@ impl Turns {
     /// executor, the drop of the lender ends the wait.
     pub(super) fn lend<R>(&self, f: impl FnOnce(&dyn Executor) -> R) -> Option<R> {
         let token = CancelToken::new();
-        let mut loans = self.loans.lock();
-        if loans.is_closed {
+        let mut borrows = self.borrows.lock();
+        if borrows.is_closed {
             return None;
         }
-        loans.borrowers.push((this_thread(), token.clone()));
-        drop(loans);
-        let _ends = OnDrop(|| self.end_loan(&token));
-        // The drop of the lender waits for this loan. So the executor still exists, and `drop(executor)` does
-        // not drop the last reference.
+        borrows.borrowers.push((this_thread(), token.clone()));
+        drop(borrows);
+        let _ends = OnDrop(|| self.end_borrow(&token));
+        // The drop of the lender waits for this borrow. So the executor still exists, and `drop(executor)`
+        // does not drop the last reference.
         let executor = self.executor.upgrade().expect("its owner is there");
         let result = token.attach(|| f(&*executor));
         drop(executor);
         Some(result)
     }
 
-    fn end_loan(&self, token: &CancelToken) {
-        let mut loans = self.loans.lock();
-        let place = loans.borrowers.iter().position(|(_, other)| other.is(token));
-        place.map(|place| loans.borrowers.swap_remove(place)); // not the last copy of its token
-        let owner = if loans.is_closed { loans.owner.take_all().collect() } else { Vec::new() };
-        drop(loans);
+    fn end_borrow(&self, token: &CancelToken) {
+        let mut borrows = self.borrows.lock();
+        let place = borrows.borrowers.iter().position(|(_, other)| other.is(token));
+        place.map(|place| borrows.borrowers.swap_remove(place)); // not the last copy of its token
+        let owner = if borrows.is_closed { borrows.owner.take_all().collect() } else { Vec::new() };
+        drop(borrows);
         owner.into_iter().for_each(Waker::wake);
     }
 }

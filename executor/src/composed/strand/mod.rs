@@ -306,11 +306,11 @@ impl<K: StrandOwner> Strand<K> {
         let submit_successor = |executor: &dyn Executor| {
             let priority = self.with(|state| state.begin_to_hand_over(me))?;
             // A refused successor is dropped here, as if the executor had dropped it. A panic of the executor
-            // is caught, and dropped when the loan has ended.
+            // is caught, and dropped when the borrow has ended.
             Some(contain(|| drop(executor.execute_task(self.new_drain(priority)))))
         };
-        let loan = self.owner.turns().and_then(|turns| turns.lend(submit_successor));
-        let is_answered = loan.flatten().is_some();
+        let answer = self.owner.turns().and_then(|turns| turns.lend(submit_successor));
+        let is_answered = answer.flatten().is_some();
         is_answered && !self.with(|state| state.goes_on(me))
     }
 

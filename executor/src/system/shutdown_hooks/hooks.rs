@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::ops::Deref;
 
-use super::bell::Signals;
+use super::signals::Signals;
 use super::state::{HooksShared, Shutdown, ShutdownCause};
 use crate::executor::ExecutorService;
 use crate::panics::discard;
@@ -175,10 +175,10 @@ impl ShutdownBuilder {
     }
 
     fn start(self) -> io::Result<ShutdownGuard> {
-        let (signals, bell) = Signals::new()?;
+        let (signals, notified) = Signals::new()?;
         let shared = Arc::new(HooksShared::new(signals, self.deadline, self.status_at_deadline));
         let (runner, timekeeper) = (Arc::clone(&shared), Arc::clone(&shared));
-        thread::Builder::new().name("shutdown time".into()).spawn(move || timekeeper.keep_time(bell))?;
+        thread::Builder::new().name("shutdown time".into()).spawn(move || timekeeper.keep_time(notified))?;
         thread::Builder::new().name("shutdown hooks".into()).spawn(move || runner.run_hooks())?;
         // This is the last step: without the two threads a caught signal would have no effect.
         shared.signals().catch()?;

@@ -81,7 +81,7 @@
 //! 3. No hook runs and no hook is dropped under the lock.
 //! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.
 
-mod bell;
+mod signals;
 
 mod state;
 pub use state::{Shutdown, ShutdownCause};

@@ -5,7 +5,7 @@ use std::process;
 
 use signal_hook::low_level;
 
-use super::bell::{Bell, Signals};
+use super::signals::{Notify, Signals};
 use crate::cancel::callbacks;
 use crate::cancel::outside_any_task;
 use crate::panics::{Departure, contain_unless_left, discard};
@@ -183,8 +183,8 @@ impl HooksShared {
 
     /// Waits until the shutdown begins, and ends the process if the shutdown lasts until the deadline. The
     /// timekeeper runs this.
-    pub(super) fn keep_time(&self, bell: Bell) {
-        bell.wait();
+    pub(super) fn keep_time(&self, notified: Notify) {
+        notified.wait();
         if let Some(number) = self.signals.number() {
             self.begin(ShutdownCause::Signal(number));
         }
@@ -319,12 +319,12 @@ mod tests {
     /// A process whose hooks are done in time must not be ended by the timekeeper.
     #[test]
     fn a_timekeeper_that_comes_late_ends_nothing_that_was_in_time() {
-        let (signals, bell) = Signals::new().unwrap();
+        let (signals, notified) = Signals::new().unwrap();
         let shared = Arc::new(HooksShared::new(signals, Duration::from_millis(20), None));
         assert!(shared.begin(ShutdownCause::End));
         let (keeper, (tell, told)) = (Arc::clone(&shared), mpsc::channel());
         thread::spawn(move || {
-            keeper.keep_time(bell);
+            keeper.keep_time(notified);
             tell.send(())
         });
         thread::yield_now();

@@ -59,10 +59,10 @@ impl CancelToken {
     /// ```
     pub fn channel(&self) -> CancelChannel {
         let (end, hears) = channel::bounded(0);
-        let bell = Waker::from(Arc::new(Disconnector(Mutex::new(Some(end)))));
-        // If the token is already cancelled, it does not keep the waker. Then the drop of `bell` at the end
+        let waker = Waker::from(Arc::new(Disconnector(Mutex::new(Some(end)))));
+        // If the token is already cancelled, it does not keep the waker. Then the drop of `waker` at the end
         // of this function disconnects the channel.
-        let registration = self.wake_on_cancel(&bell);
+        let registration = self.wake_on_cancel(&waker);
         CancelChannel { hears, _registration: Box::new(registration) }
     }
 }

@@ -1,6 +1,6 @@
 //! Whether the recent pieces were fine: as in `executor/src/fork_join/worker_queue.rs`.
 
-use super::costs::Gears;
+use super::costs::Offers;
 
 const ENOUGH: usize = 3;
 const ROUND: u32 = 64;
@@ -8,18 +8,18 @@ const FINE: u64 = 400;
 const COARSE: u64 = 50_000;
 
 #[derive(Clone, Copy, Default)]
-pub struct Gear {
-    /// How many pieces in the queue are enough. In the coarse gear no number is.
+pub struct Granularity {
+    /// How many pieces in the queue are enough. While pieces are coarse, no number is.
     pub enough: Option<usize>,
     pieces: u32,
     since: Option<u64>,
 }
 
-impl Gear {
+impl Granularity {
     /// Records another piece.
-    pub fn count(&mut self, now: u64, gears: Gears) {
+    pub fn count(&mut self, now: u64, offers: Offers) {
         self.pieces += 1;
-        if gears == Gears::One || self.pieces < ROUND {
+        if offers == Offers::All || self.pieces < ROUND {
             return;
         }
         self.pieces = 0;

@@ -1,12 +1,12 @@
-//! The handlers of signals. The first signal sets a flag and wakes the timekeeper (it rings the *bell*). The
-//! second signal ends the process.
+//! The handlers of signals. The first signal sets a flag and wakes the timekeeper. The second signal ends the
+//! process.
 
 use std::io;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-pub(super) use self::system::Bell;
+pub(super) use self::system::Notify;
 use crate::sync::Arc;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -14,18 +14,18 @@ use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(super) struct Signals {
     asked: Arc<AtomicBool>,
     number: Arc<AtomicUsize>,
-    bell: Bell,
+    timekeeper: Notify,
 }
 
 impl Signals {
-    /// Makes the record of the signals, and the bell at which the timekeeper waits.
-    pub(super) fn new() -> io::Result<(Self, Bell)> {
-        let (bell, heard) = Bell::pair()?;
-        Ok((Self { asked: Arc::default(), number: Arc::default(), bell }, heard))
+    /// Makes the record of the signals, and the end of the pair at which the timekeeper waits.
+    pub(super) fn new() -> io::Result<(Self, Notify)> {
+        let (timekeeper, notified) = Notify::pair()?;
+        Ok((Self { asked: Arc::default(), number: Arc::default(), timekeeper }, notified))
     }
 
     // ANCHOR: catch
-    /// Makes SIGINT and SIGTERM ring the bell from now on. That cannot be undone.
+    /// From now on, SIGINT and SIGTERM wake the timekeeper. That cannot be undone.
     pub(super) fn catch(&self) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
             // The handlers run in this order. The first signal finds the flag unset and sets it; the next
@@ -33,30 +33,30 @@ impl Signals {
             flag::register_usize(signal, Arc::clone(&self.number), signal.unsigned_abs() as usize)?;
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.asked))?;
             flag::register(signal, Arc::clone(&self.asked))?;
-            self.bell.ring_on(signal)?;
+            self.timekeeper.notify_on(signal)?;
         }
         if self.number().is_some() {
-            self.bell.ring(); // a signal that came before its handler could ring
+            self.timekeeper.notify(); // a signal that came before its handler could notify
         }
         Ok(())
     }
     // ANCHOR_END: catch
 
-    /// Notes that the shutdown has begun, so that the next signal ends the process. Rings the bell.
+    /// Notes that the shutdown has begun, so that the next signal ends the process. Wakes the timekeeper.
     pub(super) fn begun(&self) {
         self.asked.store(true, Ordering::Release); // as the handler does
-        self.bell.ring();
+        self.timekeeper.notify();
     }
 
-    /// Returns the number of the signal that has rung the bell, if a signal has.
+    /// Returns the number of the signal that has woken the timekeeper, if a signal has.
     pub(super) fn number(&self) -> Option<i32> {
-        // Acquire: pairs with the store in the handler, which comes before the bell.
+        // Acquire: pairs with the store in the handler, which comes before the notification.
         let number = self.number.load(Ordering::Acquire);
         i32::try_from(number).ok().filter(|&number| number != 0)
     }
 }
 
-/// A pair of sockets: a handler may write to one of them, and a thread reads from the other.
+/// An end of a pair of sockets: a handler may write to one of them, and a thread reads from the other.
 #[cfg(unix)]
 mod system {
     use std::io::{self, Read, Write};
@@ -64,25 +64,25 @@ mod system {
 
     use signal_hook::low_level::pipe;
 
-    pub(in crate::system::shutdown_hooks) struct Bell(UnixStream);
+    pub(in crate::system::shutdown_hooks) struct Notify(UnixStream);
 
-    impl Bell {
+    impl Notify {
         pub(super) fn pair() -> io::Result<(Self, Self)> {
-            let (rings, heard) = UnixStream::pair()?;
-            Ok((Self(rings), Self(heard)))
+            let (writer, reader) = UnixStream::pair()?;
+            Ok((Self(writer), Self(reader)))
         }
 
         pub(in crate::system::shutdown_hooks) fn wait(mut self) {
             let _ = self.0.read_exact(&mut [0]);
         }
 
-        pub(super) fn ring_on(&self, signal: i32) -> io::Result<()> {
+        pub(super) fn notify_on(&self, signal: i32) -> io::Result<()> {
             pipe::register(signal, self.0.try_clone()?).map(drop)
         }
 
         /// Writes one byte. The socket has room for thousands of bytes, and there are only a few calls, so
         /// the write does not block.
-        pub(super) fn ring(&self) {
+        pub(super) fn notify(&self) {
             let _ = (&self.0).write(&[0]);
         }
     }
@@ -100,13 +100,13 @@ mod system {
 
     const LOOK: Duration = Duration::from_millis(100);
 
-    pub(in crate::system::shutdown_hooks) struct Bell(Arc<AtomicBool>);
+    pub(in crate::system::shutdown_hooks) struct Notify(Arc<AtomicBool>);
 
-    impl Bell {
+    impl Notify {
         #[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
         pub(super) fn pair() -> io::Result<(Self, Self)> {
-            let rung = Arc::new(AtomicBool::new(false));
-            Ok((Self(Arc::clone(&rung)), Self(rung)))
+            let is_notified = Arc::new(AtomicBool::new(false));
+            Ok((Self(Arc::clone(&is_notified)), Self(is_notified)))
         }
 
         pub(in crate::system::shutdown_hooks) fn wait(self) {
@@ -115,11 +115,11 @@ mod system {
             }
         }
 
-        pub(super) fn ring_on(&self, signal: i32) -> io::Result<()> {
+        pub(super) fn notify_on(&self, signal: i32) -> io::Result<()> {
             flag::register(signal, Arc::clone(&self.0)).map(drop)
         }
 
-        pub(super) fn ring(&self) {
+        pub(super) fn notify(&self) {
             self.0.store(true, Ordering::Release);
         }
     }
@@ -132,13 +132,13 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn a_signal_that_comes_before_it_can_ring_the_bell_is_not_lost() {
-        let (signals, bell) = Signals::new().unwrap();
-        signals.number.store(15, Ordering::Release); // as a handler does that cannot ring yet
+    fn a_signal_that_comes_before_it_can_wake_the_timekeeper_is_not_lost() {
+        let (signals, notified) = Signals::new().unwrap();
+        signals.number.store(15, Ordering::Release); // as a handler does that cannot notify yet
         signals.catch().unwrap();
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {
-            bell.wait();
+            notified.wait();
             tell.send(())
         });
         assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(()));
