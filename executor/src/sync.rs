@@ -192,6 +192,12 @@ impl<T> Mutex<T> {
     }
 }
 
+/// A value in cache lines of its own: a thread that writes it does not slow down the threads that use its
+/// neighbours. The alignment is that of two lines, because processors fetch two at a time.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct CachePadded<T>(pub(crate) T);
+
 /// Counts the locks that participating threads take, for a test.
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 pub(crate) mod locks_taken {

@@ -8,7 +8,7 @@ use std::task::Waker;
 use super::callbacks;
 use super::outside::call_outside;
 use super::tree::{CancelToken, next_key};
-use crate::panics::UserCode;
+use crate::panics::{OnDrop, UserCode};
 use crate::sync::thread;
 
 impl CancelToken {
@@ -52,12 +52,19 @@ impl CancelToken {
         Registration { place: registered.map(|()| (self.clone(), key)) }
     }
 
-    /// Registers the waker of a thread that waits in this crate, to be woken by a cancellation. Returns
-    /// `None` if the token is already cancelled.
-    pub(crate) fn wake_on_cancel(&self, waiter: &Waker) -> Option<WaitRegistration> {
-        let key = next_key();
+    /// Registers the waker of a thread that waits in this crate, to be woken by a cancellation, until the
+    /// result is dropped. The drop does not wait, because a late wake-up does no harm. Returns `None` if the
+    /// token is already cancelled.
+    pub(crate) fn wake_on_cancel(
+        &self,
+        waiter: &Waker,
+    ) -> Option<OnDrop<impl FnMut() + Send + Sync + use<>>> {
+        let (token, key) = (self.clone(), next_key());
         self.if_live(|state| state.waiters.insert(key, waiter.clone()))?;
-        Some(WaitRegistration { token: self.clone(), key })
+        Some(OnDrop(move || {
+            let waiter = token.node.state.lock().waiters.remove(&key);
+            drop(waiter); // after the lock
+        }))
     }
 }
 
@@ -109,20 +116,5 @@ impl Drop for Registration {
 impl fmt::Debug for Registration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registration").finish_non_exhaustive()
-    }
-}
-
-/// Keeps the waker of a waiting thread registered with a token. The drop does not wait, because a late
-/// wake-up does no harm.
-#[must_use]
-pub(crate) struct WaitRegistration {
-    token: CancelToken,
-    key: u64,
-}
-
-impl Drop for WaitRegistration {
-    fn drop(&mut self) {
-        let waiter = self.token.node.state.lock().waiters.remove(&self.key);
-        drop(waiter);
     }
 }

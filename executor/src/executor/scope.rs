@@ -30,7 +30,7 @@ use crate::ids::{Location, QueueId};
 use crate::panics::{OnDrop, Panic, contain};
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
-use crate::task::borrowed::{ScopeRecord, ScopedJobs, Unwinding};
+use crate::task::borrowed::{ScopeRecord, ScopedJobs};
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
 use crate::waiting::error::{RejectReason, WaitError};
 use crate::waiting::starvation::WaitsFor;
@@ -128,7 +128,7 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Runs the closures that have not begun, or waits for the running closures.
-    fn settle(&self, Unwinding(unwinding): Unwinding) {
+    fn settle(&self, unwinding: bool) {
         if self.token.is_cancelled() {
             self.cancel(); // so a masked caller, too, runs no more closures of its scope
         }

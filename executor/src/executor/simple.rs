@@ -7,8 +7,10 @@
 //!   [`ThreadPoolExecutor`](crate::ThreadPoolExecutor).
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use super::{Executor, RejectedExecution};
+use crate::panics::UserCode;
 use crate::sync::{Arc, Condvar, Mutex, thread};
 use crate::task::Task;
 use crate::waiting::error::RejectReason;
@@ -95,16 +97,7 @@ impl Executor for ThreadPerTaskExecutor {
 ///    pool still accepts jobs and runs none.
 ///
 /// It does not implement [`Executor`], so that no program uses it by mistake. A test below shows each fault.
-#[derive(Debug)]
-pub struct MinimalPool(Arc<(Mutex<VecDeque<Job>>, Condvar)>);
-
-struct Job(Box<dyn FnOnce() + Send>);
-
-impl std::fmt::Debug for Job {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Job")
-    }
-}
+pub struct MinimalPool(Arc<(Mutex<VecDeque<UserCode>>, Condvar)>);
 
 // ANCHOR: minimal_pool
 impl MinimalPool {
@@ -118,7 +111,7 @@ impl MinimalPool {
             let shared = Arc::clone(&pool.0);
             thread::spawn(move || {
                 loop {
-                    let Job(job) = next_job(&shared);
+                    let job = next_job(&shared);
                     job();
                 }
             });
@@ -129,12 +122,12 @@ impl MinimalPool {
     /// Puts a job into the queue.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
         let (queue, not_empty) = &*self.0;
-        queue.lock().push_back(Job(Box::new(job)));
+        queue.lock().push_back(Box::new(job));
         not_empty.notify_one();
     }
 }
 
-fn next_job((queue, not_empty): &(Mutex<VecDeque<Job>>, Condvar)) -> Job {
+fn next_job((queue, not_empty): &(Mutex<VecDeque<UserCode>>, Condvar)) -> UserCode {
     let mut jobs = queue.lock();
     loop {
         match jobs.pop_front() {
@@ -144,6 +137,12 @@ fn next_job((queue, not_empty): &(Mutex<VecDeque<Job>>, Condvar)) -> Job {
     }
 }
 // ANCHOR_END: minimal_pool
+
+impl fmt::Debug for MinimalPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MinimalPool")
+    }
+}
 
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 mod tests {

@@ -49,7 +49,7 @@ pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHa
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();
     if let Some(here) = here() {
-        here.registry.push(here.queue(), task, context);
+        here.registry.push(&here.queue, task, context);
     } else if let Err(RejectedExecution { task, .. }) =
         ForkJoinPool::common().execute_task(of_context(task, context))
     {

@@ -77,7 +77,7 @@ where
     RB: Send,
 {
     let publish = |b| {
-        let job_id = here.queue().push(QueuedJob::Half(b), Context::of_this_place());
+        let job_id = here.queue.push(QueuedJob::Half(b), Context::of_this_place());
         here.registry.announce();
         job_id
     };

@@ -7,7 +7,6 @@ use super::demand;
 use super::quiescence::wait_for_quiet;
 use super::registry::Registry;
 use super::worker::{WorkerThread, here, run_as_guest};
-use super::worker_queue::WorkerQueue;
 use crate::cancel::{Context, check_current, masked};
 use crate::executor::{Executor, ExecutorService, PoolState, RejectedExecution, wait_for_lent_jobs};
 use crate::panics::{Panic, contain};
@@ -200,7 +199,7 @@ impl ForkJoinPool {
     /// Returns statistics: what the pool has done, and what it is doing now.
     pub fn stats(&self) -> ForkJoinStats {
         let (workers, awake, submissions) = self.registry.counts();
-        let queues: Vec<_> = self.registry.queues.iter().map(WorkerQueue::counts).collect();
+        let queues: Vec<_> = self.registry.queues.iter().map(|queue| queue.counts()).collect();
         ForkJoinStats {
             state: self.registry.phase(),
             threads: self.threads(),
@@ -251,7 +250,7 @@ pub fn in_pool() -> bool {
 /// ```
 #[doc(alias = "getPoolIndex")]
 pub fn worker_index() -> Option<usize> {
-    here().map(|here| here.number())
+    here().map(|here| here.queue.number)
 }
 
 /// Estimates the surplus: the number of forks and second halves in the calling worker's queue, minus the
@@ -263,7 +262,7 @@ pub fn worker_index() -> Option<usize> {
 #[doc(alias = "getSurplusQueuedTaskCount")]
 pub fn surplus() -> isize {
     here().map_or(0, |here| {
-        here.queue().length().cast_signed().saturating_sub(here.registry.idle().cast_signed())
+        here.queue.length().cast_signed().saturating_sub(here.registry.idle().cast_signed())
     })
 }
 
@@ -274,7 +273,7 @@ impl Executor for ForkJoinPool {
                 Err(RejectedExecution { reason: RejectReason::Shutdown, task })
             }
             Some(here) => {
-                self.registry.push(here.queue(), task, Context::default());
+                self.registry.push(&here.queue, task, Context::default());
                 Ok(())
             }
             None => self.registry.submit(task),

@@ -69,7 +69,7 @@ pub(super) struct ForkJoinSettings {
 
 pub(super) struct Registry {
     pub(super) settings: ForkJoinSettings,
-    pub(super) queues: Box<[WorkerQueue]>,
+    pub(super) queues: Box<[Arc<WorkerQueue>]>,
     /// A condition variable for each worker queue, at which the owner of that queue sleeps.
     wake_ups: Box<[Condvar]>,
     state: Mutex<RegistryData>,
@@ -128,7 +128,7 @@ impl Registry {
         };
         Arc::new_cyclic(|me| Self {
             available: AtomicUsize::new(settings.threads),
-            queues: (0..queues).map(WorkerQueue::new).collect(),
+            queues: (0..queues).map(|number| Arc::new(WorkerQueue::new(number))).collect(),
             wake_ups: (0..queues).map(|_| Condvar::new()).collect(),
             settings,
             state: Mutex::new(state),
@@ -154,7 +154,7 @@ impl Registry {
         self.registration.id().with_lane(number as u64 + 1)
     }
 
-    fn queue_of_lane(&self, lane: QueueId) -> Option<&WorkerQueue> {
+    fn queue_of_lane(&self, lane: QueueId) -> Option<&Arc<WorkerQueue>> {
         self.queues.get(usize::try_from(lane.lane()).ok()?.checked_sub(1)?)
     }
 
@@ -276,17 +276,14 @@ impl Registry {
         self.submissions.load(Ordering::SeqCst) > 0
     }
 
-    pub(super) fn take_submission(&self) -> Option<Task> {
-        let mut state = self.state.lock();
-        let task = state.submissions.pop_front();
-        self.changed(&state);
-        task
+    pub(super) fn take_submission(&self) -> Option<QueueEntry> {
+        self.take_submission_if(|_| true)
     }
 
     /// Returns whether there is a job. If there is none, the thread that announces the next job sees
     /// everything that the calling thread did before.
     pub(super) fn is_anything_queued(&self) -> bool {
-        self.has_submissions() || self.queues.iter().any(WorkerQueue::has_jobs)
+        self.has_submissions() || self.queues.iter().any(|queue| queue.has_jobs())
     }
 
     // ----- workers sleep and leave -----
@@ -551,41 +548,31 @@ impl Registry {
 
     /// Takes out a task that reports to this collector, from any queue of the pool. The search begins with
     /// the thief's own queue.
-    pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<TakenOut> {
+    pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<QueueEntry> {
         let (before, from) = self.queues.split_at(thief);
         let own = from.first().and_then(|queue| queue.take_one_of(collector, thief));
-        own.map(TakenOut::QueueEntry)
-            .or_else(|| {
-                self.take_submission_if(|task| task.collector() == collector).map(TakenOut::Submission)
-            })
-            .or_else(|| {
-                let mut others = before.iter().chain(&from[1..]);
-                others.find_map(|queue| queue.take_one_of(collector, thief)).map(TakenOut::QueueEntry)
-            })
+        own.or_else(|| self.take_submission_if(|task| task.collector() == collector)).or_else(|| {
+            let mut others = before.iter().chain(&from[1..]);
+            others.find_map(|queue| queue.take_one_of(collector, thief))
+        })
     }
 
-    fn take_submission_if(&self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
+    fn take_submission_if(&self, wanted: impl Fn(&Task) -> bool) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let place = state.submissions.iter().position(wanted)?;
         let task = state.submissions.remove(place);
         self.changed(&state);
-        task
+        task.map(QueueEntry::of_submission)
     }
 
     /// Takes a task out of the given queue of the pool.
-    pub(super) fn take_task(&self, queue: QueueId, id: TaskId, thief: Option<usize>) -> Option<TakenOut> {
+    pub(super) fn take_task(&self, queue: QueueId, id: TaskId, thief: Option<usize>) -> Option<QueueEntry> {
         if queue == self.registration.id() {
-            return self.take_submission_if(|task| task.id() == id).map(TakenOut::Submission);
+            return self.take_submission_if(|task| task.id() == id);
         }
         let queue = self.queue_of_lane(queue)?;
-        queue.take_task(id, thief.filter(|&thief| thief != queue.number)).map(TakenOut::QueueEntry)
+        queue.take_task(id, thief.filter(|&thief| thief != queue.number))
     }
-}
-
-/// A job that was taken out of a queue of the pool.
-pub(super) enum TakenOut {
-    Submission(Task),
-    QueueEntry(QueueEntry),
 }
 
 impl RegistryData {
@@ -611,10 +598,7 @@ impl QueueOwner for Registry {
     fn tombstone_dropped(&self) {}
 
     fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task> {
-        let task = match self.take_task(queue, id, None)? {
-            TakenOut::Submission(task) => task,
-            TakenOut::QueueEntry(entry) => entry.into_task()?,
-        };
+        let task = self.take_task(queue, id, None)?.into_task()?;
         let was_cancelled = task.leave_queue();
         self.task_ended();
         (!was_cancelled).then_some(task)

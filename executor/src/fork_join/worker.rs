@@ -36,7 +36,7 @@ use std::rc::Rc;
 use std::task::Waker;
 
 use super::demand;
-use super::registry::{Registry, TakenOut};
+use super::registry::Registry;
 use super::stack::Stack;
 use super::worker_queue::{Followed, JobId, QueueEntry, QueuedJob, WorkerQueue};
 use crate::cancel::{Context, masked};
@@ -45,7 +45,6 @@ use crate::ids::{Location, this_thread};
 use crate::panics::OnDrop;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, PATIENCE, Weak, thread, thread_local};
-use crate::task::borrowed::Unwinding;
 use crate::task::outcome::Outcome;
 use crate::task::{HandleCell, Task, TaskLabel};
 use crate::wait_graph::work_for;
@@ -65,7 +64,7 @@ pub(super) fn run(registry: &Arc<Registry>, number: usize) {
 /// A worker's own state, which only the worker's thread uses.
 pub(super) struct WorkerThread {
     pub(super) registry: Arc<Registry>,
-    number: usize,
+    pub(super) queue: Arc<WorkerQueue>,
     stack: Stack,
     /// How many jobs lie on top of the worker's waits.
     depth: Cell<usize>,
@@ -87,15 +86,9 @@ pub(super) fn here() -> Option<Rc<WorkerThread>> {
     WORKER_THREAD.try_with(|here| here.borrow().clone()).ok().flatten()
 }
 
-/// Answers questions about a worker, for waits and for reports about waits.
-struct AtWorkerQueue {
-    registry: Weak<Registry>,
-    number: usize,
-}
-
-impl PoolWorker for AtWorkerQueue {
+impl PoolWorker for WorkerQueue {
     fn runs(&self) -> Option<TaskLabel> {
-        self.registry.upgrade()?.queues[self.number].label()
+        self.label()
     }
 
     fn helps(&self) -> bool {
@@ -113,11 +106,10 @@ impl WorkerThread {
         let queue = &registry.queues[number];
         queue.sit(Some(this_thread()));
         demand::replace(Some(queue.demand));
-        let at_queue = AtWorkerQueue { registry: Arc::downgrade(registry), number };
-        let _role = work_for(registry.registration.id(), Arc::new(at_queue));
+        let _role = work_for(registry.registration.id(), Arc::clone(queue) as Arc<dyn PoolWorker>);
         let here = Rc::new(Self {
             registry: Arc::clone(registry),
-            number,
+            queue: Arc::clone(queue),
             stack: Stack::from_here(registry.settings.stack_size),
             depth: Cell::new(0),
             tasks: Cell::new(0),
@@ -131,14 +123,6 @@ impl WorkerThread {
             drop(WORKER_THREAD.try_with(|here| here.borrow_mut().take()));
         });
         f(&here)
-    }
-
-    pub(super) fn queue(&self) -> &WorkerQueue {
-        &self.registry.queues[self.number]
-    }
-
-    pub(super) fn number(&self) -> usize {
-        self.number
     }
 
     // ----- with nothing on the stack -----
@@ -165,7 +149,7 @@ impl WorkerThread {
                 thread::yield_now();
                 continue;
             }
-            if !self.registry.sleep(self.number, searches) {
+            if !self.registry.sleep(self.queue.number, searches) {
                 return;
             }
             (searches, lingered) = (true, 0);
@@ -173,15 +157,15 @@ impl WorkerThread {
     }
 
     /// Takes a job from the worker's own queue, from another worker's queue, or from the submissions.
-    fn find(&self) -> Option<TakenOut> {
-        let own = if self.queue().length() > 0 {
-            self.queue().take_own(self.registry.settings.oldest_first)
+    fn find(&self) -> Option<QueueEntry> {
+        let own = if self.queue.length() > 0 {
+            self.queue.take_own(self.registry.settings.oldest_first)
         } else {
             None
         };
-        own.map(TakenOut::QueueEntry).or_else(|| self.steal().map(TakenOut::QueueEntry)).or_else(|| {
+        own.or_else(|| self.steal()).or_else(|| {
             let is_any = self.registry.has_submissions();
-            if is_any { self.registry.take_submission().map(TakenOut::Submission) } else { None }
+            if is_any { self.registry.take_submission() } else { None }
         })
     }
 
@@ -193,8 +177,8 @@ impl WorkerThread {
         let first = self.next_random() % queues.len();
         let (before, from) = queues.split_at(first);
         let others =
-            from.iter().chain(before).filter(|queue| queue.number != self.number && queue.length() > 0);
-        others.into_iter().find_map(|queue| queue.steal(self.number))
+            from.iter().chain(before).filter(|queue| queue.number != self.queue.number && queue.length() > 0);
+        others.into_iter().find_map(|queue| queue.steal(self.queue.number))
     }
     // ANCHOR_END: steal
 
@@ -208,26 +192,20 @@ impl WorkerThread {
         (x >> 32) as usize
     }
 
-    fn run_at_the_bottom(&self, found: TakenOut) {
-        match found {
-            TakenOut::QueueEntry(entry) if entry.job_id.worker != self.number => self.run_stolen(entry),
-            TakenOut::QueueEntry(entry) => {
-                self.queue().begin(None, false);
-                self.run_job(entry.job, &entry.context);
-                self.queue().end();
-            }
-            TakenOut::Submission(task) => {
-                self.queue().begin(None, false);
-                self.run_task(task, &Context::default());
-                self.queue().end();
-            }
+    fn run_at_the_bottom(&self, found: QueueEntry) {
+        if found.job_id == JobId::OF_SUBMISSION || found.job_id.worker == self.queue.number {
+            self.queue.begin(None, false);
+            self.run_job(found.job, &found.context);
+            self.queue.end();
+        } else {
+            self.run_stolen(found);
         }
     }
 
     fn run_stolen(&self, QueueEntry { job_id, job, context }: QueueEntry) {
-        self.queue().begin(Some(job_id), false);
+        self.queue.begin(Some(job_id), false);
         self.run_job(job, &context);
-        self.queue().end();
+        self.queue.end();
         self.registry.queues[job_id.worker].stolen_ended(job_id);
     }
 
@@ -240,9 +218,9 @@ impl WorkerThread {
 
     fn run_task(&self, task: Task, context: &Context) {
         self.tasks.set(self.tasks.get() + 1);
-        self.queue().begin_task(task.label());
+        self.queue.begin_task(task.label());
         run_counted(&self.registry, task, context);
-        self.queue().end_task();
+        self.queue.end_task();
         self.tasks.set(self.tasks.get() - 1);
         self.registry.task_ended();
     }
@@ -262,15 +240,15 @@ impl WorkerThread {
 
     /// Takes the second half of a join back and runs it, or waits until the thief has run it. If the join
     /// unwinds, a half that was taken back is dropped.
-    pub(super) fn settle(&self, job_id: JobId, Unwinding(unwinding): Unwinding) {
-        match self.queue().take_back(job_id) {
+    pub(super) fn settle(&self, job_id: JobId, unwinding: bool) {
+        match self.queue.take_back(job_id) {
             Some(entry) if unwinding => drop(entry),
             Some(QueueEntry { job: QueuedJob::Half(half), .. }) => half.run(),
             Some(QueueEntry { job: QueuedJob::Task(_), .. }) => unreachable!("a join publishes a half"),
             None => {
-                self.queue().begin_wait(job_id);
+                self.queue.begin_wait(job_id);
                 self.wait_for_thief(job_id, !unwinding && self.may_help());
-                self.queue().end_wait();
+                self.queue.end_wait();
             }
         }
     }
@@ -280,13 +258,13 @@ impl WorkerThread {
     fn wait_for_thief(&self, job_id: JobId, helps: bool) {
         let look = |waker: &Waker| {
             loop {
-                if self.queue().has_ended(job_id, waker) {
+                if self.queue.has_ended(job_id, waker) {
                     return Some(());
                 }
                 if !helps {
                     return None;
                 }
-                let Some(thief) = self.queue().thief_of(job_id) else { continue };
+                let Some(thief) = self.queue.thief_of(job_id) else { continue };
                 if !self.follow(job_id, thief, waker) {
                     return None;
                 }
@@ -309,7 +287,8 @@ impl WorkerThread {
 
     /// Runs one of the tasks that report to this collector: the thread waits for the first of them to end.
     fn help_with_one_of(&self, collector: usize) -> bool {
-        let found = if self.may_help() { self.registry.take_one_of(collector, self.number) } else { None };
+        let found =
+            if self.may_help() { self.registry.take_one_of(collector, self.queue.number) } else { None };
         found.map(|taken| self.run_on_top(taken)).is_some()
     }
 
@@ -318,7 +297,7 @@ impl WorkerThread {
         let queue = cell.queue().filter(|queue| queue.of_all_lanes() == self.registry.registration.id());
         let queue = queue.filter(|_| self.stack.has_room());
         if let Some(queue) = queue
-            && let Some(taken) = self.registry.take_task(queue, cell.id(), Some(self.number))
+            && let Some(taken) = self.registry.take_task(queue, cell.id(), Some(self.queue.number))
         {
             self.run_on_top(taken);
             return true;
@@ -326,7 +305,7 @@ impl WorkerThread {
         if !self.may_help() {
             return false;
         }
-        let Some((job_id, thief)) = self.queue().thief_of_task(cell.id()) else { return false };
+        let Some((job_id, thief)) = self.queue.thief_of_task(cell.id()) else { return false };
         self.follow(job_id, thief, waker)
     }
 
@@ -335,7 +314,7 @@ impl WorkerThread {
     /// `waker` is called when there may be a piece again.
     fn follow(&self, mut job_id: JobId, mut thief: usize, waker: &Waker) -> bool {
         for _ in &self.registry.queues {
-            match self.registry.queues[thief].follow(job_id, self.number, waker) {
+            match self.registry.queues[thief].follow(job_id, self.queue.number, waker) {
                 Followed::Piece(entry) => {
                     self.on_top(|| self.run_stolen(entry));
                     return true;
@@ -353,21 +332,21 @@ impl WorkerThread {
         found.map(|taken| self.run_on_top(taken)).is_some()
     }
 
-    fn run_on_top(&self, taken: TakenOut) {
+    fn run_on_top(&self, taken: QueueEntry) {
         self.on_top(|| match taken {
-            TakenOut::QueueEntry(entry) if entry.job_id.worker == self.number => {
-                self.run_job(entry.job, &entry.context);
+            QueueEntry { job_id: JobId::OF_SUBMISSION, .. } => self.run_foreign(taken),
+            QueueEntry { job_id, job, context } if job_id.worker == self.queue.number => {
+                self.run_job(job, &context);
             }
-            TakenOut::QueueEntry(entry) => self.run_stolen(entry),
-            TakenOut::Submission(task) => self.run_foreign(task),
+            stolen => self.run_stolen(stolen),
         });
     }
 
     /// Runs a task that is not part of the worker's present job.
-    fn run_foreign(&self, task: Task) {
-        self.queue().begin(None, true);
-        self.run_task(task, &Context::default());
-        self.queue().end();
+    fn run_foreign(&self, QueueEntry { job, context, .. }: QueueEntry) {
+        self.queue.begin(None, true);
+        self.run_job(job, &context);
+        self.queue.end();
     }
 }
 
@@ -399,9 +378,9 @@ pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -
     let number = registry.admit_guest()?;
     let result = WorkerThread::sit_at(registry, number, |here| {
         here.tasks.set(1);
-        here.queue().begin(None, false);
+        here.queue.begin(None, false);
         let result = registry.root.above_tasks(f);
-        here.queue().end();
+        here.queue.end();
         registry.completed.fetch_add(1, Ordering::Relaxed);
         result
     });
@@ -414,7 +393,7 @@ pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -
 pub(super) fn run_for(registry: &Registry, task: Task) {
     registry.task_is_back();
     if let Some(here) = here().filter(|here| std::ptr::eq(&raw const *here.registry, registry)) {
-        return here.on_top(|| here.run_foreign(task));
+        return here.on_top(|| here.run_foreign(QueueEntry::of_submission(task)));
     }
     registry.begins_to_help();
     run_counted(registry, task, &Context::default());

@@ -64,6 +64,11 @@ pub(super) struct JobId {
     place: u64,
 }
 
+impl JobId {
+    /// In place of an id, for a task that was submitted from outside the pool: it was in no worker queue.
+    pub(super) const OF_SUBMISSION: Self = Self { worker: usize::MAX, place: 0 };
+}
+
 /// A job in a worker queue.
 pub(super) enum QueuedJob {
     /// The second half of a join.
@@ -80,6 +85,10 @@ pub(super) struct QueueEntry {
 }
 
 impl QueueEntry {
+    pub(super) fn of_submission(task: Task) -> Self {
+        Self { job_id: JobId::OF_SUBMISSION, job: QueuedJob::Task(task), context: Context::default() }
+    }
+
     /// Returns the task, if the entry is one. The task keeps the token that was current at the fork.
     pub(super) fn into_task(self) -> Option<Task> {
         match self.job {

@@ -49,12 +49,12 @@ use crate::sync::{Arc, Mutex, UnsafeCell};
 ///
 /// `publish` gets a reference to `f`, which any thread may run or drop. After `during`, even if `during`
 /// panics, `settle` is called again and again until `f` is done. `settle` takes `f` back, or waits. Its last
-/// argument says whether this thread unwinds.
+/// argument says whether this thread unwinds: then `settle` must not run users' code.
 pub(crate) fn lend<F, R, S, A>(
     f: F,
     publish: impl FnOnce(JobRef) -> S,
     during: impl FnOnce() -> A,
-    settle: impl Fn(&S, Unwinding),
+    settle: impl Fn(&S, bool),
 ) -> (A, Option<Result<R, Panic>>)
 where
     F: FnOnce() -> R + Send,
@@ -78,23 +78,19 @@ where
     }
 }
 
-/// Whether a lender unwinds while it waits for its lent closures. Then it must not run users' code.
-#[derive(Clone, Copy)]
-pub(crate) struct Unwinding(pub(crate) bool);
-
 /// Runs `during`, and returns or unwinds as soon as `is_done` returns true. Until then it calls `settle`,
-/// again and again.
+/// again and again. The argument of `settle` says whether this thread unwinds.
 #[inline]
-fn keep_frame<A>(during: impl FnOnce() -> A, is_done: impl Fn() -> bool, settle: impl Fn(Unwinding)) -> A {
+fn keep_frame<A>(during: impl FnOnce() -> A, is_done: impl Fn() -> bool, settle: impl Fn(bool)) -> A {
     let until_done = move |unwinding| {
         while !is_done() {
             settle(unwinding);
         }
     };
-    let if_it_unwinds = OnDrop(|| until_done(Unwinding(true)));
+    let if_it_unwinds = OnDrop(|| until_done(true));
     let result = during();
     mem::forget(if_it_unwinds);
-    until_done(Unwinding(false));
+    until_done(false);
     result
 }
 
@@ -198,8 +194,9 @@ impl<'scope> ScopedJobs<'scope> {
     }
 
     /// Runs `during`, and returns or unwinds when each closure lent meanwhile has run or was dropped. Until
-    /// then it calls `settle`, which takes closures back, or waits.
-    pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(Unwinding)) -> A {
+    /// then it calls `settle`, which takes closures back, or waits. Its argument says whether this thread
+    /// unwinds: then `settle` must not run users' code.
+    pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(bool)) -> A {
         self.record.lock().is_open = true;
         let are_settled = || {
             let mut record = self.record.lock();

@@ -514,30 +514,19 @@ type Words = [MaybeUninit<usize>; 3];
 
 /// A `FnOnce() + Send` without its type: in place if it fits into three words, otherwise boxed.
 struct Closure {
-    vtable: &'static VTable,
+    /// Takes the value out of `data`, and calls or drops it.
+    end: unsafe fn(*mut Words, call: bool),
     data: Words,
 }
 
-struct VTable {
-    /// Takes the value out of `data` and calls it.
-    call: unsafe fn(*mut Words),
-    /// Takes the value out of `data` and drops it.
-    drop: unsafe fn(*mut Words),
-}
-
 /// # Safety
 /// `data` holds a valid `F`, which is taken out by this call.
-unsafe fn call_stored<F: FnOnce()>(data: *mut Words) {
+unsafe fn end_stored<F: FnOnce()>(data: *mut Words, call: bool) {
     // SAFETY: the caller promises a valid `F`; `fits` was checked when it was stored, so it is aligned.
     let f = unsafe { data.cast::<F>().read() };
-    f();
-}
-
-/// # Safety
-/// `data` holds a valid `F`, which is taken out by this call.
-unsafe fn drop_stored<F>(data: *mut Words) {
-    // SAFETY: as in `call_stored`.
-    unsafe { data.cast::<F>().drop_in_place() };
+    if call {
+        f();
+    }
 }
 
 const fn fits<F>() -> bool {
@@ -560,27 +549,26 @@ impl Closure {
         // SAFETY: `fits` says that `data` is large enough and aligned for an `F`. Invariant 1 holds from here
         // on.
         unsafe { data.as_mut_ptr().cast::<F>().write(f) };
-        Self { vtable: const { &VTable { call: call_stored::<F>, drop: drop_stored::<F> } }, data }
+        Self { end: end_stored::<F>, data }
     }
 
     #[inline]
     fn call(self) {
         let mut this = ManuallyDrop::new(self);
-        let call = this.vtable.call;
         // SAFETY: invariant 1; `ManuallyDrop` keeps `drop` from taking the value a second time.
-        unsafe { call(&raw mut this.data) }
+        unsafe { (this.end)(&raw mut this.data, true) }
     }
 }
 
 impl Drop for Closure {
     fn drop(&mut self) {
-        let (drop, mut data) = (self.vtable.drop, self.data);
+        let (end, mut data) = (self.end, self.data);
         // Perhaps the closure has captured the last reference to another task, that task to a third one, and
         // so on. So the drop runs as a callback, which bounds the depth, and stops a panic in a user's
         // `Drop`.
         // SAFETY: invariant 1; this is the end of the `Closure`, so no other code takes the value out again.
         // The value may be moved, so its words may be moved. Another thread may drop it: invariant 3.
-        callbacks::call(move || unsafe { drop(&raw mut data) });
+        callbacks::call(move || unsafe { end(&raw mut data, false) });
     }
 }
 

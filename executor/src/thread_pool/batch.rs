@@ -52,7 +52,7 @@
 
 use crate::ids::TaskId;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use crate::sync::{Arc, Mutex, UnsafeCell, thread};
+use crate::sync::{Arc, CachePadded, Mutex, UnsafeCell, thread};
 use crate::task::{Task, TaskLabel};
 use crate::waiting::worker_context::PoolWorker;
 
@@ -85,15 +85,11 @@ impl TaskSlot {
 /// Tasks that workers claim in order, each task once.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// The place of the next claim. If it is not below the number of places, there is no task to claim.
-    next: Counter,
+    /// The place of the next claim. If it is not below the number of places, there is no task to claim. All
+    /// workers write this counter; they only read the data beside it.
+    next: CachePadded<AtomicUsize>,
     slots: Vec<TaskSlot>,
 }
-
-/// The counter that all workers write. Data that the workers only read is in other cache lines.
-#[derive(Default)]
-#[repr(align(128))]
-struct Counter(AtomicUsize);
 
 /// The counter of a frozen batch. A worker that tries to claim still adds one to the counter, so the value is
 /// far below the maximum: these additions do not overflow.
@@ -162,7 +158,7 @@ impl Batches {
         let mut batch = free.map_or_else(Arc::default, |place| self.spent.swap_remove(place));
         let filled = Arc::get_mut(&mut batch).expect("no worker refers to it");
         filled.slots.clear();
-        filled.next = Counter::default();
+        filled.next = CachePadded::default();
         fill(&mut filled.slots);
         self.retire(batch);
     }

@@ -46,13 +46,13 @@ use super::state::{PoolData, ask};
 use crate::cancel::{Role, enter_role};
 use crate::executor::PoolState;
 use crate::ids::TaskId;
-use crate::panics;
+use crate::panics::{self, OnDrop};
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Instant, MutexGuard, PATIENCE, thread};
 use crate::task::Task;
 use crate::task::outcome::Outcome;
 use crate::wait_graph::work_for;
-use crate::waiting::worker_context::{PoolWorker, RoleGuard};
+use crate::waiting::worker_context::PoolWorker;
 
 /// The number of tasks for which memory is kept, so that a pool in its steady state allocates none.
 const KEPT: usize = 4096;
@@ -113,7 +113,7 @@ struct LiveWorker<'a> {
     first_task: Option<TaskId>,
     left: bool,
     /// Tells the detector that this thread works for the pool, while it is counted as live.
-    role: Option<RoleGuard>,
+    role: Option<OnDrop<fn()>>,
 }
 
 impl<'a> LiveWorker<'a> {

@@ -61,6 +61,7 @@ pub(crate) use strands::{enter as enter_strand, leave as leave_strand};
 
 use self::waiting::{SleepingThread, WaitingThreads};
 use crate::ids::{Location, QueueId, TaskId, ThreadKey, this_thread};
+use crate::panics::OnDrop;
 use crate::sync::atomic::{AtomicUsize, Ordering, fence};
 use crate::sync::{Arc, Mutex, lazy_static};
 use crate::task::TaskLabel;
@@ -68,7 +69,7 @@ use crate::waiting::awaited::{Awaited, DETECTOR, Relief};
 use crate::waiting::parker::{Deadline, Parker};
 use crate::waiting::queue_owner::{QueueOwner, ServedBy};
 use crate::waiting::starvation::Starvation;
-use crate::waiting::worker_context::{self, PoolWorker, RoleGuard};
+use crate::waiting::worker_context::{self, PoolWorker};
 
 // ----- waiting threads -----
 
@@ -96,7 +97,7 @@ impl Used {
 /// Registers the calling thread as a waiting thread. Dropping this ends the registration.
 pub(crate) struct Known {
     key: ThreadKey,
-    _asleep: Asleep,
+    _asleep: OnDrop<fn()>,
 }
 
 impl Drop for Known {
@@ -122,14 +123,14 @@ pub(crate) fn watch_waits() {
 }
 
 /// Makes the calling thread a worker of this pool until the result is dropped.
-pub(crate) fn work_for(pool: QueueId, worker: Arc<dyn PoolWorker>) -> RoleGuard {
+pub(crate) fn work_for(pool: QueueId, worker: Arc<dyn PoolWorker>) -> OnDrop<fn()> {
     watch_waits();
     worker_context::work_for(pool, worker)
 }
 
 /// Records that the calling thread runs `task`, a task of a strand, inside the drain task of that strand,
 /// until the result is dropped.
-pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> RoleGuard {
+pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
     watch_waits();
     worker_context::drain_for(drain, task)
 }
@@ -149,7 +150,7 @@ fn about_to_sleep(
     let mut tried = false;
     loop {
         let mut used = Used::default(); // declared first, so dropped last: without the lock
-        let asleep = Asleep::begin();
+        let asleep = count_asleep();
         let mut waiting = WAITING.lock();
         waiting.enter(key, wait);
         waiting.note_full_pools(key, &mut used);
@@ -186,7 +187,7 @@ pub(crate) fn look_again(queue: QueueId) {
 
 /// Wakes the waiting threads that would run a task at this place, so that they look again.
 pub(crate) fn look_again_at(mut place: Location) {
-    if !Asleep::is_anybody() {
+    if !is_anybody_asleep() {
         return;
     }
     let mut used = Used::default(); // declared first, so dropped last: without the lock
@@ -206,31 +207,21 @@ pub(crate) fn look_again_at(mut place: Location) {
     }
 }
 
-/// Counts the calling thread as a thread that sleeps or is about to sleep, until this is dropped. The count
-/// shows, without the lock, whether there is such a thread.
-struct Asleep;
-
+// The number of threads that sleep or are about to sleep, for threads that do not have the lock.
 lazy_static! {
     static ref ASLEEP: AtomicUsize = AtomicUsize::new(0);
 }
 
-impl Asleep {
-    fn begin() -> Self {
-        ASLEEP.fetch_add(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst); // orders the search after the increment
-        Self
-    }
-
-    /// Whether any thread sleeps or is about to sleep. A caller that changes a fact on which such threads
-    /// rely must ask after the change.
-    fn is_anybody() -> bool {
-        fence(Ordering::SeqCst); // pairs with `begin`: the sleeper sees the change, or this load counts it
-        ASLEEP.load(Ordering::SeqCst) > 0
-    }
+/// Counts the calling thread as a thread that sleeps or is about to sleep, until the result is dropped.
+fn count_asleep() -> OnDrop<fn()> {
+    ASLEEP.fetch_add(1, Ordering::SeqCst);
+    fence(Ordering::SeqCst); // orders the search after the increment
+    OnDrop(|| _ = ASLEEP.fetch_sub(1, Ordering::SeqCst))
 }
 
-impl Drop for Asleep {
-    fn drop(&mut self) {
-        ASLEEP.fetch_sub(1, Ordering::SeqCst);
-    }
+/// Whether any thread sleeps or is about to sleep. A caller that changes a fact on which such threads rely
+/// must ask after the change.
+fn is_anybody_asleep() -> bool {
+    fence(Ordering::SeqCst); // pairs with `count_asleep`: the sleeper sees the change, or this load counts it
+    ASLEEP.load(Ordering::SeqCst) > 0
 }

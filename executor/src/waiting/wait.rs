@@ -53,9 +53,6 @@ use crate::cancel::cancelled::Cancelled;
 use crate::cancel::{CancelToken, check_current, current_for_wait, interrupted, is_shielded_from};
 use crate::sync::{Arc, Duration, thread_local};
 
-/// The parker that one wait uses.
-struct ParkerInUse(Option<KeptParker>);
-
 /// The parker, waker and spin budget that a thread keeps from one wait to the next.
 struct KeptParker {
     parker: Arc<Parker>,
@@ -68,26 +65,16 @@ thread_local! {
     static KEPT: Cell<Option<KeptParker>> = Cell::new(None);
 }
 
-impl ParkerInUse {
+impl KeptParker {
     /// Takes the kept parker of the thread. Makes a new parker at the first wait, inside another wait, and if
     /// the thread-local values are gone.
-    fn begin() -> Self {
+    fn take() -> Self {
         let kept = KEPT.try_with(Cell::take).ok().flatten();
-        Self(Some(kept.unwrap_or_else(|| {
+        kept.unwrap_or_else(|| {
             let parker = Arc::new(Parker::default());
             let waker = parker::waker_of(&parker);
-            KeptParker { parker, waker, spin_budget: AdaptiveSpin::new() }
-        })))
-    }
-
-    fn kept(&mut self) -> &mut KeptParker {
-        self.0.as_mut().expect("only drop gives it back")
-    }
-}
-
-impl Drop for ParkerInUse {
-    fn drop(&mut self) {
-        let _ = KEPT.try_with(|kept| kept.set(self.0.take()));
+            Self { parker, waker, spin_budget: AdaptiveSpin::new() }
+        })
     }
 }
 
@@ -145,9 +132,19 @@ pub(crate) fn wait_long<R>(
     wait_as(false, deadline, look)
 }
 
-fn wait_as<L: Look>(spins: bool, deadline: Deadline, mut thing: L) -> Result<L::Found, WaitError> {
-    let mut parking = ParkerInUse::begin();
-    let KeptParker { parker, waker, spin_budget } = parking.kept();
+fn wait_as<L: Look>(spins: bool, deadline: Deadline, thing: L) -> Result<L::Found, WaitError> {
+    let mut parker = KeptParker::take();
+    let result = wait_at(&mut parker, spins, deadline, thing);
+    let _ = KEPT.try_with(|kept| kept.set(Some(parker)));
+    result
+}
+
+fn wait_at<L: Look>(
+    KeptParker { parker, waker, spin_budget }: &mut KeptParker,
+    spins: bool,
+    deadline: Deadline,
+    mut thing: L,
+) -> Result<L::Found, WaitError> {
     if let Some(found) = thing.look(waker) {
         return Ok(found);
     }

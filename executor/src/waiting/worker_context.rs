@@ -8,6 +8,7 @@ use super::awaited::Awaited;
 use super::queue_owner::PoolOwner;
 use crate::cancel::{RunningTask, runs_a_task, tasks_of_this_thread};
 use crate::ids::{QueueId, TaskId};
+use crate::panics::OnDrop;
 use crate::sync::{Arc, thread_local};
 use crate::task::TaskLabel;
 
@@ -47,16 +48,13 @@ thread_local! {
     static ROLES: RefCell<Vec<ExecutorRole>> = RefCell::new(Vec::new());
 }
 
-/// Keeps a role of the calling thread; dropping this ends the role.
-#[must_use]
-pub(crate) struct RoleGuard(());
-
-pub(crate) fn work_for(pool: QueueId, worker: Arc<dyn PoolWorker>) -> RoleGuard {
+/// Gives the calling thread the role of a worker until the result is dropped.
+pub(crate) fn work_for(pool: QueueId, worker: Arc<dyn PoolWorker>) -> OnDrop<fn()> {
     begin(ExecutorRole::WorkerOf(pool, worker))
 }
 
 /// Records that the calling thread runs `task`, a task of a strand, inside the drain task of that strand.
-pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> RoleGuard {
+pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
     begin(ExecutorRole::DrainsStrand(drain, task))
 }
 
@@ -80,16 +78,12 @@ pub(crate) fn runs_part(drain: TaskId, part: &TaskLabel) {
     }
 }
 
-fn begin(role: ExecutorRole) -> RoleGuard {
+fn begin(role: ExecutorRole) -> OnDrop<fn()> {
     let _ = ROLES.try_with(|roles| roles.borrow_mut().push(role));
-    RoleGuard(())
-}
-
-impl Drop for RoleGuard {
-    fn drop(&mut self) {
+    OnDrop(|| {
         let role = ROLES.try_with(|roles| roles.borrow_mut().pop());
-        drop(role);
-    }
+        drop(role); // after the borrow
+    })
 }
 
 /// Returns the innermost worker on the calling thread, if that worker [helps](PoolWorker::helps). The worker

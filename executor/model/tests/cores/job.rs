@@ -17,7 +17,7 @@ use crate::{model, model_bounded};
 #[allow(dead_code, reason = "a pool uses all of it")]
 #[path = "../../../src/task/borrowed.rs"]
 mod library;
-use library::{JobRef, ScopedJobs, Unwinding, lend};
+use library::{JobRef, ScopedJobs, lend};
 
 /// The place where a half waits for a thief.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ impl Queue {
     }
 
     /// Waits in the way of a lender that cannot sleep: it takes its half back, or checks again.
-    fn settle(&self, Unwinding(unwinding): Unwinding) {
+    fn settle(&self, unwinding: bool) {
         match self.take() {
             Some(half) if unwinding => drop(half),
             Some(half) => half.run(),

@@ -40,6 +40,9 @@ mod sync {
     pub(crate) use loom::thread;
 
     #[derive(Default)]
+    pub(crate) struct CachePadded<T>(pub(crate) T);
+
+    #[derive(Default)]
     pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
 
     impl<T> Mutex<T> {

@@ -10,7 +10,7 @@ use crate::composed::strand::{Strand, StrandOwner, StrandState, Turns, reclaim_d
 use crate::ids::{Location, QueueId, TaskId};
 use crate::panics::discard;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, MutexGuard, Weak};
+use crate::sync::{Arc, CachePadded, Mutex, MutexGuard, Weak};
 use crate::task::Task;
 use crate::task::tombstones::Tombstones;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
@@ -19,7 +19,7 @@ use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 pub(super) type Strands<K> = Table<K, Strand<Home<K>>>;
 
 pub(super) struct StripedShared<K> {
-    tables: Box<[Apart<Mutex<Strands<K>>>]>,
+    tables: Box<[CachePadded<Mutex<Strands<K>>>]>,
     pub(super) registration: QueueRegistration,
     pub(super) tombstones: Tombstones,
     pub(super) turns: Turns,
@@ -29,17 +29,13 @@ pub(super) struct StripedShared<K> {
     open: Mutex<Option<InFlight>>,
 }
 
-/// Puts a value in cache lines of its own, so that users of different tables do not slow each other down.
-#[repr(align(128))]
-struct Apart<T>(T);
-
 /// The number of tables. It is so high that two threads seldom use one table at the same time.
 const TABLES: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 64 };
 
 impl<K: Send + 'static> StripedShared<K> {
     pub(super) fn new(life: &Arc<Lifecycle>, turns: Turns) -> Arc<Self> {
         Arc::new_cyclic(|me: &Weak<Self>| Self {
-            tables: (0..TABLES).map(|_| Apart(Mutex::new(Table::new()))).collect(),
+            tables: (0..TABLES).map(|_| CachePadded(Mutex::new(Table::new()))).collect(),
             registration: QueueRegistration::new(me),
             tombstones: Tombstones::new(),
             turns,

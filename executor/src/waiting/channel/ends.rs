@@ -57,18 +57,18 @@ fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> R
     if check_current().is_err() {
         return Err(PutError::Interrupted(item));
     }
-    let mut yields = YieldBudget::begin(timeout);
+    let (mut yields_left, deadline) = (PATIENCE, deadline_after(timeout));
     loop {
         item = match sender.try_send(item) {
             Ok(()) => return Ok(()),
             Err(TrySendError::Disconnected(item)) => return Err(PutError::Disconnected(item)),
             Err(TrySendError::Full(item)) => item,
         };
-        if !yields.gives_way() {
+        if !gives_way(&mut yields_left, deadline) {
             break;
         }
     }
-    let wait = CallLimits::begin(yields.deadline);
+    let wait = CallLimits::begin(deadline);
     let Err(item) = channel::send_unless(sender, item, wait.stop.as_deref(), wait.deadline) else {
         return Ok(());
     };
@@ -135,16 +135,16 @@ fn take_until<T>(receiver: &Receiver<T>, timeout: Option<Duration>) -> Result<T,
     if check_current().is_err() {
         return Err(TakeError::Interrupted);
     }
-    let mut yields = YieldBudget::begin(timeout);
+    let (mut yields_left, deadline) = (PATIENCE, deadline_after(timeout));
     loop {
         match receiver.try_recv() {
             Ok(item) => return Ok(item),
             Err(TryRecvError::Disconnected) => return Err(TakeError::Disconnected),
-            Err(TryRecvError::Empty) if yields.gives_way() => {}
+            Err(TryRecvError::Empty) if gives_way(&mut yields_left, deadline) => {}
             Err(TryRecvError::Empty) => break,
         }
     }
-    let wait = CallLimits::begin(yields.deadline);
+    let wait = CallLimits::begin(deadline);
     if let Some(item) = channel::recv_unless(receiver, wait.stop.as_deref(), wait.deadline) {
         return Ok(item);
     }
@@ -155,30 +155,21 @@ fn take_until<T>(receiver: &Receiver<T>, timeout: Option<Duration>) -> Result<T,
     })
 }
 
-/// How often a call yields to other threads before it sleeps. To sleep and to be woken is far more work than
-/// to yield.
-struct YieldBudget {
-    left: u32,
-    /// `None`: the call has no time limit, or the limit is beyond the range of the clock.
-    deadline: Option<Instant>,
+/// Returns `None` if the call has no time limit, or if the limit is beyond the range of the clock.
+#[inline]
+fn deadline_after(timeout: Option<Duration>) -> Option<Instant> {
+    timeout.and_then(|timeout| Instant::now().checked_add(timeout))
 }
 
-impl YieldBudget {
-    #[inline]
-    fn begin(timeout: Option<Duration>) -> Self {
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Self { left: PATIENCE, deadline }
+/// Yields to other threads and returns true if another look is worth while. Returns false if it is time to
+/// sleep. To sleep and to be woken is far more work than to yield, so a call begins with [`PATIENCE`] yields.
+fn gives_way(yields_left: &mut u32, deadline: Option<Instant>) -> bool {
+    let is_out = *yields_left == 0 || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    if !is_out {
+        *yields_left -= 1;
+        thread::yield_now();
     }
-
-    /// Yields and returns true if another look is worth while. Returns false if it is time to sleep.
-    fn gives_way(&mut self) -> bool {
-        let is_out = self.left == 0 || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if !is_out {
-            self.left -= 1;
-            thread::yield_now();
-        }
-        !is_out
-    }
+    !is_out
 }
 
 /// The limits of one call: what can end its wait, apart from the channel itself.
