@@ -158,12 +158,6 @@ impl Lifecycle {
         self.root.is_above_this_thread()
     }
 
-    fn end_stay(&self) {
-        let mut state = self.state.lock();
-        state.staying -= 1;
-        self.end_if_over(state);
-    }
-
     fn end_if_over(&self, state: MutexGuard<'_, LifecycleState>) {
         let is_over = state.is_over();
         drop(state);
@@ -190,7 +184,9 @@ impl InFlight {
     pub(crate) fn interrupt(&self) {
         // Relaxed, here and below: the hand-over of a task from thread to thread orders these calls.
         if self.counts.swap(false, Ordering::Relaxed) {
-            self.life.end_stay();
+            let mut state = self.life.state.lock();
+            state.staying -= 1;
+            self.life.end_if_over(state);
         }
     }
 

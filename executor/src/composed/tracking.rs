@@ -78,7 +78,7 @@ use crate::waiting::starvation::TaskRef;
 /// [`over`](Self::over), it ends alone. Made with [`owning`](Self::owning), it also ends the service below.
 pub struct TrackingExecutor<E, T = ()> {
     inner: Underlying<E>,
-    book: Arc<Mutex<TrackingRecord<T>>>,
+    record: Arc<Mutex<TrackingRecord<T>>>,
 }
 
 struct TrackingRecord<T> {
@@ -91,7 +91,7 @@ struct TrackingRecord<T> {
 impl<E: Executor> TrackingExecutor<E> {
     /// Makes a tracking executor over `executor`. Other tasks of `executor` are not tracked.
     pub fn over(executor: E) -> Self {
-        Self { inner: Underlying::over(executor), book: TrackingRecord::empty() }
+        Self { inner: Underlying::over(executor), record: TrackingRecord::empty() }
     }
 
     /// Makes a tracking executor that owns `service`. When it ends, it also ends `service`.
@@ -99,7 +99,7 @@ impl<E: Executor> TrackingExecutor<E> {
     where
         E: ExecutorService,
     {
-        Self { inner: Underlying::owning(service), book: TrackingRecord::empty() }
+        Self { inner: Underlying::owning(service), record: TrackingRecord::empty() }
     }
 
     /// Changes the type of the tags: tasks can then be [tagged](Self::tagged) with values of type `T`.
@@ -107,8 +107,8 @@ impl<E: Executor> TrackingExecutor<E> {
     /// # Panics
     /// If tasks are under way.
     pub fn with_tags<T>(self) -> TrackingExecutor<E, T> {
-        assert_eq!(Arc::strong_count(&self.book), 1, "tasks are under way without tags");
-        TrackingExecutor { inner: self.inner, book: TrackingRecord::empty() }
+        assert_eq!(Arc::strong_count(&self.record), 1, "tasks are under way without tags");
+        TrackingExecutor { inner: self.inner, record: TrackingRecord::empty() }
     }
 }
 
@@ -131,7 +131,7 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
     #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
     pub fn stop(&self) -> Vec<(Task, Option<T>)> {
         self.inner.shutdown_now_each(|task| {
-            let tag = self.book.lock().tags.get(&task.id()).cloned();
+            let tag = self.record.lock().tags.get(&task.id()).cloned();
             tag.and_then(|tag| tag.lock().take())
         })
     }
@@ -147,15 +147,15 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
         if !self.inner.is_terminated() {
             return Err(NotTerminated);
         }
-        let cut_off = self.book.lock().cut_off.clone();
+        let cut_off = self.record.lock().cut_off.clone();
         Ok(cut_off.iter().map(|task| CutOff::clone(task)).collect())
     }
 
     /// Returns what this executor is doing, in numbers.
     pub fn stats(&self) -> TrackingStats {
         let under_way = self.inner.life().under_way();
-        let book = self.book.lock();
-        TrackingStats { under_way, running: book.running, cut_off: book.cut_off.len() }
+        let record = self.record.lock();
+        TrackingStats { under_way, running: record.running, cut_off: record.cut_off.len() }
     }
 
     /// Returns the executor below.
@@ -168,11 +168,11 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
             let label = task.label();
             let tag = tag.map(|tag| Arc::new(Mutex::new(Some(tag))));
             if let Some(tag) = &tag {
-                let replaced = self.book.lock().tags.insert(label.id(), Arc::clone(tag));
+                let replaced = self.record.lock().tags.insert(label.id(), Arc::clone(tag));
                 drop(replaced); // the tag of a task that was submitted twice
             }
-            let book = Arc::clone(&self.book);
-            task.accompanied(Tracked { member, label, tag, book })
+            let record = Arc::clone(&self.record);
+            task.accompanied(Tracked { member, label, tag, record })
         })
     }
 }
@@ -213,7 +213,7 @@ struct Tracked<T: Send + Sync + 'static> {
     member: InFlightTask,
     label: TaskLabel,
     tag: Option<Arc<Mutex<Option<T>>>>,
-    book: Arc<Mutex<TrackingRecord<T>>>,
+    record: Arc<Mutex<TrackingRecord<T>>>,
 }
 
 impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
@@ -227,7 +227,7 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
 
     fn started(&self) {
         self.member.started();
-        self.book.lock().running += 1;
+        self.record.lock().running += 1;
     }
 
     fn finished(&self, outcome: &Outcome) {
@@ -243,9 +243,9 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
             let task = TaskRef::new(self.label.id(), self.label.name());
             Arc::new(CutOff { task, tag: self.tag.as_ref().and_then(|tag| tag.lock().take()), how })
         });
-        let mut book = self.book.lock();
-        book.running -= 1;
-        book.cut_off.extend(report);
+        let mut record = self.record.lock();
+        record.running -= 1;
+        record.cut_off.extend(report);
     }
 
     fn handed_out(&self) {
@@ -260,11 +260,11 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
 impl<T: Send + Sync + 'static> Drop for Tracked<T> {
     fn drop(&mut self) {
         let Some(tag) = self.tag.take() else { return };
-        let mut book = self.book.lock();
-        if book.tags.get(&self.label.id()).is_some_and(|known| Arc::ptr_eq(known, &tag)) {
-            book.tags.remove(&self.label.id()); // drops no user's value: `tag` is another owner
+        let mut record = self.record.lock();
+        if record.tags.get(&self.label.id()).is_some_and(|known| Arc::ptr_eq(known, &tag)) {
+            record.tags.remove(&self.label.id()); // drops no user's value: `tag` is another owner
         }
-        drop(book);
+        drop(record);
         call_outside(|| drop(tag)); // perhaps the tag is the last owner of another task
     }
 }
@@ -336,8 +336,8 @@ impl fmt::Display for TrackingStats {
 impl<E: fmt::Debug, T> fmt::Debug for TrackingExecutor<E, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (running, cut_off) = {
-            let book = self.book.lock();
-            (book.running, book.cut_off.len())
+            let record = self.record.lock();
+            (record.running, record.cut_off.len())
         };
         f.debug_struct("TrackingExecutor")
             .field("under_way", &self.inner.life().under_way())

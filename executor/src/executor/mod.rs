@@ -114,11 +114,7 @@ pub trait ExecutorExt: Executor {
         &self,
         task: impl Into<FutureTask<T>>,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
-        let FutureTask { task, handle } = task.into();
-        match self.execute_task(task) {
-            Ok(()) => Ok(handle),
-            Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),
-        }
+        submit_by(task.into(), |task| self.execute_task(task))
     }
 
     /// Submits a closure that ends early when it is cancelled: see [`FutureTask::cancellable`].
@@ -579,3 +575,15 @@ impl<T> fmt::Display for RejectedSubmission<T> {
 }
 
 impl<T> Error for RejectedSubmission<T> {}
+
+/// Gives a task to `execute`, and returns the task's handle. If `execute` refuses the task, the error has the
+/// handle, too.
+pub(crate) fn submit_by<T>(
+    FutureTask { task, handle }: FutureTask<T>,
+    execute: impl FnOnce(Task) -> Result<(), RejectedExecution>,
+) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
+    match execute(task) {
+        Ok(()) => Ok(handle),
+        Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),
+    }
+}

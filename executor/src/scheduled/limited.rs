@@ -9,7 +9,7 @@
 use super::ScheduledThreadPoolExecutor;
 use super::rule::later;
 use crate::cancel::CancelToken;
-use crate::executor::{Executor, RejectedExecution, RejectedSubmission};
+use crate::executor::{Executor, RejectedSubmission, submit_by};
 use crate::handle::{FutureTask, Promise, TaskHandle};
 use crate::panics::contain;
 use crate::sync::{Arc, Duration, Instant, Mutex};
@@ -97,12 +97,8 @@ impl ScheduledThreadPoolExecutor {
         task: FutureTask<T>,
         when_time_is_up: impl FnOnce() + Send + 'static,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
-        let FutureTask { task, handle } = task;
         let entry = time::at(later(Instant::now(), timeout), || Some(Box::new(when_time_is_up)));
-        match self.execute_task(task.accompanied(Mutex::new(entry))) {
-            Ok(()) => Ok(handle),
-            Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),
-        }
+        submit_by(task, |task| self.execute_task(task.accompanied(Mutex::new(entry))))
     }
 }
 

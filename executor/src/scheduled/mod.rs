@@ -40,7 +40,9 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::cancel::masked;
-use crate::executor::{Executor, ExecutorService, PoolState, RejectedExecution, RejectedSubmission};
+use crate::executor::{
+    Executor, ExecutorService, PoolState, RejectedExecution, RejectedSubmission, submit_by,
+};
 use crate::handle::{FutureTask, TaskHandle};
 use crate::sync::{Arc, Duration, Instant, thread};
 use crate::task::Task;
@@ -169,11 +171,7 @@ impl ScheduledThreadPoolExecutor {
         at: Instant,
         task: impl Into<FutureTask<T>>,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
-        let FutureTask { task, handle } = task.into();
-        match self.shared.plan_task(at, task) {
-            Ok(()) => Ok(handle),
-            Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),
-        }
+        submit_by(task.into(), |task| self.shared.plan_task(at, task))
     }
 
     /// Schedules a closure to run again and again at a fixed rate: first after `initial`, and then once each

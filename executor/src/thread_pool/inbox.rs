@@ -52,7 +52,7 @@ use crate::task::Task;
 pub(super) struct Inbox {
     /// Whether the queue is a `FifoQueue`, so that tasks can go through the inbox and the batch.
     in_use: bool,
-    tray: Mutex<InboxState>,
+    tasks: Mutex<InboxState>,
 }
 
 /// The number of tasks in a piece. It is so high that making a batch takes almost no time per task, and so
@@ -77,7 +77,7 @@ pub(super) struct InboxState {
 impl Inbox {
     /// Makes a closed inbox.
     pub(super) fn new(in_use: bool) -> Self {
-        Self { in_use, tray: Mutex::default() }
+        Self { in_use, tasks: Mutex::default() }
     }
 
     pub(super) fn in_use(&self) -> bool {
@@ -87,19 +87,19 @@ impl Inbox {
     /// Puts a task in, or gives it back if the inbox is closed. Calls `enter` before others see the task.
     #[inline]
     pub(super) fn try_push(&self, task: Task, enter: impl FnOnce(&Task)) -> Result<(), Task> {
-        let mut tray = self.tray.lock();
-        if tray.room == 0 {
+        let mut tasks = self.tasks.lock();
+        if tasks.room == 0 {
             return Err(task);
         }
-        tray.room -= 1;
+        tasks.room -= 1;
         enter(&task);
-        tray.push(task);
+        tasks.push(task);
         Ok(())
     }
 
     /// Puts in a task of a submitter that holds the lock of the state.
     pub(super) fn push(&self, task: Task) {
-        self.tray.lock().push(task);
+        self.tasks.lock().push(task);
     }
 
     /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed before.
@@ -109,7 +109,7 @@ impl Inbox {
         let need_not_wake = state.idle == 0 || state.searching;
         if state.phase == PoolState::Running && has_its_threads && need_not_wake && self.in_use {
             let room = self.room(state);
-            self.tray.lock().room = room;
+            self.tasks.lock().room = room;
         }
     }
 
@@ -118,22 +118,22 @@ impl Inbox {
         if !self.in_use {
             return false;
         }
-        let mut tray = self.tray.lock();
-        tray.room = 0;
-        tray.len() + state.unclaimed() > 0
+        let mut tasks = self.tasks.lock();
+        tasks.room = 0;
+        tasks.len() + state.unclaimed() > 0
     }
 
     /// Returns how many more tasks can wait, if the queue is first in, first out; otherwise 0.
     pub(super) fn room(&self, state: &mut PoolData) -> usize {
-        let elsewhere = self.tray.lock().len() + state.batches.remaining();
+        let elsewhere = self.tasks.lock().len() + state.batches.remaining();
         state.queue.as_fifo(Ours).map_or(0, |queue| queue.room().saturating_sub(elsewhere))
     }
 
     /// Returns how many tasks are in the queue, the batch and the inbox. No task comes in during the
     /// addition, so the sum was right at the moment when the batch was read.
     pub(super) fn waiting(&self, state: &PoolData) -> usize {
-        let tray = self.tray.lock();
-        tray.len() + state.unclaimed()
+        let tasks = self.tasks.lock();
+        tasks.len() + state.unclaimed()
     }
 
     /// Returns a batch to claim from, and makes one if necessary. `None` if no task can be claimed.
@@ -145,9 +145,9 @@ impl Inbox {
             && let Some(queue) = state.queue.as_fifo(Ours)
         {
             if queue.is_empty() {
-                let mut tray = self.tray.lock();
-                if tray.len() > 0 {
-                    state.batches.refill(|slots| tray.give_piece(slots));
+                let mut tasks = self.tasks.lock();
+                if tasks.len() > 0 {
+                    state.batches.refill(|slots| tasks.give_piece(slots));
                 }
             } else {
                 state.batches.refill(|slots| slots.extend(queue.drain().map(TaskSlot::new)));
@@ -163,18 +163,18 @@ impl Inbox {
 
     /// Locks the inbox, so that no task comes in.
     pub(super) fn hold(&self) -> MutexGuard<'_, InboxState> {
-        self.tray.lock()
+        self.tasks.lock()
     }
 
     /// Frees the memory that a burst needed.
     pub(super) fn shrink(&self, kept: usize) {
-        let mut tray = self.tray.lock();
-        if tray.slots.is_empty() && tray.slots.capacity() > kept {
-            tray.slots = Vec::new();
+        let mut tasks = self.tasks.lock();
+        if tasks.slots.is_empty() && tasks.slots.capacity() > kept {
+            tasks.slots = Vec::new();
         }
-        tray.empty.truncate(kept / PIECE);
-        tray.empty.shrink_to(kept / PIECE);
-        tray.full.shrink_to(kept / PIECE);
+        tasks.empty.truncate(kept / PIECE);
+        tasks.empty.shrink_to(kept / PIECE);
+        tasks.full.shrink_to(kept / PIECE);
     }
 }
 

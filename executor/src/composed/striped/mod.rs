@@ -46,7 +46,7 @@ use std::task::Waker;
 
 use super::lifecycle::{Underlying, rest_of_service};
 use super::strand::{Lender, Strand};
-use crate::executor::{Executor, ExecutorService, RejectedExecution, RejectedSubmission};
+use crate::executor::{Executor, ExecutorService, RejectedExecution, RejectedSubmission, submit_by};
 use crate::handle::{FutureTask, TaskHandle};
 use crate::panics::{OnDrop, discard};
 use crate::sync::Arc;
@@ -276,11 +276,7 @@ where
         key: K,
         task: impl Into<FutureTask<T>>,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
-        let FutureTask { task, handle } = task.into();
-        match self.execute_in(key, task) {
-            Ok(()) => Ok(handle),
-            Err(RejectedExecution { reason, task }) => Err(RejectedSubmission { reason, task, handle }),
-        }
+        submit_by(task.into(), |task| self.execute_in(key, task))
     }
 
     /// Returns the stripe of `key` as an executor. Use it to give the stripe a bound, or to pass the stripe
