@@ -63,8 +63,8 @@ mod tests {
         };
         let mut pages: Vec<Page> = order.iter().map(page).collect();
         pages.push(page(&("SUMMARY", &summary.concat())));
-        let mut exercise = catalogue::all(&Workspace::find().unwrap()).unwrap().swap_remove(0);
-        assert_eq!(exercise.short(), "ex01");
+        let exercises = catalogue::all(&Workspace::find().unwrap()).unwrap();
+        let mut exercise = catalogue::named(&exercises, "ex01").unwrap().clone();
         exercise.chapters = vec!["explains.md".to_owned()];
         faults(&pages, &[exercise])
     }

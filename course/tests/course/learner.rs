@@ -36,13 +36,14 @@ const STUB: &str = "exercises/ex01-worker-pool/stub/exercise.rs";
 #[test]
 fn next_says_what_to_read_what_to_edit_and_how_to_go_on() {
     let project = Project::with_exercises();
+    project.write("progress.txt", "solved ex00-three-visitors\n");
     let text = said(&project, &["next"]);
     for part in [
         "ex01-worker-pool/README.md",
         ANSWER,
         "cargo course check ex01",
         "cargo course hint ex01",
-        "exercise 1 of ",
+        "exercise 2 of ",
         "35 to 75 minutes",
         "threads, Mutex and Condvar",
     ] {
@@ -54,17 +55,21 @@ fn next_says_what_to_read_what_to_edit_and_how_to_go_on() {
 #[test]
 fn next_passes_over_what_is_solved_and_the_list_shows_it() {
     let project = Project::with_exercises();
-    project.write("progress.txt", "solved ex01-worker-pool\nsolved ex03-bounded-executor\n");
+    project.write(
+        "progress.txt",
+        "solved ex00-three-visitors\nsolved ex01-worker-pool\nsolved ex03-bounded-executor\n",
+    );
     project.write("exercises/ex02-one-shot-future/src/exercise.rs", "// begun\n");
     assert!(said(&project, &["next"]).contains("ex02-one-shot-future"));
     let list = said(&project, &["list"]);
     let exercises = list.lines().filter(|line| line.contains(" minutes "));
-    let states: Vec<&str> = exercises.take(3).map(|line| line.split_whitespace().next().unwrap()).collect();
+    let states: Vec<&str> =
+        exercises.skip(1).take(3).map(|line| line.split_whitespace().next().unwrap()).collect();
     assert_eq!(states, ["solved", "begun", "solved"]);
-    assert!(list.contains("2 of ") && list.contains(" solved"), "{list}");
+    assert!(list.contains("3 of ") && list.contains(" solved"), "{list}");
     let lines: Vec<&str> = list.lines().map(str::trim).collect();
     assert!(
-        lines[1].starts_with("begun") && lines[2].starts_with("needs "),
+        lines[2].starts_with("begun") && lines[3].starts_with("needs "),
         "what is solved needs none: {list}"
     );
 }
@@ -75,7 +80,10 @@ fn next_and_list_follow_the_book_and_say_after_which_page() {
     let summary = "[First](index.md)\n- [The *second*](second.md)\n- [Rooms](no-room.md)\n\
                    - [Handles](the-handle.md)\n- [Exercises](how-exercises-work.md)\n";
     project.write("book/src/SUMMARY.md", summary);
-    project.write("progress.txt", "solved ex01-worker-pool\nsolved ex11-hand-over\n");
+    project.write(
+        "progress.txt",
+        "solved ex00-three-visitors\nsolved ex01-worker-pool\nsolved ex11-hand-over\n",
+    );
     let text = said(&project, &["next"]);
     assert!(text.contains("ex02-one-shot-future") && text.contains("after page 4 of 4: Exercises"), "{text}");
     project.write("book/src/SUMMARY.md", &summary.replace("- [Exercises](how-exercises-work.md)\n", ""));
@@ -94,17 +102,17 @@ fn the_list_is_there_for_machines_too() {
     project.write("progress.txt", "solved ex01-worker-pool\nhint ex02-one-shot-future 2\n");
     let list: serde_json::Value = serde_json::from_str(&said(&project, &["list", "--json"])).unwrap();
     let exercises = list["exercises"].as_array().unwrap();
-    assert_eq!(exercises[0]["state"], "solved");
-    assert_eq!((&exercises[1]["state"], &exercises[1]["hints_given"]), (&"new".into(), &2.into()));
-    assert_eq!(exercises[2]["name"], "ex03-bounded-executor");
-    assert_eq!(exercises[0]["minutes"], serde_json::json!([35, 75]));
-    assert!(exercises[0]["needs"].as_array().unwrap().len() > 1);
+    assert_eq!(exercises[1]["state"], "solved");
+    assert_eq!((&exercises[2]["state"], &exercises[2]["hints_given"]), (&"new".into(), &2.into()));
+    assert_eq!(exercises[3]["name"], "ex03-bounded-executor");
+    assert_eq!(exercises[1]["minutes"], serde_json::json!([35, 75]));
+    assert!(exercises[1]["needs"].as_array().unwrap().len() > 1);
     assert_eq!((&list["format"], &list["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
-    let suite = exercises[2]["sha256"]["suite"].as_str().unwrap();
+    let suite = exercises[3]["sha256"]["suite"].as_str().unwrap();
     project.write("exercises/ex03-bounded-executor/tests/suite/mod.rs", "pub fn nothing_is_tested() {}");
     let list: serde_json::Value = serde_json::from_str(&said(&project, &["list", "--json"])).unwrap();
-    let weakened = &list["exercises"][2]["sha256"];
-    assert!(weakened["suite"] != suite && weakened["harness"] == exercises[2]["sha256"]["harness"], "{list}");
+    let weakened = &list["exercises"][3]["sha256"];
+    assert!(weakened["suite"] != suite && weakened["harness"] == exercises[3]["sha256"]["harness"], "{list}");
 }
 
 #[test]
@@ -362,8 +370,8 @@ fn without_a_name_the_exercise_is_meant_that_was_edited_last() {
     project.write(second, "mine");
     assert!(said(&project, &["hint"]).starts_with("ex02-one-shot-future\nhint 1 of 3"));
     assert!(said(&project, &["reset"]).contains("ex02-one-shot-future/src/exercise.1.bak"));
-    assert!(said(&project, &["hint"]).starts_with("ex01-worker-pool\n"), "none is begun: the next one");
-    assert!(stderr(&run(&project, &["explain"])).contains("checking ex01-worker-pool"));
+    assert!(said(&project, &["hint"]).starts_with("ex00-three-visitors\n"), "none is begun: the next one");
+    assert!(stderr(&run(&project, &["explain"])).contains("checking ex00-three-visitors"));
 }
 
 #[test]
@@ -373,7 +381,7 @@ fn the_workspace_may_be_named_before_a_command_and_what_the_server_needs_may_not
     let run =
         |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_course")).args(arguments).output().unwrap();
     let output = run(&["--workspace", &root, "--ascii", "next"]);
-    assert!(stdout(&output).contains("ex01-worker-pool"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("ex00-three-visitors"), "{}", stderr(&output));
     for option in [["--threads", "2"], ["--addr", "127.0.0.1:0"]] {
         let output = run(&[&option, ["--workspace", &root].as_slice(), &["next"]].concat());
         assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));

@@ -112,7 +112,8 @@ impl Counts {
             }
         }
         // A count is read for sure only after the thread that wrote it is joined. So those who have ended are joined first.
-        let (ended, stuck): (Vec<_>, Vec<_>) = threads.into_iter().partition(|(_, thread)| thread.is_finished());
+        let (ended, stuck): (Vec<_>, Vec<_>) =
+            threads.into_iter().partition(|(_, thread)| thread.is_finished());
         for (_, thread) in ended {
             thread.join().expect("none of them panics");
         }

@@ -48,7 +48,7 @@ impl Contents {
     }
 
     /// The page after which an exercise can be done: the first that explains it, but none before the one that says how
-    /// exercises are done.
+    /// exercises are done, unless it is a warm-up.
     pub fn page_of(&self, exercise: &Exercise) -> Option<&Page> {
         Some(&self.0[self.place_of(exercise)?])
     }
@@ -56,7 +56,7 @@ impl Contents {
     /// Where that page stands.
     pub fn place_of(&self, exercise: &Exercise) -> Option<usize> {
         let explained = exercise.chapters.iter().filter_map(|chapter| self.place(chapter)).min();
-        explained.max(explained.and(self.place(HOW)))
+        if exercise.warm_up { explained } else { explained.max(explained.and(self.place(HOW))) }
     }
 
     /// The page with this place.
@@ -112,6 +112,9 @@ mod tests {
         let mut exercises =
             [("a", &["gone.md"][..]), ("b", &["after.md", "two.md"]), ("c", &["one.md"]), ("d", &["one.md"])]
                 .map(|(name, chapters)| exercise(name, chapters));
+        let mut warm_up = exercises[2].clone();
+        warm_up.warm_up = true;
+        assert_eq!(contents.page_of(&warm_up).unwrap().name, "one.md");
         let pages =
             exercises.each_ref().map(|exercise| contents.page_of(exercise).map(|page| page.name.as_str()));
         assert_eq!(pages, [None, Some("two.md"), Some(HOW), Some(HOW)]);

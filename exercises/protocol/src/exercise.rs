@@ -24,6 +24,9 @@ pub struct Exercise {
     pub formerly: Vec<String>,
     /// Pages of the book, as file names.
     pub chapters: Vec<String>,
+    /// Whether it stands before the page that says how exercises are done: a few lines that need nothing of that page.
+    #[serde(default)]
+    pub warm_up: bool,
     /// What tries its schedules.
     #[serde(default)]
     pub model: Model,

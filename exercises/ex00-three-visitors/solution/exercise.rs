@@ -1,0 +1,15 @@
+use crate::sync::thread::{self, JoinHandle};
+
+/// What one visitor wants. To call it is to serve the visitor, which may take long.
+pub type Visit = Box<dyn FnOnce() + Send>;
+
+/// Serves all visitors at once, and returns when the last one has been served.
+pub fn serve_all(visits: Vec<Visit>) {
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    for visit in visits {
+        threads.push(thread::spawn(visit));
+    }
+    for thread in threads {
+        thread.join().expect("no visit panics");
+    }
+}

@@ -1,0 +1,17 @@
+#![allow(unused)]
+
+use crate::sync::thread::{self, JoinHandle};
+
+/// What one visitor wants. To call it is to serve the visitor, which may take long.
+pub type Visit = Box<dyn FnOnce() + Send>;
+
+/// Serves all visitors at once, and returns when the last one has been served.
+pub fn serve_all(visits: Vec<Visit>) {
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    for visit in visits {
+        todo!("start a thread that serves this visitor, and keep its handle in `threads`");
+    }
+    for thread in threads {
+        todo!("wait for this thread to end");
+    }
+}

@@ -1,0 +1,83 @@
+//! The properties of a server for all visitors at once, each a function. `exercise.toml` lists them and says what each promises.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use exercises_harness::{expect, fail};
+
+use super::exercise::{Visit, serve_all};
+use crate::probe::Counter;
+use crate::sync::Arc;
+
+const NOBODY_ELSE: &str = "a visitor who is being served waits here for all others to be served as well, and somebody is not: \
+                           serve_all() waits for one visitor before it has started a thread for each. A thread that is started and \
+                           joined in the same loop is one after the other, too";
+
+const FORGOTTEN: &str = "a visit has gone nowhere: it has been dropped, and not run. Does your loop come to the first and to the last \
+                         visitor?";
+
+/// What has been seen of some visits.
+struct Seen {
+    begun: Counter,
+    over: Counter,
+}
+
+/// As many visits, each of which ends when all of them have begun.
+fn visits(count: usize) -> (Arc<Seen>, Vec<Visit>) {
+    let seen = Arc::new(Seen {
+        begun: Counter::new("all visits to begin"),
+        over: Counter::new("all visits to be over"),
+    });
+    let visit = |_| {
+        let seen = Arc::clone(&seen);
+        Box::new(move || {
+            seen.begun.add();
+            seen.begun.wait_for(count);
+            seen.over.add();
+        }) as Visit
+    };
+    let visits = (0..count).map(visit).collect();
+    (seen, visits)
+}
+
+fn serve(visits: Vec<Visit>) {
+    expect("serve_all()", NOBODY_ELSE, || serve_all(visits));
+}
+
+pub fn each_visitor_is_served() {
+    for count in [0, 1, 3] {
+        let served = Arc::new(Counter::new("the visits"));
+        let visit = |_| {
+            let served = Arc::clone(&served);
+            Box::new(move || _ = served.add()) as Visit
+        };
+        serve((0..count).map(visit).collect());
+        // Not whether serve_all() has waited, only whether each visit is run.
+        expect("waiting for each visit to be run", FORGOTTEN, || served.wait_for(count));
+    }
+}
+
+pub fn no_visitor_waits_for_another() {
+    let (_, visits) = visits(3);
+    serve(visits);
+}
+
+pub fn it_returns_when_all_have_been_served() {
+    let (seen, visits) = visits(3);
+    serve(visits);
+    let over = seen.over.get();
+    if over < 3 {
+        fail(
+            &format!("serve_all() has returned, and {over} of 3 visits are over"),
+            "nobody waits for a thread that nobody joins. A handle that is dropped lets its thread go on alone",
+        );
+    }
+}
+
+pub fn many_visitors_are_served() {
+    /// One schedule is enough: what goes wrong by number goes wrong in any.
+    static HAS_RUN: AtomicBool = AtomicBool::new(false);
+    if !HAS_RUN.swap(true, Relaxed) {
+        let (_, visits) = visits(300);
+        serve(visits);
+    }
+}
