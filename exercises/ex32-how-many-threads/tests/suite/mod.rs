@@ -1,0 +1,148 @@
+//! The properties of a search for the number of threads, each a function. `exercise.toml` lists them and says what each promises.
+
+use std::cell::Cell;
+
+use exercises_harness::fail;
+
+use super::exercise::how_many_threads;
+
+const NOT_ENOUGH: &str = "more threads would do more than a twentieth better: the best rate is that of the peak, and the answer comes within \
+                          95 of 100 of it";
+const TOO_MANY: &str = "fewer threads are good enough, and each thread has a stack and a share of what is scarce: of the numbers that \
+                        come within 95 of 100 of the best rate, the answer is the first";
+
+/// A service, as a curve: how many tasks it does with so many threads.
+struct Service {
+    most: usize,
+    rate: fn(usize) -> u64,
+}
+
+impl Service {
+    /// The answer, and how often was measured for it.
+    fn search(&self) -> (usize, usize) {
+        let measured = Cell::new(0);
+        let answer = how_many_threads(self.most, |threads| {
+            measured.set(measured.get() + 1);
+            self.check_is_there(threads, "measure() was called with");
+            (self.rate)(threads)
+        });
+        self.check_is_there(answer, "the answer is");
+        (answer, measured.get())
+    }
+
+    fn check_is_there(&self, threads: usize, what: &str) {
+        if !(1..=self.most).contains(&threads) {
+            fail(
+                &format!("{what} {threads}, and `most` is {}", self.most),
+                "a service has one thread at least, and `most` at most: look at both ends of the search",
+            );
+        }
+    }
+
+    /// Sees that the answer is good enough and that no smaller one is.
+    fn judge(&self) {
+        let (answer, _) = self.search();
+        let best = (1..=self.most).map(self.rate).max().expect("one thread at least");
+        let is_enough = |threads: &usize| u128::from((self.rate)(*threads)) * 100 >= u128::from(best) * 95;
+        let first = (1..=self.most).find(is_enough).expect("the best is");
+        let rate = (self.rate)(answer);
+        let most = self.most;
+        if !is_enough(&answer) {
+            fail(
+                &format!(
+                    "of 1 to {most} threads the answer is {answer}: they do {rate} tasks, and {best} could be done"
+                ),
+                NOT_ENOUGH,
+            );
+        }
+        if answer != first {
+            fail(
+                &format!(
+                    "of 1 to {most} threads the answer is {answer}: they do {rate} tasks, and {first} do {}",
+                    (self.rate)(first)
+                ),
+                TOO_MANY,
+            );
+        }
+    }
+}
+
+/// Eight cores. Each thread beyond them costs a little.
+fn computes(threads: usize) -> u64 {
+    1_000 * threads.min(8) as u64 - 5 * threads.saturating_sub(8) as u64
+}
+
+/// Four cores, and nine tenths of each task are spent waiting.
+fn waits(threads: usize) -> u64 {
+    4_000.min(100 * threads as u64)
+}
+
+/// Gunther's law: a twentieth of each task holds a lock, and each pair of threads costs something.
+fn locks(threads: usize) -> u64 {
+    let n = threads as u64;
+    1_000_000_000 * n / (1_000 + 50 * (n - 1) + 2 * n * (n - 1))
+}
+
+const ALL: [fn(usize) -> u64; 3] = [computes, waits, locks];
+
+pub fn a_service_that_computes() {
+    for most in [8, 9, 64] {
+        Service { most, rate: computes }.judge();
+    }
+}
+
+pub fn a_service_that_waits() {
+    for most in [10, 39, 40, 256] {
+        Service { most, rate: waits }.judge();
+    }
+}
+
+pub fn a_service_with_a_lock() {
+    for most in [4, 22, 128, 1_000] {
+        Service { most, rate: locks }.judge();
+    }
+}
+
+pub fn one_thread_is_enough() {
+    let rates: [fn(usize) -> u64; 3] = [|_| 500, |_| 0, |threads| 1_000 - threads as u64];
+    for rate in rates {
+        for most in [1, 2, 100] {
+            Service { most, rate }.judge();
+        }
+    }
+}
+
+pub fn only_what_there_is_is_measured() {
+    for most in [1, 2, 3, 5, 7, 100] {
+        for rate in ALL {
+            Service { most, rate }.search();
+        }
+    }
+}
+
+pub fn measurements_are_few() {
+    for rate in ALL {
+        let most = 1_000;
+        let (_, measured) = Service { most, rate }.search();
+        let few = 4 * most.ilog2() as usize + 8;
+        if measured > few {
+            fail(
+                &format!("for 1 to {most} threads there were {measured} measurements, and {few} are enough"),
+                "a measurement takes minutes on a real service. Halve what is left with each: the curve rises up to its peak, and so does \
+                 the part of it that is good enough",
+            );
+        }
+    }
+}
+
+pub fn a_rate_may_be_any_number() {
+    let rates: [fn(usize) -> u64; 3] =
+        [|_| u64::MAX, |threads| u64::MAX - 100 + threads as u64, |threads| u64::MAX / 64 * threads as u64];
+    for rate in rates {
+        Service { most: 64, rate }.judge();
+    }
+}
+
+pub fn many_threads_are_found() {
+    Service { most: 1_000_000, rate: |threads| threads.min(700_000) as u64 }.judge();
+}

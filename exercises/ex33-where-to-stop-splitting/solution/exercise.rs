@@ -1,0 +1,23 @@
+/// Returns how many items a piece should have, 1 to `items`: a task of more items is divided, and one of fewer is not.
+///
+/// `measure(n)` runs a task of `n` items, 0 to `items`, and returns how many nanoseconds it has taken. With no items it is what a
+/// task costs that does nothing. There is an item at least, and a worker.
+pub fn size_of_a_piece(items: usize, workers: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
+    let overhead = u128::from(measure(0));
+    let mut is_worth_it = |size: usize| u128::from(measure(size)) >= 20 * overhead;
+    if !is_worth_it(items) {
+        return items;
+    }
+    // A task of more items takes no less time. So the first size that is worth a task is found by halving what is left.
+    let (mut low, mut worth) = (1, items);
+    while low < worth {
+        let middle = low + (worth - low) / 2;
+        if is_worth_it(middle) {
+            worth = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    let share = items / workers.saturating_mul(4);
+    worth.max(share)
+}

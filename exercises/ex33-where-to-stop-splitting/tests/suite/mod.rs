@@ -1,0 +1,164 @@
+//! The properties of a search for the size of a piece, each a function. `exercise.toml` lists them and says what each promises.
+
+use std::cell::Cell;
+
+use exercises_harness::fail;
+
+use super::exercise::size_of_a_piece;
+
+const TOO_SMALL: &str = "a piece has to take at least twenty times as long as a task of no items, or more than a twentieth of the work is \
+                         about tasks";
+const TOO_LARGE: &str = "a smaller piece is worth a task as well, and leaves more pieces: each worker wants four, so that nobody \
+                         waits long for the last one";
+const TOO_MANY: &str =
+    "each worker has more than four pieces: a larger one would cost less, and nobody would wait";
+const NOT_WORTH_IT: &str = "all items together are not worth a task: they are one piece";
+
+/// Some work: how long a task of so many items takes.
+struct Work {
+    items: usize,
+    workers: usize,
+    time: fn(usize) -> u64,
+}
+
+impl Work {
+    /// The answer, and how often was measured for it.
+    fn search(&self) -> (usize, usize) {
+        let measured = Cell::new(0);
+        let answer = size_of_a_piece(self.items, self.workers, |size| {
+            measured.set(measured.get() + 1);
+            if size > self.items {
+                fail(
+                    &format!("measure() was called with {size} of {} items", self.items),
+                    "look at the end of the search",
+                );
+            }
+            (self.time)(size)
+        });
+        if !(1..=self.items).contains(&answer) {
+            fail(
+                &format!("a piece of {answer} of {} items", self.items),
+                "a piece has one item at least, and all of them at most",
+            );
+        }
+        (answer, measured.get())
+    }
+
+    fn is_worth_it(&self, size: usize) -> bool {
+        u128::from((self.time)(size)) >= 20 * u128::from((self.time)(0))
+    }
+
+    /// Sees that the answer is neither too small nor too large.
+    fn judge(&self) {
+        let Self { items, workers, time } = *self;
+        let (answer, _) = self.search();
+        let said = |what: &str, cause| {
+            fail(
+                &format!(
+                    "items: {items}, workers: {workers}, the answer: {answer}, which takes {} ns; {what}",
+                    time(answer)
+                ),
+                cause,
+            )
+        };
+        if !self.is_worth_it(items) {
+            if answer != items {
+                said("a task of no items takes more than a twentieth of what all of them take", NOT_WORTH_IT);
+            }
+            return;
+        }
+        if !self.is_worth_it(answer) {
+            said(&format!("a task of no items takes {} ns", time(0)), TOO_SMALL);
+        }
+        let share = (items / workers.saturating_mul(4)).max(1);
+        if answer > share && self.is_worth_it(answer - 1) {
+            said("one item fewer would do", TOO_LARGE);
+        }
+        if answer < share {
+            said(&format!("a quarter of a worker's share is {share}"), TOO_MANY);
+        }
+    }
+}
+
+/// A task costs 2 µs, and an item 100 ns.
+fn plain(size: usize) -> u64 {
+    2_000 + 100 * size as u64
+}
+
+/// As [`plain`], but the first 64 items are in the cache, and each of the others costs a hundred times as much.
+fn cached(size: usize) -> u64 {
+    2_000 + 10 * size as u64 + 990 * size.saturating_sub(64) as u64
+}
+
+pub fn a_task_is_a_twentieth_at_most() {
+    for workers in [100, 600] {
+        Work { items: 1_000_000, workers, time: plain }.judge();
+    }
+    Work { items: 1_000, workers: 2, time: plain }.judge();
+}
+
+pub fn each_worker_has_four_pieces() {
+    for workers in [1, 2, 3, 8, 64] {
+        Work { items: 1_000_000, workers, time: plain }.judge();
+    }
+}
+
+pub fn a_task_that_costs_goes_first() {
+    for items in [380, 400, 1_000] {
+        for workers in [8, 1_000] {
+            Work { items, workers, time: plain }.judge();
+        }
+    }
+}
+
+pub fn too_little_is_not_divided() {
+    for items in [1, 2, 100, 379] {
+        for workers in [1, 8] {
+            Work { items, workers, time: plain }.judge();
+        }
+    }
+}
+
+pub fn items_may_cost_more_in_larger_pieces() {
+    for (items, workers) in [(1_000, 64), (100_000, 1_000)] {
+        Work { items, workers, time: cached }.judge();
+        Work { items, workers, time: |size| 2_000 + (size as u64).pow(2) }.judge();
+        Work { items, workers, time: |size| 2_000 + 1_000_000 * (size / 90) as u64 }.judge(); // in steps
+    }
+}
+
+pub fn a_task_may_cost_nothing() {
+    for items in [1, 3, 1_000] {
+        for workers in [1, 64] {
+            Work { items, workers, time: |size| size as u64 }.judge();
+            Work { items, workers, time: |_| 0 }.judge();
+        }
+    }
+}
+
+pub fn measurements_are_few() {
+    for time in [plain, cached] as [fn(usize) -> u64; 2] {
+        let items = 100_000;
+        let (_, measured) = Work { items, workers: 100, time }.search();
+        let few = 2 * items.ilog2() as usize + 8;
+        if measured > few {
+            fail(
+                &format!("for {items} items there were {measured} measurements, and {few} are enough"),
+                "each measurement runs a task. Halve what is left with each: what is worth a task at one size is at each larger one",
+            );
+        }
+    }
+}
+
+pub fn each_number_may_be_large() {
+    Work { items: 1_000, workers: usize::MAX, time: plain }.judge();
+    Work { items: usize::MAX, workers: 2, time: |size| 20 + size as u64 / 2 }.judge();
+    Work { items: 1_000, workers: 2, time: |_| u64::MAX }.judge();
+    Work { items: usize::MAX, workers: usize::MAX, time: |_| 0 }.judge();
+}
+
+pub fn many_items_are_divided() {
+    for workers in [1, 8, 100_000] {
+        Work { items: 1_000_000_000, workers, time: plain }.judge();
+    }
+}
