@@ -18,6 +18,8 @@ use std::{env, fs};
 pub struct Checked {
     pub name: String,
     pub promise: String,
+    /// 2 if it belongs to the second stage of its exercise.
+    pub stage: u8,
     pub model: State,
     pub real: State,
 }
@@ -85,6 +87,13 @@ impl Report {
             failures.map(|(checked, (mode, failure))| (checked, mode, failure)).collect();
         failures.sort_by_key(|(checked, _, failure)| exercise.place(&checked.name, failure));
         failures
+    }
+
+    /// Whether the first of two stages is done.
+    pub(super) fn first_stage_is_done(&self, exercise: &Exercise) -> bool {
+        let holds =
+            |name: &str| self.properties.iter().any(|checked| checked.name == name && checked.holds());
+        exercise.first_stage_is_done(|property| holds(&property.name))
     }
 
     /// Leaves out what is long: schedules, and what the learner's code printed.
@@ -180,6 +189,7 @@ fn properties(
     let checked = |(property, (model, real)): (&Property, _)| Checked {
         name: property.name.clone(),
         promise: property.promise.clone(),
+        stage: property.stage,
         model,
         real,
     };

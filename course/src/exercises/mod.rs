@@ -130,6 +130,12 @@ impl Learner {
     /// Remembers what `hint` and `next` have to know. That the stub fails says nothing, and an answer that was mended is not the
     /// learner's own.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
+        if exercise.is_begun()
+            && report.first_stage_is_done(exercise)
+            && self.progress.mending(exercise).is_none()
+        {
+            self.progress.half_done(exercise)?;
+        }
         match (report.verdict, report.failures(exercise).first()) {
             (Verdict::Solved, _) => match self.progress.mending(exercise).map(str::to_owned) {
                 Some(task) => self.progress.solve_task(&task),

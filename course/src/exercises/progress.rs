@@ -128,6 +128,16 @@ impl Progress {
         self.add(&format!("hint {} {which}", exercise.name))
     }
 
+    /// Whether the first of two stages has been done.
+    pub fn is_half_done(&self, exercise: &Exercise) -> bool {
+        self.of(exercise).any(|(word, _)| word == "stage")
+    }
+
+    /// Remembers that the first of two stages has been done.
+    pub fn half_done(&mut self, exercise: &Exercise) -> anyhow::Result<()> {
+        if self.is_half_done(exercise) { Ok(()) } else { self.add(&format!("stage {} 1", exercise.name)) }
+    }
+
     pub fn asked(&mut self, exercise: &Exercise) -> anyhow::Result<()> {
         self.add(&format!("asked {}", exercise.name))
     }

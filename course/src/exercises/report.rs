@@ -39,6 +39,10 @@ pub(super) fn text(
         text.push_str(&failure.message(&checked.name, *mode, style::terminal()));
     }
     text.push_str(&notes(report));
+    if let Some(asks) = exercise.second_stage.as_ref().filter(|_| report.first_stage_is_done(exercise)) {
+        let _ = writeln!(text, "\n{}", style.good("The first stage is done: all of its properties hold."));
+        text.push_str(&paragraph("", asks));
+    }
     let drawn = failures.iter().any(|(_, _, failure)| failure.can_be_drawn());
     text.push('\n');
     if !exercise.is_begun() {

@@ -110,6 +110,7 @@ impl Learner {
     fn state(&self, exercise: &Exercise) -> &'static str {
         match (self.progress.is_solved(exercise), exercise.is_begun()) {
             (true, _) => "solved",
+            (false, true) if self.progress.is_half_done(exercise) => "stage 1",
             (false, true) => "begun",
             (false, false) => "new",
         }
@@ -152,6 +153,7 @@ impl Learner {
             let state = match self.state(exercise) {
                 "solved" => self.style.good("solved"),
                 "begun" => self.style.strong("begun "),
+                "stage 1" => self.style.strong("stage1"),
                 _ => "      ".into(),
             };
             let _ =

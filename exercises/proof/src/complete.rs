@@ -74,6 +74,16 @@ fn incomplete_description(exercise: &Exercise) -> Vec<String> {
         exercise.properties.iter().map(|property| property.promise.as_str()).collect();
     require(promises.len() == exercise.properties.len(), "two properties that promise the same");
     require(exercise.wrong.len() >= 6, "at least six wrong answers");
+    let count = |stage| exercise.properties.iter().filter(|property| property.stage == stage).count();
+    let stages = [count(1), count(2)];
+    let is_cut = exercise.second_stage.as_ref().map(|asks| asks.ends_with('.'));
+    if stages.iter().sum::<usize>() != exercise.properties.len()
+        || is_cut.unwrap_or(stages[1] == 0) != (stages[0] > 0)
+    {
+        mistakes.push(
+            "exercise.toml: `second_stage` and the properties of stages 1 and 2 belong together".to_owned(),
+        );
+    }
     for property in &exercise.properties {
         if property.hint.trim().is_empty() {
             mistakes.push(format!("exercise.toml: {} has no hint", property.name));
@@ -84,9 +94,12 @@ fn incomplete_description(exercise: &Exercise) -> Vec<String> {
 
 /// What the README of an exercise repeats of its list of properties.
 pub fn table(exercise: &Exercise) -> String {
-    let mut table = "| property | what it promises |\n|---|---|\n".to_owned();
+    let staged = exercise.second_stage.is_some();
+    let mut table = "| property | what it promises |".to_owned();
+    table.push_str(if staged { " stage |\n|---|---|---|\n" } else { "\n|---|---|\n" });
     for property in &exercise.properties {
-        let _ = writeln!(table, "| `{}` | {} |", property.name, property.promise);
+        let _ = write!(table, "| `{}` | {} |", property.name, property.promise);
+        table.push_str(&if staged { format!(" {} |\n", property.stage) } else { "\n".to_owned() });
     }
     table
 }
@@ -140,6 +153,11 @@ fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let readme = read(&exercise.readme())?;
     if !readme.contains(&table(exercise)) {
         mistakes.push("README.md has another table of properties; `--tables` writes it anew".to_owned());
+    }
+    if let Some(asks) = &exercise.second_stage
+        && !readme.split_whitespace().collect::<Vec<_>>().join(" ").contains(asks.as_str())
+    {
+        mistakes.push(format!("README.md does not say of the second stage: {asks}"));
     }
     for chapter in &exercise.chapters {
         if !folder().join("../book/src").join(chapter).is_file() {

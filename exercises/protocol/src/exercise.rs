@@ -37,6 +37,9 @@ pub struct Exercise {
     pub needs: Vec<String>,
     /// A question, a pointer, nearly the answer.
     pub hints: Vec<String>,
+    /// What the second stage asks for, in a sentence, if a long exercise is cut in two. The first stage can be done alone.
+    #[serde(default)]
+    pub second_stage: Option<String>,
     /// A question to think about once it is solved.
     pub afterwards: String,
     /// What a right answer promises, from simple to hard.
@@ -75,9 +78,16 @@ pub struct Property {
     /// Above 0 for a property that many mistakes break: what it says is shown after what those of a lower rank say.
     #[serde(default)]
     pub rank: u8,
+    /// 2 for a property of the second stage.
+    #[serde(default = "first")]
+    pub stage: u8,
     /// Where to look when just this one fails, without the design.
     #[serde(default)]
     pub hint: String,
+}
+
+fn first() -> u8 {
+    1
 }
 
 /// All exercises in a folder, by their numbers. The order of the course is that of the [`Contents`](crate::Contents).
@@ -201,6 +211,12 @@ impl Exercise {
             (Ok(answer), Ok(stub)) => answer != stub,
             _ => false,
         }
+    }
+
+    /// Whether the first of two stages is done, if these properties hold.
+    pub fn first_stage_is_done(&self, holds: impl Fn(&Property) -> bool) -> bool {
+        self.second_stage.is_some()
+            && self.properties.iter().filter(|property| property.stage == 1).all(holds)
     }
 
     /// The property of that name.

@@ -6,8 +6,9 @@
 //! 1. What a property is about, before what happened aside, such as an end of the pool that never comes.
 //! 2. What is found within the first [`SOON`] schedules, before what is rare, and perhaps a consequence of something else. It
 //!    also comes before what only a wait without a notification shows.
-//! 3. By the rank of the property in `exercise.toml`: a property that many mistakes break has a rank above 0.
-//! 4. In the order of `exercise.toml`, which is from simple to hard.
+//! 3. What belongs to the first stage, before what belongs to the second.
+//! 4. By the rank of the property in `exercise.toml`: a property that many mistakes break has a rank above 0.
+//! 5. In the order of `exercise.toml`, which is from simple to hard.
 //!
 //! The proof checks of each wrong answer that the failure which comes first says what it should. It can do so because of
 //! the second rule: as a rule it need not try more than the first schedules of the other properties.
@@ -23,6 +24,7 @@ pub const SOON: usize = 200;
 pub struct Place {
     aside: bool,
     rare: bool,
+    stage: u8,
     rank: u8,
     listed: usize,
 }
@@ -31,15 +33,15 @@ impl Exercise {
     /// Where a failure of the property of this name stands.
     pub fn place(&self, property: &str, failure: &Failure) -> Place {
         let listed = self.properties.iter().position(|listed| listed.name == property);
-        let rank = listed.map_or(0, |n| self.properties[n].rank);
+        let (stage, rank) = listed.map_or((0, 0), |n| (self.properties[n].stage, self.properties[n].rank));
         let (aside, rare) = (failure.aside, failure.found > SOON);
-        Place { aside, rare, rank, listed: listed.unwrap_or(usize::MAX) }
+        Place { aside, rare, stage, rank, listed: listed.unwrap_or(usize::MAX) }
     }
 
     /// The properties in the order in which their failures are shown, if they differ in nothing else.
     pub fn by_rank(&self) -> Vec<&Property> {
         let mut properties: Vec<&Property> = self.properties.iter().collect();
-        properties.sort_by_key(|property| property.rank); // keeps the order of those of one rank
+        properties.sort_by_key(|property| (property.stage, property.rank)); // keeps the order of those of one rank
         properties
     }
 }
@@ -54,7 +56,8 @@ mod tests {
         let description = "title = \"\"\nchapters = []\nneeds = []\nhints = []\nafterwards = \"\"\n\
              [[property]]\nname = \"general\"\npromise = \"\"\nrank = 1\n\
              [[property]]\nname = \"simple\"\npromise = \"\"\n\
-             [[property]]\nname = \"hard\"\npromise = \"\"\n";
+             [[property]]\nname = \"hard\"\npromise = \"\"\n\
+             [[property]]\nname = \"later\"\npromise = \"\"\nstage = 2\n";
         let exercise: Exercise = toml::from_str(description).unwrap();
         let failure =
             |found, aside| Failure { found, aside, ..Failure::new("", "", "", Schedule::default()) };
@@ -62,6 +65,7 @@ mod tests {
             ("simple", failure(SOON, false)),
             ("hard", failure(1, false)),
             ("general", failure(1, false)),
+            ("later", failure(1, false)),
             ("hard", failure(SOON + 1, false)),
             ("general", failure(SOON + 1, false)),
             ("simple", failure(1, true)),
@@ -70,6 +74,6 @@ mod tests {
         let places: Vec<Place> = order.iter().map(|(name, failure)| exercise.place(name, failure)).collect();
         assert!(places.is_sorted(), "{places:?}");
         let by_rank: Vec<&str> = exercise.by_rank().iter().map(|property| property.name.as_str()).collect();
-        assert_eq!(by_rank, ["simple", "hard", "general"]);
+        assert_eq!(by_rank, ["simple", "hard", "general", "later"]);
     }
 }
