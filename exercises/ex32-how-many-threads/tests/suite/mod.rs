@@ -1,4 +1,5 @@
-//! The properties of a search for the number of threads, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of a search for the number of threads, each a function.
+//! `exercise.toml` lists them and says what each promises.
 
 use std::cell::Cell;
 
@@ -85,6 +86,16 @@ fn locks(threads: usize) -> u64 {
 
 const ALL: [fn(usize) -> u64; 3] = [computes, waits, locks];
 
+/// With the 38th thread the memory is full, and all of them wait for the disk.
+fn thrashes(threads: usize) -> u64 {
+    if threads <= 37 { 1_000 * threads as u64 } else { 20_000 - threads as u64 }
+}
+
+/// A thousand times as many as others are worth it.
+fn needs_many(threads: usize) -> u64 {
+    threads.min(700_000) as u64
+}
+
 pub fn a_service_that_computes() {
     for most in [8, 9, 64] {
         Service { most, rate: computes }.judge();
@@ -100,6 +111,9 @@ pub fn a_service_that_waits() {
 pub fn a_service_with_a_lock() {
     for most in [4, 22, 128, 1_000] {
         Service { most, rate: locks }.judge();
+    }
+    for most in [37, 38, 64, 100, 1_000] {
+        Service { most, rate: thrashes }.judge();
     }
 }
 
@@ -121,10 +135,12 @@ pub fn only_what_there_is_is_measured() {
 }
 
 pub fn measurements_are_few() {
-    for rate in ALL {
-        let most = 1_000;
+    let thousand = ALL.map(|rate| (1_000, rate));
+    for (most, rate) in
+        thousand.into_iter().chain([(1_000_000, waits as fn(usize) -> u64), (1_000_000, needs_many)])
+    {
         let (_, measured) = Service { most, rate }.search();
-        let few = 4 * most.ilog2() as usize + 8;
+        let few = 4 * most.next_power_of_two().ilog2() as usize + 8;
         if measured > few {
             fail(
                 &format!("for 1 to {most} threads there were {measured} measurements, and {few} are enough"),
@@ -141,8 +157,13 @@ pub fn a_rate_may_be_any_number() {
     for rate in rates {
         Service { most: 64, rate }.judge();
     }
+    // Hundredths of a rate, when there are no hundreds of it, and when its last digits decide.
+    Service { most: 64, rate: |threads| threads.min(20) as u64 }.judge();
+    let digits =
+        |threads: usize| if threads < 11 { u64::MAX / 20 * 19 + 8 + threads as u64 } else { u64::MAX };
+    Service { most: 64, rate: digits }.judge();
 }
 
 pub fn many_threads_are_found() {
-    Service { most: 1_000_000, rate: |threads| threads.min(700_000) as u64 }.judge();
+    Service { most: 1_000_000, rate: needs_many }.judge();
 }

@@ -1,4 +1,5 @@
-//! The properties of a search for the size of a piece, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of a search for the size of a piece, each a function.
+//! `exercise.toml` lists them and says what each promises.
 
 use std::cell::Cell;
 
@@ -95,6 +96,8 @@ pub fn a_task_is_a_twentieth_at_most() {
         Work { items: 1_000_000, workers, time: plain }.judge();
     }
     Work { items: 1_000, workers: 2, time: plain }.judge();
+    // An item is dear.
+    Work { items: 1_000, workers: 1_000, time: |size| 2_000 + 20_000 * size as u64 }.judge();
 }
 
 pub fn each_worker_has_four_pieces() {
@@ -137,10 +140,9 @@ pub fn a_task_may_cost_nothing() {
 }
 
 pub fn measurements_are_few() {
-    for time in [plain, cached] as [fn(usize) -> u64; 2] {
-        let items = 100_000;
+    for (items, time) in [(100_000, plain as fn(usize) -> u64), (100_000, cached), (1_000_000_000, plain)] {
         let (_, measured) = Work { items, workers: 100, time }.search();
-        let few = 2 * items.ilog2() as usize + 8;
+        let few = 2 * items.next_power_of_two().ilog2() as usize + 8;
         if measured > few {
             fail(
                 &format!("for {items} items there were {measured} measurements, and {few} are enough"),
@@ -155,10 +157,15 @@ pub fn each_number_may_be_large() {
     Work { items: usize::MAX, workers: 2, time: |size| 20 + size as u64 / 2 }.judge();
     Work { items: 1_000, workers: 2, time: |_| u64::MAX }.judge();
     Work { items: usize::MAX, workers: usize::MAX, time: |_| 0 }.judge();
+    // The last digits of a time decide, and are lost in a floating-point number.
+    let digits = |size: usize| if size == 0 { u64::MAX / 20 } else { u64::MAX - 20 + size.min(20) as u64 };
+    Work { items: 1_000, workers: 1_000, time: digits }.judge();
 }
 
 pub fn many_items_are_divided() {
     for workers in [1, 8, 100_000] {
         Work { items: 1_000_000_000, workers, time: plain }.judge();
+        // A task is dear.
+        Work { items: 1_000_000_000, workers, time: |size| 2_000_000 + size as u64 }.judge();
     }
 }
