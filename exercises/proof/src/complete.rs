@@ -98,8 +98,8 @@ pub fn table(exercise: &Exercise) -> String {
     let mut table = "| property | what it promises |".to_owned();
     table.push_str(if staged { " stage |\n|---|---|---|\n" } else { "\n|---|---|\n" });
     for property in &exercise.properties {
-        let _ = write!(table, "| `{}` | {} |", property.name, property.promise);
-        table.push_str(&if staged { format!(" {} |\n", property.stage) } else { "\n".to_owned() });
+        let stage = if staged { format!(" {} |", property.stage) } else { String::new() };
+        let _ = writeln!(table, "| `{}` | {} |{stage}", property.name, property.promise);
     }
     table
 }
@@ -125,8 +125,8 @@ fn rows(readme: &str) -> anyhow::Result<Vec<String>> {
         let builds = row.and_then(|row| row.split_once(" |"));
         let (builds, _) =
             builds.with_context(|| format!("exercises/README.md has no row for {}", exercise.name))?;
-        let minutes = exercise.minutes_by_rule()?;
-        Ok(format!("{begin}{builds} | {} to {} |", minutes.least, minutes.most))
+        let minutes = exercise.minutes_by_rule()?.to_string();
+        Ok(format!("{begin}{builds} | {} |", minutes.trim_end_matches(" minutes")))
     };
     all.iter().map(row).collect()
 }

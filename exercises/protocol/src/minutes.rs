@@ -31,7 +31,8 @@ impl Minutes {
 
 impl Display for Minutes {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to {} minutes", self.least, self.most)
+        let Self { least, most } = self;
+        if least == most { write!(f, "{least} minutes") } else { write!(f, "{least} to {most} minutes") }
     }
 }
 
@@ -73,7 +74,8 @@ fn sentence(readme: &str) -> Option<Range<usize>> {
 }
 
 fn said(readme: &str) -> Option<Minutes> {
-    let (least, most) = readme[sentence(readme)?].strip_suffix(" minutes.")?.split_once(" to ")?;
+    let range = readme[sentence(readme)?].strip_suffix(" minutes.")?;
+    let (least, most) = range.split_once(" to ").unwrap_or((range, range));
     Some(Minutes { least: least.parse().ok()?, most: most.parse().ok()? })
 }
 
@@ -109,7 +111,7 @@ mod tests {
     #[test]
     fn the_range_is_from_a_quarter_less_to_half_as_much_again() {
         let said = |hundredths| Minutes::about(hundredths).to_string();
-        assert_eq!([4_000, 2_340, 100].map(said), ["30 to 60 minutes", "20 to 35 minutes", "5 to 5 minutes"]);
+        assert_eq!([4_000, 2_340, 100].map(said), ["30 to 60 minutes", "20 to 35 minutes", "5 minutes"]);
     }
 
     #[test]
@@ -122,10 +124,12 @@ mod tests {
 
     #[test]
     fn what_a_readme_says_is_read_and_written() {
+        assert_eq!(said("# E\n5 minutes.\n"), Some(Minutes { least: 5, most: 5 }));
         let minutes = Minutes { least: 30, most: 60 };
-        for readme in
-            ["# E\n\nChapter: [a](b.md). About 40 minutes.\n\nEvery ten minutes. So.\n", "# E\n40 minutes.\n"]
-        {
+        for readme in [
+            "# E\n\nChapter: [a](b.md). About 40 minutes.\n\nEvery ten minutes. So.\n",
+            "# E\nForty minutes.\n",
+        ] {
             assert_eq!(said(readme), None);
             let written = with_minutes(readme, minutes).unwrap();
             assert_eq!(said(&written), Some(minutes), "{written}");
