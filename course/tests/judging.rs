@@ -43,6 +43,10 @@ impl Copy {
     }
 
     /// In the order of their numbers.
+    fn exercise(&self, short: &str) -> Exercise {
+        self.exercises().into_iter().find(|exercise| exercise.short() == short).unwrap()
+    }
+
     fn exercises(&self) -> Vec<Exercise> {
         let mut exercises = catalogue::all(self.0.workspace()).unwrap();
         exercises.sort_by(|a, b| a.name.cmp(&b.name));
@@ -179,7 +183,7 @@ fn answers_get_the_right_verdict() {
 #[test]
 fn the_first_failure_is_shown_in_full_and_drawn() {
     let copy = Copy::new();
-    let exercise = &copy.exercises()[0];
+    let exercise = &copy.exercise("ex01");
     let text = String::from_utf8(copy.course(&["check", "ex01"]).stdout).unwrap();
     assert!(text.contains("Nothing is written yet") && !text.contains("explain"), "{text}");
     mistake(exercise, "m03_notify_one_at_shutdown");
@@ -211,7 +215,7 @@ fn the_first_failure_is_shown_in_full_and_drawn() {
 #[test]
 fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
     let copy = Copy::new();
-    let exercise = &copy.exercises()[0];
+    let exercise = &copy.exercise("ex01");
     let solution = fs::read_to_string(exercise.solution()).unwrap();
 
     copy.check(exercise); // so that what is timed is not the first build
@@ -273,7 +277,7 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
 #[test]
 fn the_pool_that_many_have_built_before_leads_to_a_good_end() {
     let copy = Copy::new();
-    let exercise = &copy.exercises()[0];
+    let exercise = &copy.exercise("ex01");
     let pool = fs::read_to_string(exercise.folder().join("right/r08_a_channel_as_the_queue.rs")).unwrap();
     fs::write(
         exercise.answer(),
@@ -305,7 +309,7 @@ fn the_pool_that_many_have_built_before_leads_to_a_good_end() {
 #[test]
 fn what_crate_sync_has_not_is_refused_by_the_compiler_with_the_reason() {
     let copy = Copy::new();
-    let exercise = &copy.exercises()[0];
+    let exercise = &copy.exercise("ex01");
     let solution = fs::read_to_string(exercise.solution()).unwrap();
     let uses = [
         ("fn a(d: std::time::Duration) { crate::sync::thread::sleep(d); }", "nothing that looks at a clock"),
@@ -362,7 +366,7 @@ fn tests_of_the_learners_own_may_use_all_of_std_and_are_run_once() {
             }
         }";
     let copy = Copy::new();
-    let exercise = &copy.exercises()[0];
+    let exercise = &copy.exercise("ex01");
     let solution = fs::read_to_string(exercise.solution()).unwrap();
     fs::write(exercise.answer(), format!("{solution}{OWN}")).unwrap();
     let (code, report) = copy.check(exercise);
@@ -379,7 +383,7 @@ fn tests_of_the_learners_own_may_use_all_of_std_and_are_run_once() {
 #[test]
 fn an_answer_that_names_an_ordering_is_told_that_nothing_checks_it() {
     let copy = Copy::new();
-    let exercise = &copy.exercises()[1];
+    let exercise = &copy.exercise("ex02");
     let count = "fn count(n: &crate::sync::atomic::AtomicUsize) { n.fetch_add(1, crate::sync::atomic::Ordering::Relaxed); }";
     let solution = fs::read_to_string(exercise.solution()).unwrap();
     let wrong = exercise.wrong_answer(exercise.wrong("m04_no_drop").unwrap()).unwrap();
@@ -401,7 +405,7 @@ fn an_answer_that_names_an_ordering_is_told_that_nothing_checks_it() {
 #[test]
 fn what_the_machine_does_wrong_is_no_verdict_on_the_answer() {
     let copy = Copy::new();
-    let exercise = &copy.exercises()[1];
+    let exercise = &copy.exercise("ex02");
     answer(exercise, "solution/exercise.rs");
 
     // A target directory that cannot be written.
@@ -431,7 +435,7 @@ fn what_the_machine_does_wrong_is_no_verdict_on_the_answer() {
 #[test]
 fn a_report_cannot_be_printed() {
     let copy = Copy::new();
-    let exercise = &copy.exercises()[1];
+    let exercise = &copy.exercise("ex02");
     let solution = fs::read_to_string(exercise.solution()).unwrap();
     let whole = "pub fn promise<T>() -> (Promise<T>, Future<T>) {";
     assert!(solution.contains(whole));
@@ -459,7 +463,7 @@ fn a_report_cannot_be_printed() {
 #[test]
 fn a_report_for_machines_says_what_was_checked_and_can_be_short() {
     let copy = Copy::new();
-    let exercise = &copy.exercises()[0];
+    let exercise = &copy.exercise("ex01");
     mistake(exercise, "m03_notify_one_at_shutdown");
     let (_, whole) = copy.check_with(exercise, &["--all-messages"]);
     let (_, first) = copy.check(exercise);
@@ -498,7 +502,7 @@ impl Drop for Running {
 #[test]
 fn watch_checks_again_whenever_the_file_is_saved() {
     let copy = Copy::new();
-    let exercise = &copy.exercises()[1];
+    let exercise = &copy.exercise("ex02");
     let mut command = copy.command(&["watch", "ex02"]);
     let mut watch = Running(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let stdout = watch.0.stdout.take().unwrap();
