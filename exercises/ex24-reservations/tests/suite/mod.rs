@@ -130,6 +130,14 @@ pub fn an_interrupted_client_wakes_the_writer() {
     world.queue.interrupt("one");
     interrupted("one", client);
     world.ends_with(&[], NOT_ENDED);
+
+    // And if the stop comes just when the client goes on.
+    let mut world = World::waiting(0);
+    let client = world.client_in_put("one");
+    world.queue.interrupt("one");
+    world.stop();
+    interrupted("one", client);
+    world.ends_with(&[], NOT_ENDED);
 }
 
 pub fn one_of_two_is_interrupted() {
