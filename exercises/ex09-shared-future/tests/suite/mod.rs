@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use exercises_harness::{at_once, expect, fail, step};
 
-use super::exercise::{Cancelled, Outcome, SharedFuture, promise};
+use super::exercise::{Cancelled, Outcome, Promise, SharedFuture, promise};
 use crate::probe::{Counter, Shared, until_asleep};
 use crate::sync::{Arc, thread};
 
@@ -241,6 +241,21 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     for task in [b, c, d] {
         check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", cause);
     }
+    one_of_two_futures_of_a_task_is_dropped();
+}
+
+/// A task polls two futures with one waker, as one does that waits for either, and drops one of them.
+fn one_of_two_futures_of_a_task_is_dropped() {
+    let (promise, future) = promise();
+    let mut first = Awaiting::new(&future);
+    let mut second = Awaiting { future: future.clone(), woken: Arc::clone(&first.woken) };
+    first.poll_in_vain();
+    second.poll_in_vain();
+    drop(first);
+    promise.complete(7);
+    let cause = "a task has polled two futures with the same waker, and has dropped one of them: the waker that it has left with \
+                 the other one counts all the same";
+    check(&second.wait_to_be_woken(cause), Ok(7), "the task was woken", cause);
 }
 
 pub fn the_waker_of_the_last_poll_counts() {
@@ -360,6 +375,18 @@ pub fn a_dropped_promise_cancels() {
 }
 
 pub fn a_waker_may_use_the_future() {
+    type Decides = fn(Promise<u32>, &SharedFuture<u32>);
+    let ways: [(&str, Decides); 3] = [
+        ("complete()", |promise, _| _ = promise.complete(7)),
+        ("cancel()", |_promise, future| _ = future.cancel()),
+        ("the drop of the promise", |promise, _| drop(promise)),
+    ];
+    for (what, decides) in ways {
+        a_waker_uses_the_future(what, decides);
+    }
+}
+
+fn a_waker_uses_the_future(what: &str, decides: fn(Promise<u32>, &SharedFuture<u32>)) {
     let (promise, future) = promise();
     let mut task = Awaiting::new(&future);
     let asks = {
@@ -374,7 +401,7 @@ pub fn a_waker_may_use_the_future() {
     task.woken.also.with(|also| *also = Some(Box::new(asks)));
     task.poll_in_vain();
     let cause = "wake() is somebody else's code, and is called while a lock is held that it needs";
-    expect("complete()", cause, || promise.complete(7));
+    expect(what, cause, || decides(promise, &future));
 }
 
 pub fn many_tasks_are_woken() {

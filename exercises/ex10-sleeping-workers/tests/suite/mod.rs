@@ -91,6 +91,27 @@ pub fn a_woken_worker_changes_no_order() {
             "each job is taken once",
         );
     }
+    each_of_two_woken_workers_gets_older_jobs_first();
+}
+
+fn each_of_two_woken_workers_gets_older_jobs_first() {
+    let inbox = Arc::new(Inbox::new());
+    let workers = ["first worker", "second worker"].map(|name| {
+        let same = Arc::clone(&inbox);
+        start(name, move || [take(&same), take(&same)])
+    });
+    until_asleep(2, "take() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    (1..=4).for_each(|job| put(&inbox, job));
+    for worker in workers {
+        let [first, second] = taken(NOT_TAKEN, worker);
+        if first > second {
+            fail(
+                &format!("a worker took job {first} and then job {second}, which was there before"),
+                "the worker took the job for which it was woken, and an older one lay in the inbox. Whatever woke it: take() takes the \
+                 oldest job that is there",
+            );
+        }
+    }
 }
 
 /// Leaves a job, and fails if that notifies a thread.
