@@ -35,7 +35,7 @@ fn the_list_of_behaviours_and_the_tests_agree() {
 }
 
 /// Returns the ids in the first column of the list's tables, each with the modules in the last column. If a
-/// behaviour has no test, the last column has `later` or a reason, and so no modules.
+/// behaviour has no test, the last column has `n/a` and the reason, and so no modules.
 fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
     let mut listed = Modules::new();
     for line in list.lines() {
@@ -46,7 +46,7 @@ fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
         }
         let place = *cells.last().unwrap();
         let modules: Option<BTreeSet<_>> = match place.split_once(": ").map_or(place, |(word, _)| word) {
-            "later" | "n/a" => Some(BTreeSet::new()),
+            "n/a" => Some(BTreeSet::new()),
             _ => place.split(", ").map(|name| name.strip_prefix('`')?.strip_suffix('`')).collect(),
         };
         let Some(modules) = modules.filter(|_| cells.len() == 3) else {

@@ -137,6 +137,7 @@ fn a_task_that_was_cancelled_before_it_came_is_not_planned() {
     });
 }
 
+/// REM-3
 #[test]
 fn a_task_that_is_removed_comes_back_and_can_be_run() {
     within_deadline(|| {

@@ -31,7 +31,7 @@ fn note_runs(most: usize) -> (Record<Instant>, impl FnMut(&Series) + Send + 'sta
 }
 
 /// SCHED-6: no run is before its tick, so the series does not run earlier and earlier. The other direction
-/// follows from the arithmetic of the ticks.
+/// follows from the arithmetic of the ticks. (FUT-7)
 #[test]
 fn at_a_fixed_rate_no_run_is_before_its_tick() {
     within_deadline(|| {
@@ -245,6 +245,7 @@ fn a_cancelled_series_asks_its_run_to_stop_and_drops_what_it_captured() {
     });
 }
 
+/// FUT-8
 #[test]
 fn a_waiting_series_that_is_cancelled_leaves_at_once() {
     within_deadline(|| {
@@ -282,7 +283,7 @@ fn with_reports() -> (ScheduledThreadPoolExecutor, Record<String>) {
     (pool.unwrap(), reports)
 }
 
-/// SCHED-10: a run that fails ends the series, and its panic is the reason.
+/// SCHED-10: a run that fails ends the series, and its panic is the reason. (HOOK-6)
 #[test]
 fn a_panic_ends_the_series_which_tells_why() {
     within_deadline(|| {
@@ -371,6 +372,7 @@ fn a_wait_for_the_end_can_be_cut_short_and_awaited() {
     });
 }
 
+/// HOOK-6
 #[test]
 fn runs_are_tasks_of_the_pool_with_the_id_and_the_name_of_their_series() {
     /// Records the id and the name that the hook gets before each task.
