@@ -13,10 +13,11 @@ use crate::support::{LONG, Signal, eventually, within_deadline};
 /// FJ-5, FJ-57
 #[test]
 fn a_deep_recursion_gives_the_right_result_with_every_number_of_workers() {
-    within_deadline(|| {
+    let (n, value) = if cfg!(miri) { (9, 34) } else { (22, 17_711) };
+    within_deadline(move || {
         for threads in [1, 2, 3, 4, 8] {
             let pool = pool(threads);
-            assert_eq!(pool.invoke(|| fibonacci(22)).unwrap(), 17_711);
+            assert_eq!(pool.invoke(move || fibonacci(n)).unwrap(), value);
             assert!(pool.await_quiescence(LONG));
             let stats = pool.stats();
             assert_eq!((stats.queued, stats.queued_submissions, stats.unfinished), (0, 0, 0));
@@ -260,17 +261,18 @@ fn a_lock_may_be_held_across_a_join() {
         }
         *total.lock().unwrap() += 1;
     }
-    within_deadline(|| {
+    let (times, depth, calls) = if cfg!(miri) { (1, 3, 15) } else { (20, 8, 511) };
+    within_deadline(move || {
         let pool = pool(4);
-        for _ in 0..20 {
+        for _ in 0..times {
             let (total, outer) = (Mutex::new(0), Mutex::new(()));
             // Four computations want the same lock, and each computation joins while it holds the lock.
             let whole = || {
                 let _held = outer.lock().unwrap();
-                count(8, &total);
+                count(depth, &total);
             };
             pool.invoke(|| join(|| join(whole, whole), || join(whole, whole))).unwrap();
-            assert_eq!(*total.lock().unwrap(), 4 * 511);
+            assert_eq!(*total.lock().unwrap(), 4 * calls);
         }
     });
 }
