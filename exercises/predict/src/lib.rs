@@ -16,4 +16,4 @@ macro_rules! programs {
     };
 }
 
-programs!(caller_runs, losers, cancelled_before, two_lengths, dropped_clone);
+programs!(caller_runs, losers, cancelled_before, two_lengths, dropped_clone, on_top);

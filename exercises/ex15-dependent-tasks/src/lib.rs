@@ -1,9 +1,0 @@
-//! Jobs that wait for jobs of the same pool. The exercise is in `src/exercise.rs`; `README.md` says what to do.
-
-// Locks and threads: on real threads here, and in the tests under a model that decides their schedule, too.
-pub use exercises_sync as sync;
-
-pub mod exercise;
-
-// Does not compile if the answer goes past `crate::sync`.
-exercises_macros::door!(exercise);
