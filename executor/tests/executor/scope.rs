@@ -300,7 +300,7 @@ fn scopes_from_many_threads_at_once_lose_nothing() {
         std::thread::scope(|threads| {
             for _ in 0..4 {
                 threads.spawn(|| {
-                    for _ in 0..100 {
+                    for _ in 0..if cfg!(miri) { 3 } else { 100 } {
                         let count = AtomicUsize::new(0);
                         pool.scope(|scope| {
                             for _ in 0..5 {

@@ -45,7 +45,7 @@ fn merge_sort(numbers: &mut [u32], scratch: &mut [u32]) {
 fn halves_borrow_and_change_what_is_theirs() {
     within_deadline(|| {
         let mut x = 1_u32;
-        let mut numbers: Vec<_> = (0..20_007)
+        let mut numbers: Vec<_> = (0..if cfg!(miri) { 207 } else { 20_007 })
             .map(|_| {
                 x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 x >> 16
@@ -79,7 +79,7 @@ fn with_two_workers_both_halves_run_at_the_same_time() {
 fn a_panic_in_either_half_crosses_the_join_and_leaves_the_pool_usable() {
     within_deadline(|| {
         let pool = pool(2);
-        for _ in 0..50 {
+        for _ in 0..if cfg!(miri) { 1 } else { 50 } {
             let first = || join(|| panic!("first"), || fibonacci(8));
             let second = || join(|| fibonacci(8), || panic!("second"));
             let in_first = catch_unwind(AssertUnwindSafe(|| pool.invoke(first))).unwrap_err();
@@ -141,11 +141,12 @@ fn a_panic_deep_in_a_fine_recursion_arrives_and_every_frame_is_left() {
         let (a, b) = join(|| fibonacci(depth), || dive(depth - 1, open));
         a + b
     }
-    within_deadline(|| {
+    let (times, depth) = if cfg!(miri) { (1, 5) } else { (20, 14) };
+    within_deadline(move || {
         let pool = pool(3);
-        for _ in 0..20 {
+        for _ in 0..times {
             let open = AtomicUsize::new(0);
-            let panicked = catch_unwind(AssertUnwindSafe(|| pool.invoke(|| dive(14, &open))));
+            let panicked = catch_unwind(AssertUnwindSafe(|| pool.invoke(|| dive(depth, &open))));
             assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"at the bottom"));
             assert_eq!(open.load(Ordering::SeqCst), 0);
         }
