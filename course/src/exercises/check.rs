@@ -4,6 +4,7 @@ use crate::exercises::Json;
 use crate::exercises::cargo::{self, Built, Messages};
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::notes;
+use crate::exercises::stage::Stage;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use exercises_protocol::schedule::Schedule;
@@ -89,11 +90,9 @@ impl Report {
         failures
     }
 
-    /// Whether the first of two stages is done.
-    pub(super) fn first_stage_is_done(&self, exercise: &Exercise) -> bool {
-        let holds =
-            |name: &str| self.properties.iter().any(|checked| checked.name == name && checked.holds());
-        exercise.first_stage_is_done(|property| holds(&property.name))
+    /// How far it has found a stage of the exercise.
+    pub(super) fn stage(&self, exercise: &Exercise, number: u8) -> Option<Stage> {
+        Stage::seen(exercise, number, &self.properties)
     }
 
     /// Leaves out what is long: schedules, and what the learner's code printed.

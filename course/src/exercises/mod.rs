@@ -26,6 +26,7 @@ pub mod progress;
 mod report;
 mod schedule;
 mod show;
+mod stage;
 mod style;
 mod trial;
 mod watch;
@@ -130,11 +131,11 @@ impl Learner {
     /// Remembers what `hint` and `next` have to know. That the stub fails says nothing, and an answer that was mended is not the
     /// learner's own.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
-        if exercise.is_begun()
-            && report.first_stage_is_done(exercise)
+        if let Some(seen) = report.stage(exercise, 1)
+            && exercise.is_begun()
             && self.progress.mending(exercise).is_none()
         {
-            self.progress.half_done(exercise)?;
+            self.progress.saw_first_stage(exercise, seen)?;
         }
         match (report.verdict, report.failures(exercise).first()) {
             (Verdict::Solved, _) => match self.progress.mending(exercise).map(str::to_owned) {

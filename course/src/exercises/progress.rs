@@ -7,7 +7,10 @@
 //! hint ex01-worker-pool every_job_runs_once
 //! hint ex01-worker-pool 1
 //! solved ex01-worker-pool
+//! stage ex22-bounded-acceptor 7
 //! ```
+//!
+//! The last line says how many properties of the first of two stages held at a check.
 //!
 //! A task that is no package, such as `mend1`, is solved in the same way. `mending ex22-bounded-acceptor mend1` says that the
 //! answer there is that task's.
@@ -16,6 +19,7 @@
 //! nothing is lost if two commands run at once, the file can be read and edited by hand, and a line that this version
 //! doesn't understand stays where it is. Git ignores the file, and an update of the project leaves it alone.
 
+use crate::exercises::stage::Stage;
 use crate::workspace::Workspace;
 use anyhow::Context;
 use exercises_protocol::Exercise;
@@ -128,14 +132,20 @@ impl Progress {
         self.add(&format!("hint {} {which}", exercise.name))
     }
 
-    /// Whether the first of two stages has been done.
-    pub fn is_half_done(&self, exercise: &Exercise) -> bool {
-        self.of(exercise).any(|(word, _)| word == "stage")
+    /// The first of two stages as the last check found it; none if the exercise has no stages.
+    pub fn first_stage(&self, exercise: &Exercise) -> Option<Stage> {
+        let begin = Stage::begin(exercise, 1)?;
+        let last = self.of(exercise).filter(|(word, _)| *word == "stage").last();
+        let holding = last.and_then(|(_, number)| number.parse().ok()).unwrap_or(begin.holding);
+        Some(Stage { holding, ..begin })
     }
 
-    /// Remembers that the first of two stages has been done.
-    pub fn half_done(&mut self, exercise: &Exercise) -> anyhow::Result<()> {
-        if self.is_half_done(exercise) { Ok(()) } else { self.add(&format!("stage {} 1", exercise.name)) }
+    /// Remembers the first stage as a check has found it.
+    pub fn saw_first_stage(&mut self, exercise: &Exercise, seen: Stage) -> anyhow::Result<()> {
+        if self.first_stage(exercise) == Some(seen) {
+            return Ok(());
+        }
+        self.add(&format!("stage {} {}", exercise.name, seen.holding))
     }
 
     pub fn asked(&mut self, exercise: &Exercise) -> anyhow::Result<()> {

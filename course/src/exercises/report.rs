@@ -1,6 +1,7 @@
 //! What a learner reads after a check.
 
-use crate::exercises::check::{Report, Verdict};
+use crate::exercises::check::{Checked, Report, Verdict};
+use crate::exercises::stage::Stage;
 use crate::exercises::{Style, style};
 use crate::workspace::Workspace;
 use exercises_protocol::{Exercise, paragraph};
@@ -34,15 +35,16 @@ pub(super) fn text(
         text.push_str(&solved(exercise, report));
         return text;
     }
+    let is_done = report.stage(exercise, 1).is_some_and(Stage::is_done);
+    if let Some(asks) = exercise.second_stage.as_ref().filter(|_| is_done) {
+        let _ = writeln!(text, "\n{}", style.good("The first stage is done: all of its properties hold."));
+        text.push_str(&paragraph("", asks));
+    }
     let failures = report.failures(exercise);
     for (checked, mode, failure) in failures.iter().take(if all { usize::MAX } else { 1 }) {
         text.push_str(&failure.message(&checked.name, *mode, style::terminal()));
     }
     text.push_str(&notes(report));
-    if let Some(asks) = exercise.second_stage.as_ref().filter(|_| report.first_stage_is_done(exercise)) {
-        let _ = writeln!(text, "\n{}", style.good("The first stage is done: all of its properties hold."));
-        text.push_str(&paragraph("", asks));
-    }
     let drawn = failures.iter().any(|(_, _, failure)| failure.can_be_drawn());
     text.push('\n');
     if !exercise.is_begun() {
@@ -71,9 +73,16 @@ fn summary(exercise: &Exercise, report: &Report, style: Style) -> String {
     let all = report.properties.len();
     let verdict = format!("{}: {holding} of {all} properties hold", exercise.name);
     let verdict = if holding == all { style.good(&verdict) } else { style.bad(&verdict) };
-    let mut text = format!("{verdict}\n\n");
+    let mut text = format!("{verdict}\n");
     let only_aside = report.failures(exercise).iter().all(|(_, _, failure)| failure.aside);
-    for checked in &report.properties {
+    let mut properties: Vec<&Checked> = report.properties.iter().collect();
+    properties.sort_by_key(|checked| checked.stage); // keeps the order of those of one stage
+    let mut before = None;
+    for checked in properties {
+        if before.replace(checked.stage) != Some(checked.stage) {
+            let stage = report.stage(exercise, checked.stage);
+            let _ = writeln!(text, "{}", stage.map_or(String::new(), |stage| format!("\n{stage}")));
+        }
         let (word, rest) = match (checked.holds(), checked.failure()) {
             (true, _) => (style.good("holds"), String::new()),
             (false, Some((_, failure))) if failure.aside && !only_aside => {

@@ -1,6 +1,7 @@
 //! The commands that show what is there: `next`, `list`, `solution`, `wrong`; and `reset`, the way back.
 
 use crate::exercises::fingerprints::Fingerprints;
+use crate::exercises::stage::Stage;
 use crate::exercises::{Document, Learner, catalogue, say, say_json};
 use anyhow::Context;
 use exercises_protocol::{Exercise, Minutes, Task, paragraph};
@@ -84,8 +85,15 @@ impl Learner {
     /// What has to be known to begin with an exercise.
     pub(super) fn introduce(&self, exercise: &Exercise) {
         let short = exercise.short();
+        let stage = self.stage(exercise);
+        let of = stage.map_or(String::new(), |stage| format!(", stage {} of 2", stage.number));
         let mut text =
-            format!("{}\n\n", self.style.strong(&format!("{}: {}", exercise.name, exercise.title)));
+            format!("{}\n\n", self.style.strong(&format!("{}{of}: {}", exercise.name, exercise.title)));
+        if let Some(Stage { number, holding, of }) = stage {
+            let asks = exercise.second_stage.as_ref().filter(|_| number == 2);
+            let body = asks.cloned().unwrap_or_else(|| format!("{holding} of {of} properties"));
+            text.push_str(&paragraph(&format!("stage {number} "), &body));
+        }
         let chapters: Vec<String> =
             exercise.chapters.iter().map(|chapter| format!("book/src/{chapter}")).collect();
         let folder = self.workspace.relative(exercise.folder());
@@ -107,10 +115,16 @@ impl Learner {
         say(&text);
     }
 
+    /// The stage at which the learner is: the first, as the last check found it, or the second once the first is done.
+    fn stage(&self, exercise: &Exercise) -> Option<Stage> {
+        let first = self.progress.first_stage(exercise)?;
+        if first.is_done() && exercise.is_begun() { Stage::begin(exercise, 2) } else { Some(first) }
+    }
+
     fn state(&self, exercise: &Exercise) -> &'static str {
         match (self.progress.is_solved(exercise), exercise.is_begun()) {
             (true, _) => "solved",
-            (false, true) if self.progress.is_half_done(exercise) => "stage 1",
+            (false, true) if self.progress.first_stage(exercise).is_some_and(Stage::is_done) => "stage 1",
             (false, true) => "begun",
             (false, false) => "new",
         }
@@ -159,8 +173,11 @@ impl Learner {
             let _ =
                 writeln!(text, "{state}  {:26}  {:18}  {}", exercise.name, minutes(exercise), exercise.title);
             if !self.progress.is_solved(exercise) {
+                let first = self.progress.first_stage(exercise).filter(|_| exercise.is_begun());
+                let stage = first.map(|stage| stage.to_string());
                 let needs = format!("needs {}", exercise.needs.join("; "));
-                let facts: Vec<String> = self.after(exercise).into_iter().chain([needs]).collect();
+                let facts: Vec<String> =
+                    stage.into_iter().chain(self.after(exercise)).chain([needs]).collect();
                 text.push_str(&paragraph(&" ".repeat(6), &facts.join("\n")));
             }
         }

@@ -126,7 +126,8 @@ fn rows(readme: &str) -> anyhow::Result<Vec<String>> {
         let (builds, _) =
             builds.with_context(|| format!("exercises/README.md has no row for {}", exercise.name))?;
         let minutes = exercise.minutes_by_rule()?.to_string();
-        Ok(format!("{begin}{builds} | {} |", minutes.trim_end_matches(" minutes")))
+        let stages = if exercise.second_stage.is_some() { ", in two stages" } else { "" };
+        Ok(format!("{begin}{builds} | {}{stages} |", minutes.trim_end_matches(" minutes")))
     };
     all.iter().map(row).collect()
 }

@@ -213,12 +213,6 @@ impl Exercise {
         }
     }
 
-    /// Whether the first of two stages is done, if these properties hold.
-    pub fn first_stage_is_done(&self, holds: impl Fn(&Property) -> bool) -> bool {
-        self.second_stage.is_some()
-            && self.properties.iter().filter(|property| property.stage == 1).all(holds)
-    }
-
     /// The property of that name.
     ///
     /// # Errors

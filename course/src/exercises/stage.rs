@@ -1,0 +1,44 @@
+//! How far one of the two stages is done in which a long exercise is cut.
+
+use super::check::Checked;
+use exercises_protocol::Exercise;
+use std::fmt;
+
+/// A stage, and how many of its properties hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stage {
+    /// 1 or 2.
+    pub number: u8,
+    /// So many of its properties hold.
+    pub holding: usize,
+    /// So many it has.
+    pub of: usize,
+}
+
+impl Stage {
+    /// The stage of this number before anything holds; none if the exercise is not cut.
+    pub fn begin(exercise: &Exercise, number: u8) -> Option<Self> {
+        let of = exercise.properties.iter().filter(|property| property.stage == number).count();
+        exercise.second_stage.as_ref().map(|_| Self { number, holding: 0, of })
+    }
+
+    /// The same as a check has found it; none if the check has run nothing.
+    pub fn seen(exercise: &Exercise, number: u8, properties: &[Checked]) -> Option<Self> {
+        let of_it = properties.iter().filter(|checked| checked.stage == number);
+        let holding = of_it.filter(|checked| checked.holds()).count();
+        Self::begin(exercise, number)
+            .filter(|_| !properties.is_empty())
+            .map(|stage| Self { holding, ..stage })
+    }
+
+    /// Whether all of its properties hold.
+    pub fn is_done(self) -> bool {
+        self.holding == self.of
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stage {}: {} of {} properties", self.number, self.holding, self.of)
+    }
+}
