@@ -8,5 +8,7 @@ mod load;
 mod running;
 mod schedules;
 mod serve;
+#[cfg(unix)]
+mod two_stages;
 #[cfg(target_os = "linux")]
 mod watch;
