@@ -116,10 +116,7 @@ impl Proof {
                 scope.spawn(work);
             }
         });
-        if exercise.second_stage.is_some() && !Self::first_stage_can_be_done_alone(exercise, exe) {
-            let what = "no answer keeps all properties of the first stage and breaks one of the second";
-            proof.mistakes.push(format!("{}: {what}", exercise.name));
-        }
+        proof.mistakes.extend(stages_that_are_one(exercise, exe));
         for property in &exercise.properties {
             let catches = |(answer, caught): &(String, String)| answer != "stub" && *caught == property.name;
             if !proof.caught.iter().any(catches) {
@@ -130,18 +127,20 @@ impl Proof {
     }
 }
 
-impl Proof {
-    /// Whether some wrong answer that a property of the second stage is to catch keeps all of the first.
-    fn first_stage_can_be_done_alone(exercise: &Exercise, exe: &Path) -> bool {
-        let of_stage = |stage| exercise.properties.iter().filter(move |property| property.stage == stage);
-        let first: Vec<&str> = of_stage(1).map(|property| property.name.as_str()).collect();
-        let is_later = |wrong: &&Wrong| of_stage(2).any(|property| property.name == wrong.property);
-        let mut bench = Bench { exercise, exe, worker: Worker::new(exe, &[WORK]) };
-        exercise.wrong.iter().filter(is_later).any(|wrong| {
-            let trial = Trial { round: 0, answer: &wrong.name, of: Of::Right(Mode::Model) };
-            bench.run(&trial, Mode::Model, &first, None).is_ok()
-        })
-    }
+/// What is wrong with the two stages of an exercise: of the wrong answers that a property of the second is to catch, none
+/// keeps all of the first. Then nobody can do the first stage alone.
+pub fn stages_that_are_one(exercise: &Exercise, exe: &Path) -> Option<String> {
+    exercise.second_stage.as_ref()?;
+    let of_stage = |stage| exercise.properties.iter().filter(move |property| property.stage == stage);
+    let first: Vec<&str> = of_stage(1).map(|property| property.name.as_str()).collect();
+    let is_later = |wrong: &&Wrong| of_stage(2).any(|property| property.name == wrong.property);
+    let mut bench = Bench { exercise, exe, worker: Worker::new(exe, &[WORK]) };
+    let keeps_the_first = exercise.wrong.iter().filter(is_later).any(|wrong| {
+        let trial = Trial { round: 0, answer: &wrong.name, of: Of::Right(Mode::Model) };
+        bench.run(&trial, Mode::Model, &first, None).is_ok()
+    });
+    let what = "no answer keeps all properties of the first stage and breaks one of the second";
+    (!keeps_the_first).then(|| format!("{}: {what}", exercise.name))
 }
 
 fn plan(exercise: &Exercise, rounds: Option<u64>) -> Vec<Trial<'_>> {

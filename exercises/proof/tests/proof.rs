@@ -7,7 +7,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use exercises_proof::{NO_VERDICT, Proof, ROUNDS, exercises, graph_mistakes, ledger, predicted};
+use exercises_proof::{
+    NO_VERDICT, Proof, ROUNDS, exercises, graph_mistakes, ledger, predicted, stages_that_are_one,
+};
 
 /// So many exercises have all rounds in one turn.
 const IN_TURN: usize = 2;
@@ -48,6 +50,24 @@ fn what_was_seen_of_a_wrong_answer_is_what_is_seen_now() {
 fn every_graph_is_what_its_program_does() {
     let mistakes = graph_mistakes().unwrap();
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+}
+
+/// The stages of an exercise are changed so that nobody can do the first alone. The proof has to notice.
+#[test]
+fn a_first_stage_that_nobody_can_do_alone_is_noticed() {
+    let exe = Path::new(env!("CARGO_BIN_EXE_exercises-proof"));
+    let mut exercise = exercises(Some("ex22")).unwrap().remove(0);
+    assert_eq!(stages_that_are_one(&exercise, exe), None);
+    // Answers that break the first stage are now called answers that reach the second.
+    let (first, second): (Vec<_>, Vec<_>) =
+        exercise.properties.iter().cloned().partition(|property| property.stage == 1);
+    exercise.wrong.retain(|wrong| first.iter().any(|property| property.name == wrong.property));
+    exercise.wrong.truncate(3);
+    exercise.wrong.iter_mut().for_each(|wrong| wrong.property.clone_from(&second[0].name));
+    let complaint = stages_that_are_one(&exercise, exe).unwrap();
+    assert!(complaint.starts_with("ex22-bounded-acceptor: no answer keeps all properties"), "{complaint}");
+    exercise.second_stage = None;
+    assert_eq!(stages_that_are_one(&exercise, exe), None, "it has one stage");
 }
 
 /// `cargo course wrong` counts how often an answer is caught. One that cannot be run must not count.
