@@ -20,10 +20,10 @@ fn main() {
     println!("cargo::rerun-if-changed={}", folder.join("kinds.toml").display());
     println!("cargo::rerun-if-env-changed={ONLY}");
     let only = env::var(ONLY).ok();
-    let (mut modules, mut table, mut scenes) = (String::new(), String::new(), String::new());
-    let programs = Kinds::read(&folder).unwrap().schedule;
+    let (mut modules, mut table) = (String::new(), String::new());
     let mut exercises = exercises_protocol::all(&folder).unwrap();
     exercises.retain(|exercise| only.as_ref().is_none_or(|only| exercise.name.starts_with(only)));
+    let scenes = scenes(&folder, &exercises);
     for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
         // What is not there counts as changed, and all answers would be built each time.
@@ -54,18 +54,6 @@ fn main() {
             }
             _ => Vec::new(),
         };
-        for program in &programs {
-            let Some(path) = answer_of(program, &exercise, &package) else { continue };
-            let (name, scenario) = (&program.name, program.scenario(&folder));
-            let _ = write!(
-                modules,
-                "mod {name} {{\n    #[path = {path:?}]\n    mod exercise;\n    #[path = {scenario:?}]\n    pub mod scenario;\n}}\n"
-            );
-            let _ = writeln!(
-                scenes,
-                "    Scene {{ name: {name:?}, source: include_str!({path:?}), scenario: {name}::scenario::scenario }},"
-            );
-        }
         for (answer, path) in answers {
             let module = format!("{}_{answer}", name.replace('-', "_"));
             let properties: String = exercise
@@ -89,21 +77,42 @@ fn main() {
     let table = format!(
         "use exercises_harness::Answer;\n/// The answers.\npub const ANSWERS: &[Answer] = &[\n{table}];\n"
     );
-    let scenes = format!(
-        "use exercises_harness::model::graph::Scene;\n/// The answers in which a learner is the scheduler.\n\
-         pub const SCENES: &[Scene] = &[\n{scenes}];\n"
-    );
     fs::write(out_dir().join("answers.rs"), modules + &table + &scenes).unwrap();
 }
 
-/// The answer that the threads of a program run in this package, if it is an answer to this exercise.
-fn answer_of(program: &Program, exercise: &Exercise, package: &str) -> Option<PathBuf> {
-    let wrong = program.wrong(exercise)?.unwrap();
-    match package {
-        "exercises-proof-model" => write_out(exercise, wrong),
-        "exercises-proof-solutions" => Some(exercise.solution()),
-        _ => None,
+/// A module for each program in which a learner is the scheduler, with its code and its threads, and their list.
+fn scenes(folder: &Path, exercises: &[Exercise]) -> String {
+    let (mut modules, mut list) = (String::new(), String::new());
+    for program in Kinds::read(folder).unwrap().schedule {
+        let Some(path) = code_of(&program, folder, exercises) else { continue };
+        let (name, scenario) = (&program.name, program.scenario(folder));
+        let _ = write!(
+            modules,
+            "mod {name} {{\n    #[path = {path:?}]\n    mod exercise;\n    #[path = {scenario:?}]\n    pub mod scenario;\n}}\n"
+        );
+        let _ = writeln!(
+            list,
+            "    Scene {{ name: {name:?}, source: include_str!({path:?}), scenario: {name}::scenario::scenario }},"
+        );
     }
+    format!(
+        "{modules}use exercises_harness::model::graph::Scene;\n/// The code in which a learner is the scheduler.\n\
+         pub const SCENES: &[Scene] = &[\n{list}];\n"
+    )
+}
+
+/// The code that the threads of a program run in this package, if it is built here.
+fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<PathBuf> {
+    let which = match env::var("CARGO_PKG_NAME").unwrap().as_str() {
+        "exercises-proof-model" => "wrong",
+        "exercises-proof-solutions" => "right",
+        _ => return None,
+    };
+    program.own_code(folder, which).or_else(|| {
+        let find = |exercise| Some((exercise, program.wrong(exercise)?.unwrap()));
+        let (exercise, wrong) = exercises.iter().find_map(find)?;
+        if which == "right" { Some(exercise.solution()) } else { write_out(exercise, wrong) }
+    })
 }
 
 /// Writes a wrong answer as a file. One whose edit does not apply is left out and named, and the proof says so again: the program

@@ -64,6 +64,25 @@ fn a_promise_that_was_kept_for_one_submitter_is_broken_for_the_other() {
 }
 
 #[test]
+fn two_locks_in_different_orders_are_a_deadlock() {
+    let project = Project::with_programs();
+    let early = played(&project, "schedule4 2 1 1 1 1 1 1", 1);
+    assert!(
+        early.contains("nothing went wrong.\nThat is not what was asked for"),
+        "no money, no deadlock: {early}"
+    );
+    assert!(!is_remembered(&project, "schedule4"));
+    let stuck = played(&project, "schedule4 1 1 1 1 2", 0);
+    for waits in
+        ["payer waits at line 21 for the lock that saver", "saver waits at line 21 for the lock that payer"]
+    {
+        assert!(stuck.contains(&format!("{waits} has held since line 17")), "{stuck}");
+    }
+    assert!(stuck.contains("That is it, after 5 moves. The least is 5."), "{stuck}");
+    assert!(is_remembered(&project, "schedule4"));
+}
+
+#[test]
 fn a_thread_that_can_wake_either_of_two_has_two_moves() {
     let project = Project::with_programs();
     let both = played(&project, "schedule2 1 1 2 2 3", 0);

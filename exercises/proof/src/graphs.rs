@@ -49,7 +49,12 @@ pub fn graph_mistakes() -> anyhow::Result<Vec<String>> {
 
 fn of(wanted: Option<&str>) -> anyhow::Result<Vec<Program>> {
     let mut programs = Kinds::read(&folder())?.schedule;
-    programs.retain(|program| wanted.is_none_or(|wanted| wanted.starts_with(&program.exercise)));
+    let is_from = |program: &Program, wanted: &str| match &program.code {
+        Some(code) => wanted.starts_with(&code.exercise),
+        None => wanted == program.name,
+    };
+    programs.retain(|program| wanted.is_none_or(|wanted| is_from(program, wanted)));
+    ensure!(!programs.is_empty(), "no program is from {}", wanted.unwrap_or_default());
     Ok(programs)
 }
 
@@ -75,8 +80,7 @@ fn proven(program: &Program) -> anyhow::Result<String> {
 fn recorded(program: &Program, scenes: &[Scene]) -> anyhow::Result<Graph> {
     let Program { name, title, goal, breaks, .. } = program;
     let scene = scenes.iter().find(|scene| scene.name == name);
-    let scene =
-        scene.with_context(|| format!("{name} has not been built: it is one of {}", program.exercise))?;
+    let scene = scene.with_context(|| format!("{name} has not been built: it is from {:?}", program.code))?;
     let (threads, states) = record(scene);
     let graph = Graph {
         format: FORMAT,

@@ -29,16 +29,24 @@ pub struct Program {
     pub chapter: String,
     /// How long it takes.
     pub minutes: usize,
-    /// The exercise that the code is from: `ex10`.
-    pub exercise: String,
-    /// The wrong answer to it: `m02`.
-    pub wrong: String,
-    /// The functions of it that are shown.
+    /// The wrong answer that goes wrong here. Without one the program has [code of its own](Program::own_code).
+    pub code: Option<Code>,
+    /// The functions that are shown.
     pub functions: Vec<String>,
     /// What is to be brought about.
     pub goal: String,
     /// The kind of end that this is.
     pub breaks: Kind,
+}
+
+/// The code of a program that is from an exercise.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Code {
+    /// The exercise: `ex10`.
+    pub exercise: String,
+    /// The wrong answer to it: `m02`.
+    pub wrong: String,
 }
 
 impl Program {
@@ -52,12 +60,18 @@ impl Program {
         self.graph(exercises).with_extension("rs")
     }
 
+    /// The file with the code of a program that is from no exercise: `wrong` goes wrong, `right` does not.
+    pub fn own_code(&self, exercises: &Path, which: &str) -> Option<PathBuf> {
+        self.code.is_none().then(|| self.graph(exercises).with_extension(format!("{which}.rs")))
+    }
+
     /// The wrong answer, if this is its exercise.
     ///
     /// # Errors
     /// If the exercise has no such wrong answer.
     pub fn wrong<'a>(&self, exercise: &'a Exercise) -> Option<anyhow::Result<&'a Wrong>> {
-        (exercise.short() == self.exercise).then(|| exercise.wrong(&self.wrong))
+        let code = self.code.as_ref().filter(|code| exercise.short() == code.exercise)?;
+        Some(exercise.wrong(&code.wrong))
     }
 
     /// The lines of its functions in the answer's text, without comments before them.
@@ -220,8 +234,7 @@ mod tests {
             title: String::new(),
             chapter: String::new(),
             minutes: 5,
-            exercise: "ex01".into(),
-            wrong: "m01".into(),
+            code: None,
             functions: functions.iter().map(|&name| name.to_owned()).collect(),
             goal: String::new(),
             breaks: Kind::Deadlock,
