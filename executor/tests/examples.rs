@@ -474,6 +474,17 @@ fn last_words_ends_in_order_with_the_signals_status() {
     is_in_the_book(&output, "last_words");
 }
 
+/// Predictions of `cargo course` show what these print.
+#[cfg(all(unix, feature = "signals"))]
+mod at_the_end {
+    use super::prints_what_the_book_says;
+
+    examples! {
+        which_hooks_run,
+        second_signal,
+    }
+}
+
 /// Examples that Cargo builds only with this feature.
 #[cfg(feature = "channel")]
 mod with_channels {

@@ -1,0 +1,37 @@
+//! A process is told to end, and its first hook does not come to an end. Then it is told again.
+//!
+//! ```sh
+//! cargo run --example second_signal
+//! ```
+//!
+//! The book's chapter: How a process ends.
+
+use executor::shutdown_hooks::ShutdownHooks;
+use signal_hook::{consts::SIGINT, low_level::raise};
+use std::error::Error;
+use std::process::Command;
+use std::time::Duration;
+use std::{env, thread};
+
+fn end() -> Result<(), Box<dyn Error>> {
+    let shutdown = ShutdownHooks::builder().deadline(Duration::from_secs(10)).install()?;
+    shutdown.add("log", |_| println!("log: is closed"))?;
+    shutdown.add("pool", |_| {
+        println!("pool: waits for a task");
+        raise(SIGINT).unwrap(); // somebody presses Ctrl-C again
+        thread::sleep(Duration::from_hours(1)); // the task does not end
+    })?;
+    println!("main: somebody presses Ctrl-C");
+    raise(SIGINT)?;
+    thread::sleep(Duration::from_hours(1));
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if env::args().nth(1).is_some() {
+        return end();
+    }
+    let status = Command::new(env::current_exe()?).arg("end").status()?;
+    println!("the process has ended with {:?}", status.code());
+    Ok(())
+}
