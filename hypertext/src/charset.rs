@@ -1,7 +1,7 @@
 //! Bytes to characters: which encoding a document is in, as the HTML standard finds it.
 //!
-//! The first of these that names an encoding decides: a byte order mark; the header `Content-Type`; a `<meta>` near the beginning;
-//! an XML declaration; and if nobody does, what the program assumes.
+//! The first of these that names an encoding decides: a byte order mark; the header `Content-Type`; a
+//! `<meta>` near the beginning; an XML declaration; and otherwise the encoding that the program assumes.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
@@ -9,11 +9,11 @@ use std::borrow::Cow;
 /// How far into a document a `<meta>` may name its encoding.
 const PRESCAN: usize = 1024;
 
-/// The characters of a document, without a byte order mark, and its encoding. Bytes that are no character become the replacement
-/// character.
+/// The characters of a document, without a byte order mark, and its encoding. Bytes that are no character
+/// become the replacement character.
 ///
-/// `content_type` is the header of that name. `assumed` gets the document if nothing names its encoding; [`utf_8_or_windows`] is
-/// what browsers assume.
+/// `content_type` is the header of that name. `assumed` chooses an encoding if nothing names one;
+/// [`utf_8_or_windows`] does so as browsers do.
 pub fn decode<'d>(
     document: &'d [u8],
     content_type: Option<&str>,
@@ -26,7 +26,8 @@ pub fn decode<'d>(
     (text, encoding)
 }
 
-/// UTF-8 if the document is valid UTF-8, and otherwise windows-1252. Its last character may be cut, because a fetch ends at a limit.
+/// UTF-8 if the document is valid UTF-8, and otherwise windows-1252. Its last character may be cut, because a
+/// fetch ends at a limit.
 pub fn utf_8_or_windows(document: &[u8]) -> &'static Encoding {
     let is_utf_8 = str::from_utf8(document).err().is_none_or(|error| error.error_len().is_none());
     if is_utf_8 { UTF_8 } else { WINDOWS_1252 }
@@ -46,8 +47,9 @@ fn label(content_type: &str) -> Option<&'static Encoding> {
     Encoding::for_label(charset.trim_ascii().trim_matches('"').as_bytes())
 }
 
-/// The encoding that the beginning of a document names, by the standard's rules: the first `<meta>` with a `charset`, or with
-/// `http-equiv=content-type` and a `content` that has one; or else the XML declaration. Comments and other tags are skipped.
+/// The encoding that the beginning of a document names, by the standard's rules: the first `<meta>` with a
+/// `charset`, or with `http-equiv=content-type` and a `content` that has one; or else the XML declaration.
+/// Comments and other tags are skipped.
 fn prescan(document: &[u8]) -> Option<&'static Encoding> {
     let begin = &document[..document.len().min(PRESCAN)];
     if begin.starts_with(b"<\0?\0x\0") {
@@ -59,7 +61,8 @@ fn prescan(document: &[u8]) -> Option<&'static Encoding> {
     Scan { rest: begin }.meta().or_else(|| of_xml(begin))
 }
 
-/// What was read as ASCII cannot be UTF-16.
+/// The encoding to use for the one that was named: the name was read as ASCII, so the document is not in
+/// UTF-16.
 fn readable(encoding: &'static Encoding) -> &'static Encoding {
     match encoding {
         _ if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
@@ -81,7 +84,8 @@ fn of_xml(begin: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(&value[..end]).filter(|_| !is_blank).map(readable)
 }
 
-/// The encoding that the attributes of a `<meta>` name, if they do. Of two attributes with the same name, the first counts.
+/// The encoding that the attributes of a `<meta>` name, if they do. Of two attributes with the same name, the
+/// first counts.
 fn of_meta(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<&'static Encoding> {
     let get = |name: &[u8]| attributes.iter().find_map(|(other, value)| (other == name).then_some(&**value));
     if let Some(charset) = get(b"charset") {
@@ -102,7 +106,8 @@ fn of_content(content: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Looks for a `<meta>` in the bytes that are left. Each method gives `None` when they run out, which ends the search.
+/// Looks for a `<meta>` in the bytes that are left. Each method gives `None` when they run out, which ends
+/// the search.
 struct Scan<'d> {
     rest: &'d [u8],
 }
@@ -168,7 +173,7 @@ impl Scan<'_> {
         Some(value)
     }
 
-    /// Skips bytes; there is one behind them.
+    /// Skips bytes. `None` if none follows them.
     fn skip_while(&mut self, is_skipped: impl Fn(u8) -> bool) -> Option<()> {
         self.rest = &self.rest[self.rest.iter().position(|byte| !is_skipped(*byte))?..];
         Some(())

@@ -1,14 +1,14 @@
 //! HTML to tags and text, as browsers read it, in time and memory that grow with the document and not faster.
 //!
-//! `html5gum` has the standard's rules for characters and says what it comes upon. What is kept of that is decided here, and each
-//! bound on it stands here:
+//! `html5gum` finds tags and text by the standard's rules. This file decides what is kept, within these
+//! bounds:
 //!
-//! 1. Of a tag, the first [`MOST_ATTRIBUTES`] attributes are kept. They are not compared with each other: of two that have the same
-//!    name, [`Tag::get`] finds the first, which is the one that counts.
+//! 1. Of a tag, the first [`MOST_ATTRIBUTES`] attributes are kept. They are not compared with each other: of
+//!    two that have the same name, [`Tag::get`] finds the first, which is the one that counts.
 //! 2. There is no tree and no stack, so nothing depends on how deep elements are nested.
-//! 3. Text comes in pieces of some 4 KiB, each as soon as it is read. Of comments nothing is kept.
-//! 4. The token of the caller is looked at before each piece. So a cancel ends the reading of any document, also in the middle of a
-//!    tag that does not end.
+//! 3. Text comes in pieces of some 4 KiB, each as soon as it is read. Comments are not kept.
+//! 4. The caller's token is checked before each piece. So a cancel ends the reading of any document, also in
+//!    the middle of a tag that does not end.
 
 use executor::{CancelToken, Cancelled};
 use html5gum::{Emitter, Error, Readable, Reader as Input, State, Tokenizer};
@@ -16,15 +16,16 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// Attributes that are kept of a tag.
+/// The most attributes of a tag that are kept.
 pub const MOST_ATTRIBUTES: usize = 1_000;
 
-/// Bytes that are read before the token is looked at again.
+/// Bytes that are read before the token is checked again.
 const PIECE: usize = 4 << 10;
 
-/// What is made of a document.
+/// Receives the content of a document, piece by piece.
 pub trait Reader {
-    /// Characters between tags, also those of scripts and styles, with references (`&amp;`) replaced. Words may be in pieces.
+    /// Characters between tags, also those of scripts and styles, with references (`&amp;`) replaced. Words
+    /// may be in pieces.
     fn characters(&mut self, _text: &str) {}
 
     /// A tag: the beginning of an element, or its end.
@@ -33,8 +34,8 @@ pub trait Reader {
     /// A line of the document has been read, and all that is in it was shown.
     fn line_ended(&mut self) {}
 
-    /// Whether the slash in `<name/>` says that the element has no content. It does in XHTML, in drawings and in formulas, and
-    /// nowhere else.
+    /// Whether the slash in `<name/>` says that the element has no content. It does in XHTML, in drawings and
+    /// in formulas, and nowhere else.
     fn is_xml(&self, _name: &str) -> bool {
         false
     }
@@ -58,13 +59,14 @@ impl<'t> Tag<'t> {
         text(&self.bytes[..self.name])
     }
 
-    /// The value of the first attribute of that name. `None` if there is none, or if [`MOST_ATTRIBUTES`] come before it.
+    /// The value of the first attribute of that name. `None` if there is none, or if [`MOST_ATTRIBUTES`] come
+    /// before it.
     pub fn get(&self, name: &str) -> Option<&'t str> {
         let is_it = |attribute: &&Attribute| self.bytes[attribute.name.clone()] == *name.as_bytes();
         self.attributes.iter().find(is_it).map(|Attribute { name, end }| text(&self.bytes[name.end..*end]))
     }
 
-    /// The attributes, names with values, in the order of the tag. One that is repeated is there each time.
+    /// The attributes, names with values, in the order of the tag. A repeated attribute comes each time.
     pub fn attributes(&self) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
         let bytes = self.bytes;
         self.attributes
@@ -82,7 +84,8 @@ struct Attribute {
 
 /// Shows all of a document to a reader.
 ///
-/// Whatever is in the document, it is no error. The call waits for nothing; the token is what ends it before the document does.
+/// No content of a document is an error. The call does not wait; only the token ends it before the end of the
+/// document.
 ///
 /// # Errors
 /// If the token is cancelled before the end.
@@ -91,7 +94,7 @@ pub fn read<R: Reader>(document: &str, mut reader: R, token: &CancelToken) -> Re
     Ok(reader)
 }
 
-/// Not generic, so that the state machine is compiled once.
+/// Does what [`read`] does. It is not generic, so that the state machine is compiled once.
 fn show(document: &str, reader: &mut dyn Reader, token: &CancelToken) -> Result<(), Cancelled> {
     let place = Place::default();
     let pieces = Pieces { document, at: 0, left: 0, ends_line: false, place: &place, token };
@@ -111,7 +114,7 @@ fn show(document: &str, reader: &mut dyn Reader, token: &CancelToken) -> Result<
     Tokenizer::new_with_emitter(pieces, shown).finish()
 }
 
-/// Bytes that began as characters and were parted at ASCII.
+/// The text of bytes that were cut out of a text at ASCII characters.
 fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap_or_default()
 }
@@ -136,7 +139,7 @@ struct Pieces<'d> {
 }
 
 impl Pieces<'_> {
-    /// What is left of the piece, or the next one. It is empty at the end of the document.
+    /// The rest of the piece, or the next piece. It is empty at the end of the document.
     fn piece(&mut self) -> Result<&[u8], Cancelled> {
         if self.left == 0 && self.at < self.document.len() {
             self.token.check()?;
@@ -189,7 +192,7 @@ impl Input for Pieces<'_> {
     }
 }
 
-/// Shows to a reader what the tokenizer comes upon.
+/// Shows a reader what the tokenizer finds.
 struct Shown<'d> {
     reader: &'d mut dyn Reader,
     place: &'d Place,
@@ -217,7 +220,7 @@ impl Shown<'_> {
         }
     }
 
-    /// Before something of this piece is shown, what came before it is.
+    /// Shows the text and the line ends before this piece. Called before anything of this piece is shown.
     fn catch_up(&mut self) {
         let now = (self.place.pieces.get(), self.place.lines.get());
         if self.told.0 != now.0 {
@@ -324,7 +327,7 @@ impl Emitter for Shown<'_> {
         false
     }
 
-    // What follows is of no concern to a reader.
+    // A reader is told nothing of the following.
     fn emit_error(&mut self, _: Error) {}
     fn init_comment(&mut self) {}
     fn push_comment(&mut self, _: &[u8]) {}
@@ -339,7 +342,7 @@ impl Emitter for Shown<'_> {
     fn emit_current_doctype(&mut self) {}
 }
 
-/// Of some elements the content is no markup.
+/// The state of the tokenizer in an element whose content is no markup.
 fn raw(name: &str) -> Option<State> {
     match name {
         "title" | "textarea" => Some(State::RcData),

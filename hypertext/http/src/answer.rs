@@ -1,4 +1,4 @@
-//! What the head of an answer says, and what an error does.
+//! From the head of an answer, or an error of `ureq`, to the result of a fetch.
 
 use super::body::{self, Content};
 use super::call::Call;
@@ -13,7 +13,8 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Body, Error};
 use url::Url;
 
-/// The longest pause that a server can ask for. A crawl that has less patience leaves its pages to another run.
+/// The longest pause that a server can ask for. A crawl that has less patience leaves its pages to another
+/// run.
 const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 
 /// Bytes of an `ETag`, or of a date, that are kept.
@@ -30,7 +31,7 @@ pub(super) fn read(
     let status = head.status.as_u16();
     let content = match status {
         200..=299 => body::read(body, &head.headers, most, call)?,
-        // What such an answer says is in its head, and counts whatever is wrong with the body.
+        // The head of such an answer says everything, and counts even if the body is broken.
         _ => body::pass(body, call).map(|()| Content::default())?,
     };
     let location = match status {
@@ -46,7 +47,7 @@ pub(super) fn read(
             .headers
             .get_all("link")
             .iter()
-            .map(|field| String::from_utf8_lossy(field.as_bytes()).into_owned()) // a title may be in any language
+            .map(|field| String::from_utf8_lossy(field.as_bytes()).into_owned()) // in any language
             .collect(),
         refresh: text(&head.headers, "refresh").map(str::to_owned),
         etag: validator(&head.headers, "etag"),
@@ -63,13 +64,15 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()).map(str::trim)
 }
 
-/// What can be sent back to ask whether a page has changed, if it is short enough to be kept with each page.
+/// A field that a later request can send back to ask whether the page has changed. `None` if it is too long
+/// to be kept.
 fn validator(headers: &HeaderMap, name: &str) -> Option<String> {
     let text = headers.get(name)?.to_str().ok().map(str::trim);
     text.filter(|text| !text.is_empty() && text.len() <= LONGEST_VALIDATOR).map(str::to_owned)
 }
 
-/// Where a redirect leads. Bytes that are not ASCII, in whatever charset, go back to the server as they came: percent-encoded.
+/// Where a redirect leads. Bytes that are not ASCII, in whatever charset, go back to the server as they came:
+/// percent-encoded.
 fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
     let mut text = Vec::new();
     for &byte in headers.get("location")?.as_bytes().trim_ascii() {
@@ -82,15 +85,15 @@ fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
     url.join(str::from_utf8(&text).ok().filter(|text| !text.is_empty())?).ok()
 }
 
-/// Whether one of the fields `X-Robots-Tag` has the word. Each may begin with the name of a crawler and a colon; what is asked of one
-/// crawler is asked of this one, too.
+/// Whether a field `X-Robots-Tag` says `nofollow` or `none`. A field may begin with the name of a crawler and
+/// a colon; this crawler obeys it whatever that name is.
 fn is_nofollow(headers: &HeaderMap) -> bool {
     let fields = headers.get_all("x-robots-tag").into_iter();
     let words = fields.filter_map(|field| field.to_str().ok()).flat_map(|field| field.split([',', ':']));
     words.map(str::trim).any(|word| ["nofollow", "none"].iter().any(|no| no.eq_ignore_ascii_case(word)))
 }
 
-/// A pause in seconds, or the time until a date. No seconds, or a date that is over, ask for nothing.
+/// Reads a pause in seconds, or the time until a date. `None` for 0 seconds and for a date in the past.
 fn retry_after(value: &str) -> Option<Duration> {
     let pause = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         value.parse().map_or(LONGEST_PAUSE, Duration::from_secs) // more seconds than fit into a number
@@ -100,7 +103,7 @@ fn retry_after(value: &str) -> Option<Duration> {
     Some(pause.min(LONGEST_PAUSE)).filter(|pause| !pause.is_zero())
 }
 
-/// What an error of `ureq` means: what a step of ours has noted, or else what `ureq` found wrong.
+/// Why a call failed: the reason that a step of ours has noted, or else what `ureq` found wrong.
 pub(super) fn why(error: Error, call: &Call) -> FetchError {
     if let Err(over) = call.check() {
         return over;
@@ -126,7 +129,7 @@ pub(super) fn why(error: Error, call: &Call) -> FetchError {
     }
 }
 
-/// What is wrong with the certificate of the server. The handshake is made while something is read or written.
+/// What is wrong with the certificate of the server. TLS makes its handshake during the first read or write.
 #[cfg(feature = "tls")]
 fn distrust(error: &Error) -> Option<String> {
     match error {
@@ -136,7 +139,7 @@ fn distrust(error: &Error) -> Option<String> {
     }
 }
 
-/// The words of the error that is the cause of all.
+/// The message of the last error in the chain of causes.
 pub(super) fn innermost(error: &io::Error) -> String {
     let mut cause = error.source();
     let mut words = error.to_string();

@@ -12,34 +12,34 @@ use ureq::{Body, BodyReader};
 /// Codings that the crawler asks for.
 pub(super) const CODINGS: &str = "gzip, deflate";
 
-/// Codings that a body may have, one upon the other.
+/// The most codings that a body may have, each applied to the result of the one before.
 const MOST_CODINGS: usize = 4;
 
-/// Codings that have a name (by IANA's list) and that nobody asked for. A server that names anything else, such as `none`, `utf-8` or
-/// `aws-chunked`, has not encoded the body: browsers take it as it is, too.
+/// Codings of IANA's list that the request did not ask for. A server that names anything else, such as
+/// `none`, `utf-8` or `aws-chunked`, has not encoded the body: browsers take it as it is, too.
 const UNREADABLE: [&str; 9] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"];
 
-/// Bytes of a body that nobody wants. They are read so that another page can have the connection. If there are more, or they
-/// take longer, it is closed.
+/// How much of a body that the caller does not want is read, and for how long, so that another page can use
+/// the connection. Beyond these limits the connection is closed.
 const UNWANTED: u64 = 64 << 10;
 const UNWANTED_TIME: Duration = Duration::from_millis(500);
 
-/// Bytes that are decoded before the token and the time are looked at again.
+/// Bytes that are decoded before the token and the time are checked again.
 const PIECE: u64 = 64 << 10;
 
 /// Memory for a body before it is known how long it is.
 const USUAL: usize = 8 << 10;
 
-/// What is wrong with a body that is not whole and had not told its length.
+/// The message for a body without a known length that breaks off.
 const MIDDLE: &str = "the connection ended in the middle of the body";
 
-/// What a body has come to.
+/// The result of reading a body.
 #[derive(Default)]
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
     pub(super) is_truncated: bool,
-    /// Why it cannot be decoded. There are no bytes then.
+    /// Why the body cannot be decoded. There are no bytes then.
     pub(super) unread: Option<String>,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn read(body: Body, headers: &HeaderMap, most: u64, call: &Call) -> R
     Ok(Content { bytes, is_truncated, unread: None })
 }
 
-/// Passes over a body that nobody wants. What is wrong with it does not matter.
+/// Reads and discards a body that the caller does not want. Errors in it do not matter.
 ///
 /// # Errors
 /// If the token was cancelled.
@@ -91,7 +91,7 @@ pub(super) fn pass(body: Body, call: &Call) -> Result<(), FetchError> {
 /// A body as it comes over the wire.
 struct Wire {
     reader: BodyReader<'static>,
-    /// It broke: the connection, or the framing of the body.
+    /// The connection, or the framing of the body, has broken.
     has_failed: bool,
 }
 
@@ -133,7 +133,7 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
                 "gzip" | "x-gzip" => codings.push(Coding::Gzip),
                 "deflate" => codings.push(Coding::Deflate),
                 _ if UNREADABLE.contains(&&*name) => {
-                    return Err(format!("its body is encoded as {name:?}, which nobody asked for"));
+                    return Err(format!("its body is encoded as {name:?}, which was not asked for"));
                 }
                 _ => (),
             }
@@ -146,20 +146,21 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
 }
 
 impl Coding {
-    /// Decodes what has this coding. A body without a byte is that of a server that adds the field to each answer.
+    /// Decodes bytes that have this coding. An empty body stays empty: some servers add the field to each
+    /// answer.
     fn decoder<'r>(self, mut below: impl BufRead + 'r) -> io::Result<Box<dyn Read + 'r>> {
         let Some(first) = below.fill_buf()?.first().copied() else { return Ok(Box::new(io::empty())) };
         Ok(match self {
             Coding::Gzip => Box::new(Gzip(Some(GzDecoder::new(below)))),
-            // In the wrapping of zlib, as it should be, or without any, as many servers understood the RFC. Bare data begins so only
-            // with a bit that is always zero.
+            // Wrapped by zlib, as the RFC says, or bare, as many servers understood it. Bare data would begin
+            // like this only with a padding bit of one, which no encoder writes.
             Coding::Deflate if first & 0xf == 8 => Box::new(ZlibDecoder::new(below)),
             Coding::Deflate => Box::new(DeflateDecoder::new(below)),
         })
     }
 }
 
-/// A body without its codings: the last one that was applied is the first one to go.
+/// A body without its codings: the coding that was applied last is undone first.
 fn decoded<'r>(
     wire: &'r mut Wire,
     codings: &[Coding],
@@ -174,7 +175,8 @@ fn decoded<'r>(
     Ok(reader)
 }
 
-/// What goes into a decoder: it could decode for hours what becomes nothing.
+/// Bounds what goes into a decoder: input without end can decode to nothing, and then no limit on the output
+/// stops it.
 struct Bounded<'r> {
     reader: Box<dyn Read + 'r>,
     left: u64,
@@ -194,7 +196,8 @@ impl Read for Bounded<'_> {
     }
 }
 
-/// The members of a gzip file, one behind the other. What follows the last one and is none is ignored, as `gzip` and browsers do.
+/// Decodes the members of a gzip file, one after the other. Other bytes behind the last member are ignored,
+/// as `gzip` and browsers do.
 struct Gzip<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -209,7 +212,7 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// The member behind one that has been read.
+/// The member behind `member`, which has been read.
 fn next<R: BufRead>(member: GzDecoder<R>) -> io::Result<Option<GzDecoder<R>>> {
     let mut rest = member.into_inner();
     if rest.fill_buf()?.first() != Some(&0x1f) {
@@ -227,7 +230,7 @@ fn next<R: BufRead>(member: GzDecoder<R>) -> io::Result<Option<GzDecoder<R>>> {
     }
 }
 
-/// Reads to the end, or one byte more than `most`. Says whether there is one.
+/// Reads to the end, or one byte more than `most`. Returns whether there is one byte more.
 fn fill(bytes: &mut Vec<u8>, mut reader: impl Read, most: u64, call: &Call) -> io::Result<bool> {
     loop {
         call.check().map_err(io::Error::other)?;
@@ -240,12 +243,12 @@ fn fill(bytes: &mut Vec<u8>, mut reader: impl Read, most: u64, call: &Call) -> i
     }
 }
 
-/// The promised length of a body.
+/// The length of a body that the head promises.
 fn length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Why a body has no end.
+/// The error for a body that breaks off.
 fn cut(error: io::Error, bytes: &[u8], promised: Option<u64>, call: &Call) -> FetchError {
     let is_early = error.kind() == ErrorKind::UnexpectedEof;
     match (why(error.into(), call), promised) {

@@ -1,10 +1,10 @@
 //! One call of [`Fetcher::fetch`](super::Fetcher::fetch), as its sockets see it.
 //!
-//! `ureq` keeps connections in a pool and hands them to whichever call comes next, so a connection cannot belong to a
-//! token. The call does: while it runs, its thread has it in a thread-local variable. A socket that is about to block looks
-//! there for the token, for the end of the time, and for the number of bytes that may still come; and it leaves itself
-//! there, so that a cancel finds the socket that has to be shut down. When the answer is complete, the socket leaves the call
-//! before another call can get it.
+//! `ureq` keeps connections in a pool and hands them to whichever call comes next, so a connection cannot
+//! belong to a token. The call does: while it runs, its thread has it in a thread-local variable. A socket
+//! that is about to block looks there for the token, for the end of the time, and for the number of bytes
+//! that may still come; and it stores itself there, so that a cancel finds the socket that must be shut down.
+//! When the answer is complete, the socket is removed from the call before another call can get it.
 
 use super::FetchError;
 use executor::CancelToken;
@@ -18,7 +18,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Rc<Call>>> = const { RefCell::new(None) };
 }
 
-/// What a call allows, and what has become of it.
+/// The limits of a call, and its state.
 pub(super) struct Call {
     token: CancelToken,
     deadline: Cell<Option<Instant>>,
@@ -40,7 +40,7 @@ impl Call {
     pub(super) fn new(token: &CancelToken, timeout: Duration, wire: u64) -> Rc<Call> {
         Rc::new(Call {
             token: token.clone(),
-            deadline: Cell::new(Instant::now().checked_add(timeout)), // later than time itself: no limit
+            deadline: Cell::new(Instant::now().checked_add(timeout)), // out of range: no limit
             socket: Arc::default(),
             wire_left: Cell::new(wire),
             is_over: Cell::new(false),
@@ -65,7 +65,7 @@ impl Call {
     /// The call that the current thread makes.
     ///
     /// # Errors
-    /// None but outside a call, where no socket is used.
+    /// Only outside a call, where no socket is used.
     pub(super) fn current() -> Result<Rc<Call>, ureq::Error> {
         CURRENT.with_borrow(Clone::clone).ok_or(ureq::Error::ConnectionFailed)
     }
@@ -86,17 +86,18 @@ impl Call {
             .map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Leaves the call no more than `longest` from now on: what it was made for is there.
+    /// Leaves the call at most `longest` from now on: the caller has what it wants.
     pub(super) fn hurry(&self, longest: Duration) {
         self.deadline.set(Instant::now().checked_add(self.left().min(longest)));
     }
 
-    /// What ends the call early.
+    /// The token that ends the call early.
     pub(super) fn token(&self) -> &CancelToken {
         &self.token
     }
 
-    /// Notes why the call fails, for [`take_failure`](Call::take_failure), and gives an error for `ureq` to pass on.
+    /// Notes why the call fails, for [`take_failure`](Call::take_failure), and gives an error for `ureq` to
+    /// pass on.
     pub(super) fn fail(&self, why: FetchError) -> ureq::Error {
         self.failure.replace(Some(why));
         ureq::Error::ConnectionFailed
@@ -112,17 +113,18 @@ impl Call {
 pub(super) struct Slot(Mutex<Option<Arc<TcpStream>>>);
 
 impl Slot {
-    /// Leaves a socket here. Look at the token *afterwards*: a cancel that came before has not seen the socket.
+    /// Stores a socket. The caller must check the token *afterwards*: an earlier cancel has not seen the
+    /// socket.
     pub(super) fn put(&self, socket: &Arc<TcpStream>) {
         *self.lock() = Some(Arc::clone(socket));
     }
 
-    /// Takes the socket away. After that a cancel does not touch it.
+    /// Removes the socket. After that a cancel does not touch it.
     pub(super) fn clear(&self) {
         *self.lock() = None;
     }
 
-    /// Ends the connection that is here.
+    /// Shuts the stored socket down.
     pub(super) fn shut_down(&self) {
         if let Some(socket) = &*self.lock() {
             let _ = socket.shutdown(Shutdown::Both); // fails only if the connection is over anyway

@@ -1,11 +1,11 @@
-//! Why a page could not be had.
+//! Why a page could not be fetched.
 
 use executor::Cancelled;
 use std::error::Error;
 use std::fmt;
 use std::net::IpAddr;
 
-/// Why a page could not be had.
+/// Why a page could not be fetched.
 #[derive(Debug, Clone)]
 pub enum FetchError {
     /// The token was cancelled. That says nothing about the page.
@@ -14,24 +14,27 @@ pub enum FetchError {
     TimedOut,
     /// The name of the host has no address; the text says what the system says about it.
     Resolve(String),
-    /// The host is at an address that is not for the public, and the [options](super::Options) do not allow that.
+    /// The host is at an address that is not for the public, and the [options](super::Options) do not allow
+    /// that.
     Private(IpAddr),
     /// The host has an address, and no connection to it can be made.
     Connect(String),
-    /// The server cannot show that it is the one that was meant: its certificate is for another host, say, or has expired.
+    /// The server cannot prove its identity: its certificate is for another host, say, or has expired.
     Untrusted(String),
-    /// The connection or the answer broke: a reset, an end in the middle, a length that is wrong, something that is no HTTP.
+    /// The connection or the answer broke: a reset, an end in the middle, a length that is wrong, something
+    /// that is no HTTP.
     Broken(String),
-    /// The address is one that cannot be fetched at all: another scheme, or `https` without the feature `tls`.
+    /// The address is one that cannot be fetched at all: another scheme, or `https` without the feature
+    /// `tls`.
     Unusable(String),
 }
 
 impl FetchError {
     /// Whether the same fetch may succeed later.
     ///
-    /// True for a time-out, a name that does not resolve, a connection that cannot be made and an answer that broke.
-    /// False for a private address, a server that is not trusted and an unusable address; and for a cancelled fetch, because nothing was learnt about the page:
-    /// it is not a failed try at all.
+    /// True for a time-out, a name that does not resolve, a connection that cannot be made and an answer that
+    /// broke. False for a private address, a server that is not trusted and an unusable address; and for a
+    /// cancelled fetch, because nothing was learnt about the page: it is not a failed try at all.
     pub fn is_transient(&self) -> bool {
         match self {
             FetchError::TimedOut
@@ -45,7 +48,7 @@ impl FetchError {
         }
     }
 
-    /// Whether nothing came from the server: it may be away.
+    /// Whether nothing came from the server, which is perhaps down.
     pub fn is_silence(&self) -> bool {
         matches!(self, FetchError::TimedOut | FetchError::Resolve(_) | FetchError::Connect(_))
     }

@@ -1,8 +1,9 @@
-//! Heads, made such that `ureq` can read them.
+//! Rewrites the heads of answers so that `ureq` can read them.
 //!
-//! `ureq` reads 128 fields of a head, and neither a field that goes on in the next line, which a client has to read (RFC 9112, section 5.2), nor
-//! a space before a colon, which browsers read. No setting changes that. So a transport above the connection and above TLS passes on the
-//! fields that count, each in a line of its own.
+//! `ureq` reads at most 128 fields of a head. It reads no field that goes on in the next line, though a
+//! client must (RFC 9112, section 5.2), and no space before a colon, though browsers do. No setting changes
+//! that. So a transport above the connection and above TLS passes on the fields that count, each in a line of
+//! its own.
 
 use super::call::Call;
 use super::{FetchError, LARGEST_HEAD};
@@ -11,7 +12,7 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
 
-/// The fields that this crawler or `ureq` reads. One that is not here is not seen.
+/// The fields that this package or `ureq` reads. All others are dropped.
 const READ: [&str; 12] = [
     "connection",
     "content-encoding",
@@ -30,7 +31,7 @@ const READ: [&str; 12] = [
 /// How many fields `Link` are passed on. A page may have one for each image.
 const MOST_LINKS: usize = 64;
 
-/// Puts itself above the connections of the connector before.
+/// Wraps each connection of the connector before it in [`Heads`].
 #[derive(Debug)]
 pub(super) struct HeadConnector;
 
@@ -48,7 +49,7 @@ impl<In: Transport> Connector<In> for HeadConnector {
     }
 }
 
-/// A connection whose heads are read before `ureq` reads them.
+/// A connection whose heads are rewritten before `ureq` reads them.
 #[derive(Debug)]
 pub(super) struct Heads<T> {
     below: T,
@@ -62,7 +63,7 @@ impl<T: Transport> Transport for Heads<T> {
     }
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
-        self.head = Head::default(); // that of the answer to this
+        self.head = Head::default(); // of the answer to this request
         let output = &self.buffers.output()[..amount];
         self.below.buffers().output()[..amount].copy_from_slice(output);
         self.below.transmit_output(amount, timeout)
@@ -94,7 +95,7 @@ impl<T: Transport> Transport for Heads<T> {
         Ok(true)
     }
 
-    /// Bytes behind an answer are none of the next one.
+    /// A connection with bytes behind an answer is not used again: the next answer would begin with them.
     fn is_open(&mut self) -> bool {
         self.below.is_open() && self.below.buffers().input().is_empty()
     }
@@ -109,7 +110,7 @@ fn too_large() -> Error {
     Call::current().map_or_else(|error| error, |call| call.fail(why))
 }
 
-/// What comes next.
+/// The part of an answer that comes next.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Place {
     #[default]
@@ -127,16 +128,17 @@ struct Head {
     /// Fields `Link` of this head so far.
     links: usize,
     line: Vec<u8>,
-    /// A field that the next line may go on with.
+    /// A field that the next line may continue.
     field: Vec<u8>,
-    /// What `ureq` may see and has not seen.
+    /// Rewritten bytes that `ureq` has not read yet.
     ready: Vec<u8>,
     /// It is a hint: another head follows.
     is_hint: bool,
 }
 
 impl Head {
-    /// Takes what comes, up to the end of the head. Gives the number of bytes that belong to it, unless it is too large.
+    /// Takes input up to the end of the head. Returns how many bytes belong to the head; `None` if it is too
+    /// large.
     fn take(&mut self, input: &[u8]) -> Option<usize> {
         for (at, &byte) in input.iter().enumerate() {
             self.length += 1;
@@ -181,7 +183,7 @@ impl Head {
         }
     }
 
-    /// Passes the field on if it counts. What is none, `ureq` finds to be none.
+    /// Passes the field on if it counts. A line that is no field is passed on, too: `ureq` refuses it.
     fn end_field(&mut self) {
         let field = std::mem::take(&mut self.field);
         let Some(colon) = field.iter().position(|byte| *byte == b':') else {

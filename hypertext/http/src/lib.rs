@@ -1,4 +1,5 @@
-//! Documents of the web over HTTP, on the thread that wants them, over connections that are kept: the crawler's and the renderer's client.
+//! Documents of the web over HTTP, on the thread that wants them, over connections that are kept: the
+//! crawler's and the renderer's client.
 //!
 //! ```text
 //!   fetch(url, token) ──▶ the call of this thread: token, end of time, bytes left     (call)
@@ -7,12 +8,12 @@
 //!      ureq ── resolver (names) ── heads (head) ── socket (socket) ── a pool of idle connections
 //! ```
 //!
-//! A token has to reach a thread that is blocked in a socket, and a connection serves many pages. So a
-//! socket does not belong to a token: while a call runs, its socket is where the token finds it, and it leaves when the
-//! answer is complete. One [`Fetcher`] serves all threads of a program.
+//! A token must reach a thread that is blocked in a socket, and a connection serves many pages. So a socket
+//! does not belong to a token: while a call runs, the call keeps its socket where the token finds it, and
+//! removes it when the answer is complete. One [`Fetcher`] serves all threads of a program.
 //!
-//! What a server can make longer than it should be has a bound: time for a page, bytes after decompression, bytes on the wire,
-//! bytes of the head.
+//! Everything that a server could make too long has a bound: time for a page, bytes after decompression,
+//! bytes on the wire, bytes of the head.
 //!
 //! It is tested where its strictest user is: `cargo test -p crawler --test crawler web_fetch`.
 
@@ -55,7 +56,8 @@ use url::{Host, Url};
 /// Bytes that the head of an answer may have.
 const LARGEST_HEAD: usize = 32 << 10;
 
-/// Memory of a connection: a head has to fit into what comes in, a request into what goes out. What comes over the wire at once may be less.
+/// The buffers of a connection: a head must fit into the input, a request into the output. A read may bring
+/// only a part of it.
 const INPUT: usize = 40 << 10;
 const OUTPUT: usize = 16 << 10;
 const AT_ONCE: usize = 16 << 10;
@@ -68,19 +70,20 @@ const IDLE: Duration = Duration::from_secs(15);
 /// How often a page is asked for if the server closes a kept connection just when it is used again.
 const MOST_TRIES: usize = 4;
 
-/// What a fetch may take, and where it may go.
+/// The limits of a fetch, and which hosts it may reach.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Time for one page: the connection, the head and the whole body. Only the resolving of a name cannot be ended by it.
+    /// Time for one page: the connection, the head and the whole body. It does not end the look-up of a name.
     pub timeout: Duration,
-    /// Bytes of a body, after decompression; what is beyond them is cut off. What is read over the wire for one page, with
-    /// the head and the framing of chunks, is at most a quarter more than this, and 128 KiB. So is what lies between two codings.
+    /// The most bytes of a body, after decompression; the rest is cut off. Over the wire a page, with its
+    /// head and the framing of chunks, may have a quarter more than this and 128 KiB. So may the bytes
+    /// between two codings.
     pub max_bytes: u64,
     /// The value of the header `User-Agent`.
     pub user_agent: String,
     /// An HTTP proxy that makes all connections, by the method `CONNECT`. It may be at a private address.
     pub proxy: Option<Url>,
-    /// Private addresses are connected to as well, for a site of this machine or of an office.
+    /// Whether private addresses are allowed, too, for a site of this machine or of an office.
     pub allow_private: bool,
 }
 
@@ -104,10 +107,11 @@ pub struct Fetched {
     pub status: u16,
     /// The header `Content-Type`.
     pub content_type: Option<String>,
-    /// Where a redirect (a status of 300 to 399) leads, resolved against the address of the page. It may be of any scheme
-    /// and on any host: the caller decides whether it goes there.
+    /// Where a redirect (a status of 300 to 399) leads, resolved against the address of the page. It may be
+    /// of any scheme and on any host: the caller decides whether it goes there.
     pub location: Option<Url>,
-    /// How long the server wants to be left alone, from now on; a day at most. Nothing if it asks for no time, or for one that is over.
+    /// How long the server wants no further request, from now on; a day at most. `None` if it asks for no
+    /// pause, or for one that is over.
     pub retry_after: Option<Duration>,
     /// The fields `Link` (RFC 8288), as they came.
     pub link: Vec<String>,
@@ -115,20 +119,21 @@ pub struct Fetched {
     pub refresh: Option<String>,
     /// The field `ETag`, if it can be sent back and is not too long to be kept.
     pub etag: Option<String>,
-    /// The field `Last-Modified`, in the same way.
+    /// The field `Last-Modified`, under the same conditions.
     pub modified: Option<String>,
-    /// A field `X-Robots-Tag` asks crawlers not to follow the links of the page.
+    /// Whether a field `X-Robots-Tag` asks crawlers not to follow the links of the page.
     pub is_nofollow: bool,
     /// The body, decoded. Only that of a success (a status of 200 to 299) is read.
     pub body: Vec<u8>,
-    /// The body was longer than its limit; `body` is its beginning.
+    /// Whether the body was longer than its limit; then `body` is its beginning.
     pub is_truncated: bool,
-    /// Why the body of a success cannot be decoded, as a sentence; `body` is empty then. It would be the same a second time.
+    /// Why the body of a success cannot be decoded, as a sentence; `body` is empty then. A second fetch would
+    /// bring the same.
     pub unread: Option<String>,
 }
 
 impl Fetched {
-    /// Whether the server may give another answer later: it has too much to do, or it is broken.
+    /// Whether the server may give another answer later: it is overloaded, or broken.
     pub fn is_busy(&self) -> bool {
         self.status == 429 || self.status >= 500
     }
@@ -139,12 +144,13 @@ pub struct Fetcher {
     agent: Agent,
     names: Arc<Names>,
     options: Options,
-    /// A literal address is refused also if a proxy would connect to it.
+    /// Which addresses are private. A literal one is refused even if a proxy would connect to it.
     is_private: fn(IpAddr) -> bool,
 }
 
 impl Fetcher {
-    /// A fetcher that resolves names by the system, and refuses what [`is_private_address`] says unless the options allow it.
+    /// A fetcher that resolves names by the system, and refuses the addresses of [`is_private_address`]
+    /// unless the options allow them.
     ///
     /// # Errors
     /// [`FetchError::Unusable`] if the user agent cannot stand in a header, or the proxy cannot be used.
@@ -152,8 +158,9 @@ impl Fetcher {
         Fetcher::with_parts(options, is_private_address, system_lookup)
     }
 
-    /// A fetcher with other rules: `is_private` says which addresses are not for the public, `lookup` finds the addresses of a
-    /// host and a port. A literal address is not looked up. What was found is used for a minute, for up to 1024 names.
+    /// A fetcher with other rules: `is_private` says which addresses are not for the public, `lookup` finds
+    /// the addresses of a host and a port. A literal address is not looked up. Found addresses are used for a
+    /// minute, for up to 1024 names.
     ///
     /// # Errors
     /// As [`new`](Fetcher::new).
@@ -178,22 +185,24 @@ impl Fetcher {
     /// Credentials in the address are not sent.
     ///
     /// # Blocking
-    /// Until the answer is complete, for [`Options::timeout`] at most. The name of a host is resolved by the system, which may
-    /// take longer and cannot be called back.
+    /// Until the answer is complete, for [`Options::timeout`] at most. The name of a host is resolved by the
+    /// system, which may take longer and cannot be cancelled.
     ///
     /// # Cancellation
-    /// A cancellation point. When `token` is cancelled, the thread comes back at once from connecting, sending and reading, and
-    /// its connection is closed. (On Windows, a blocked read comes back within a second.) Only while the system resolves a name
-    /// it has to be waited for.
+    /// A cancellation point. When `token` is cancelled, the thread comes back at once from connecting,
+    /// sending and reading, and its connection is closed. (On Windows, a blocked read comes back within a
+    /// second.) Only the system's look-up of a name cannot be cut short.
     ///
     /// # Errors
-    /// See [`FetchError`]. Any status is a success, and so is a body that is too long, which is truncated, or that cannot be decoded.
+    /// See [`FetchError`]. Any status is a success. So is a body that is too long, which is truncated, and a
+    /// body that cannot be decoded.
     pub fn fetch(&self, url: &Url, token: &CancelToken) -> Result<Fetched, FetchError> {
         self.fetch_up_to(url, self.options.max_bytes, token)
     }
 
-    /// As [`fetch`](Fetcher::fetch), with more fields in the request: their names and values. By `If-None-Match` or `If-Modified-Since` a
-    /// server can be told what it said before. If that is still so, the status is 304 and there is no body.
+    /// Fetches a page with more fields in the request, each a name and a value. By `If-None-Match` or
+    /// `If-Modified-Since` the caller tells the server which version it has. If that is the current one, the
+    /// status is 304 and there is no body.
     ///
     /// # Errors
     /// As [`fetch`](Fetcher::fetch), and [`FetchError::Unusable`] if a field cannot be sent.
@@ -206,7 +215,8 @@ impl Fetcher {
         self.ask(url, fields, self.options.max_bytes, token)
     }
 
-    /// As [`fetch`](Fetcher::fetch), with another limit than [`Options::max_bytes`]: for what is no page, and is read as far as its own rules say.
+    /// Fetches a file with its own limit in place of [`Options::max_bytes`], such as `robots.txt`, which is
+    /// no page.
     ///
     /// # Errors
     /// As [`fetch`](Fetcher::fetch).
@@ -231,7 +241,7 @@ impl Fetcher {
         fetched
     }
 
-    /// Refuses what no connection has to be made for.
+    /// Refuses an address that can be judged without a connection.
     fn admit(&self, url: &Url) -> Result<(), FetchError> {
         match url.scheme() {
             "http" => (),
@@ -264,7 +274,7 @@ impl Fetcher {
             let request = fields.iter().fold(request, |request, (name, value)| request.header(*name, *value));
             match request.call() {
                 Ok(response) => return answer::read(response, url, most, call),
-                // The server was silent for too long, or we were: that is no answer to this request.
+                // The server closed the kept connection before it saw this request: another one is tried.
                 Err(_)
                     if !last && call.is_reused.get() && !call.has_received.get() && call.check().is_ok() =>
                 {
@@ -292,7 +302,7 @@ fn on_the_wire(most: u64) -> u64 {
     most.saturating_add(most / 4).saturating_add(128 << 10)
 }
 
-/// The address without what is not sent: a fragment, and credentials.
+/// The address without the parts that are not sent: a fragment, and credentials.
 fn plain(url: &Url) -> String {
     if url.username().is_empty() && url.password().is_none() && url.fragment().is_none() {
         return url.as_str().to_owned();
@@ -318,7 +328,7 @@ fn config(options: &Options) -> Result<Config, FetchError> {
         .max_redirects(0)
         .proxy(options.proxy.as_ref().map(proxy).transpose()?)
         .user_agent(agent)
-        .accept_encoding(body::CODINGS) // ureq's own decoding is not built: it hides the field, and knows one spelling
+        .accept_encoding(body::CODINGS) // ureq's own decoding hides the field, and is not built
         .max_response_header_size(INPUT) // the head itself is bounded before
         .input_buffer_size(INPUT)
         .output_buffer_size(OUTPUT)
@@ -328,7 +338,7 @@ fn config(options: &Options) -> Result<Config, FetchError> {
         .build())
 }
 
-/// The authorities that the system trusts. A system without any is taken to have those that come with `ureq`.
+/// The authorities that the system trusts. For a system without any, those that come with `ureq`.
 #[cfg(feature = "tls")]
 fn roots() -> RootCerts {
     match trust::system() {
@@ -337,7 +347,7 @@ fn roots() -> RootCerts {
     }
 }
 
-/// Only proxies that ureq speaks to: it ignores others without a word.
+/// Takes only proxies that `ureq` can use: it would silently ignore others.
 fn proxy(url: &Url) -> Result<Proxy, FetchError> {
     let is_known = url.scheme() == "http" || (url.scheme() == "https" && cfg!(feature = "tls"));
     let proxy = Proxy::new(url.as_str()).ok().filter(|_| is_known);

@@ -22,22 +22,22 @@ const MOST_NAMES: usize = 1024;
 /// Addresses of a name that are tried.
 const MOST_ADDRESSES: usize = 8;
 
-/// What turns the name of a host and a port into addresses. It may block, and no token reaches it.
+/// Finds the addresses of a host's name and a port. It may block, and no token ends it.
 pub type Lookup = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
 /// Asks the system for the addresses of a host. Blocks until the system answers.
 ///
 /// # Errors
-/// What the system says, if there are none.
+/// The system's error, if there are no addresses.
 pub fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok((host, port).to_socket_addrs()?.take(MOST_ADDRESSES).collect())
 }
 
-/// Where pages may come from.
+/// The addresses of hosts, and which of them are refused.
 pub(super) struct Names {
     pub(super) lookup: Box<Lookup>,
     pub(super) is_private: fn(IpAddr) -> bool,
-    /// Nothing is refused: it was allowed, or a proxy makes the connections.
+    /// No address is refused: the options allow all, or a proxy makes the connections.
     pub(super) goes_anywhere: bool,
     known: Mutex<HashMap<(String, u16), Known>>,
 }
@@ -93,7 +93,8 @@ impl Names {
     }
 }
 
-/// Resolves on the thread that asks, and remembers. `ureq`'s own resolver starts a thread for each request with a time limit.
+/// Resolves on the calling thread, and remembers the result. `ureq`'s own resolver starts a thread for each
+/// request with a time limit.
 pub(super) struct CachingResolver(pub(super) Arc<Names>);
 
 impl std::fmt::Debug for CachingResolver {
@@ -108,7 +109,7 @@ impl Resolver for CachingResolver {
         let host = uri.host().ok_or_else(|| Error::BadUri(uri.to_string()))?;
         let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
         let found = self.0.addresses(host, port).map_err(|why| call.fail(why))?;
-        call.check().map_err(|why| call.fail(why))?; // nothing could call the system back
+        call.check().map_err(|why| call.fail(why))?; // the look-up itself cannot be cancelled
         let mut all = self.empty();
         for address in found.iter() {
             all.push(*address);

@@ -1,11 +1,13 @@
-//! Which addresses are nobody's business.
+//! Which addresses are not on the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is none of the public internet: this machine, a private network, a group of machines, an example, or reserved.
+/// Whether an address is not on the public internet: this machine, a private network, a group of machines, an
+/// example, or reserved.
 ///
-/// The source are IANA's registries of special-purpose addresses (RFC 6890), with the few of their blocks refused as a whole
-/// that have public addresses in them. An IPv6 address that stands for an IPv4 address is judged by that one.
+/// The sources are IANA's registries of special-purpose addresses (RFC 6890), with the few of their blocks
+/// refused as a whole that have public addresses in them. An IPv6 address that stands for an IPv4 address is
+/// judged by that one.
 pub fn is_private_address(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_private_v4(address),
@@ -15,7 +17,7 @@ pub fn is_private_address(address: IpAddr) -> bool {
 
 fn is_private_v4(address: Ipv4Addr) -> bool {
     match address.octets() {
-        [0 | 10 | 127 | 224..=255, ..] // this network, private, loopback, multicast and reserved with broadcast
+        [0 | 10 | 127 | 224..=255, ..] // this network, private, loopback, multicast, reserved
         | [100, 64..=127, ..] // shared by the customers of a provider (RFC 6598)
         | [169, 254, ..] // link local
         | [172, 16..=31, ..]
@@ -38,7 +40,8 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
         | [0x2002, high, low, ..] => embedded(high, low), // 6to4 (RFC 3056)
         [0x2001, 0..=0x1ff | 0xdb8, ..] // protocol assignments with Teredo and benchmarks, documentation
         | [0x3fff, 0..=0xfff, ..] => true, // documentation (RFC 9637)
-        // What is global is 2000::/3. The rest has loopback, unique and link local addresses, groups, IPv4-compatible addresses.
+        // Global addresses are those of 2000::/3. The rest has loopback, unique and link local addresses,
+        // groups, IPv4-compatible addresses.
         [first, ..] => first & 0xe000 != 0x2000,
     }
 }

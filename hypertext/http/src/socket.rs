@@ -13,11 +13,11 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport,
 };
 
-/// How long a socket blocks before the time that is left is looked at. The system is told this once for a connection, and
-/// again only towards the end of the call's time.
+/// How long a socket blocks before the call's remaining time is checked. It is set once for a connection, and
+/// again only near the end of the call's time.
 const SLICE: Duration = Duration::from_secs(1);
 
-/// The shortest time that a system can be told.
+/// The shortest time limit that a system accepts for a socket.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Connects to an address that is allowed.
@@ -55,8 +55,8 @@ impl<In: Transport> Connector<In> for CallConnector {
 impl CallConnector {
     /// Tries one address after the other. Each of them gets its share of the time that is left.
     ///
-    /// This is where private addresses are refused: no redirect and no name that resolves differently the second time gets
-    /// around it.
+    /// Private addresses are refused here: neither a redirect nor a name that resolves differently the second
+    /// time gets around the check.
     fn connect_to_one(&self, addresses: &[SocketAddr], call: &Call) -> Result<TcpStream, FetchError> {
         let mut last = FetchError::Resolve("it has no address".to_owned());
         for (at, address) in addresses.iter().enumerate() {
@@ -83,7 +83,7 @@ fn refusal(address: SocketAddr, error: &io::Error) -> String {
     }
 }
 
-/// Connects. An error is one of the address, unless it is one of the call.
+/// Connects to an address. The inner error is about the address, the outer one about the call.
 fn connect_to(
     address: SocketAddr,
     call: &Call,
@@ -131,7 +131,7 @@ impl Connection {
             self.set_slice(way, call.left().clamp(SHORTEST, SLICE)).map_err(|error| broken(&error))?;
             match step(&self.stream, &mut self.buffers) {
                 Err(error) if is_end_of_slice(&error) => (),
-                // An end that the shutdown of the socket has made is none of the answer's.
+                // A cancel shuts the socket down. The end that a read then sees is not the end of the answer.
                 result => return call.check().and(result.map_err(|error| broken(&error))),
             }
         }
@@ -149,7 +149,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Nothing has come that was not asked for, and the server has not closed.
+    /// Whether the idle connection can be used: no unexpected bytes have come, and the server has not closed
+    /// it.
     fn is_quiet(&self) -> io::Result<bool> {
         self.stream.set_nonblocking(true)?;
         let peeked = self.stream.peek(&mut [0]);
@@ -201,7 +202,8 @@ impl Transport for Connection {
         Ok(count > 0)
     }
 
-    /// Asked when an answer is complete, before another call can get the connection, and again when one gets it.
+    /// `ureq` asks when an answer is complete, before another call can get the connection, and again when a
+    /// call gets it.
     fn is_open(&mut self) -> bool {
         if let Ok(call) = Call::current() {
             call.socket.clear(); // from here on a cancel of this call must not hit the next one
@@ -211,7 +213,7 @@ impl Transport for Connection {
     }
 }
 
-/// Whether a call only came back to have the time looked at.
+/// Whether a system call came back only because its slice is over.
 fn is_end_of_slice(error: &io::Error) -> bool {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::Interrupted => true,

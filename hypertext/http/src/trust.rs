@@ -4,15 +4,15 @@ use rustls::pki_types::CertificateDer;
 use rustls::{CertificateError, Error};
 use std::sync::OnceLock;
 
-/// The certificates of the authorities that the system trusts, or of the file that `SSL_CERT_FILE` names. They are read once, because there
-/// are more than a hundred of them.
+/// The certificates of the authorities that the system trusts, or of the file that `SSL_CERT_FILE` names.
+/// They are read once, because there are more than a hundred of them.
 pub fn system() -> &'static [CertificateDer<'static>] {
     static CERTIFICATES: OnceLock<Vec<CertificateDer<'static>>> = OnceLock::new();
     // A certificate that cannot be read is not trusted; a server that needs it fails and says so.
     CERTIFICATES.get_or_init(|| rustls_native_certs::load_native_certs().certs)
 }
 
-/// What is wrong with the certificate of a server, if that is what an error is about.
+/// What is wrong with the certificate of a server, if the error is about that.
 pub fn distrust(error: &Error) -> Option<String> {
     let Error::InvalidCertificate(error) = error else { return None };
     Some(match error {

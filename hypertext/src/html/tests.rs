@@ -2,7 +2,8 @@ use super::*;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// What a document shows, written one after the other: `<name a=value>`, `</name>`, text, and `\n` where a line ends.
+/// What a document shows, written one after the other: `<name a=value>`, `</name>`, text, and `\n` where a
+/// line ends.
 #[derive(Default)]
 struct Seen {
     shown: String,
@@ -34,7 +35,7 @@ impl Reader for Seen {
 }
 
 fn seen(document: &str) -> Seen {
-    read(document, Seen::default(), &CancelToken::new()).expect("nobody cancels it")
+    read(document, Seen::default(), &CancelToken::new()).expect("the token is not cancelled")
 }
 
 /// Documents, and what they show.
@@ -64,7 +65,7 @@ fn tags_and_text_are_shown_as_browsers_read_them() {
         assert_eq!(seen(document).shown, *shown, "{document}");
     }
     let xml = read("<script/><a/>&amp;b", Seen { is_xml: true, ..Seen::default() }, &CancelToken::new());
-    assert_eq!(xml.expect("nobody cancels it").shown, "<script/><a/>&b");
+    assert_eq!(xml.expect("the token is not cancelled").shown, "<script/><a/>&b");
     let tag = |document| seen(document).attributes;
     assert_eq!(tag(&format!("<a{}>", " b".repeat(2 * MOST_ATTRIBUTES))), MOST_ATTRIBUTES);
 }
@@ -81,7 +82,7 @@ fn what_is_in_a_line_is_shown_before_it_ends() {
     }
 }
 
-/// Whatever stands where a piece ends, it is read as if it stood elsewhere.
+/// The end of a piece changes nothing, whatever stands there.
 #[test]
 fn a_piece_ends_anywhere() {
     for (document, shown) in DOCUMENTS {
@@ -92,7 +93,7 @@ fn a_piece_ends_anywhere() {
     }
 }
 
-/// Each is some megabytes of one thing, at depths and lengths that no page has.
+/// Each document is some megabytes of one thing, deeper or longer than in any page.
 #[test]
 fn no_document_takes_more_time_than_its_length_asks_for() {
     let names = |count: usize, between: &str| {
