@@ -18,7 +18,7 @@ pub struct IndexArgs {
     #[arg(required_unless_present = "demo")]
     pub directories: Vec<PathBuf>,
 
-    /// Where the index is, or is to be: a new or empty directory
+    /// Where the index is, or will be: a new or empty directory
     #[arg(long, value_name = "INDEX")]
     pub into: PathBuf,
 
@@ -30,7 +30,8 @@ pub struct IndexArgs {
     #[arg(long, value_name = "BYTES", default_value = "10485760", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub max_bytes: u64,
 
-    /// What is indexed in this time is lost if the process is killed, and indexed again by the next run
+    /// How often the index is written. Files since then are lost if the process is killed, and indexed again
+    /// by the next run
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = servers::limits::duration)]
     pub commit_every: Duration,
 
@@ -50,7 +51,7 @@ pub struct IndexArgs {
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "directories", help_heading = "Demonstration")]
     pub demo: Option<PathBuf>,
 
-    /// How many files those are
+    /// How many files --demo writes
     #[arg(
         long,
         value_name = "COUNT",
@@ -80,7 +81,8 @@ pub struct SearchArgs {
     /// The index
     pub index: PathBuf,
 
-    /// Words that a file has to have. A phrase ("thread pool") has to be there as it is; after --, -word must not be there
+    /// Words that a file must have. A phrase ("thread pool") must be there as it is; after --, -word must not
+    /// be there
     #[arg(required = true)]
     pub words: Vec<String>,
 

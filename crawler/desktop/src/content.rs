@@ -1,4 +1,5 @@
-//! A file to text: what kind of file it is, in which encoding, and whether it stayed the same while it was read.
+//! A file to text: what kind of file it is, in which encoding, and whether it stayed the same while it was
+//! read.
 
 use crate::html;
 use chardetng::EncodingDetector;
@@ -12,17 +13,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Bytes at the beginning of a file that are looked at to tell whether it is text.
 const LOOK: u64 = 8 << 10;
 
-/// How often a file is read that changes meanwhile.
+/// How often a file that changes meanwhile is read.
 const ATTEMPTS: usize = 3;
 
-/// A file that was changed so shortly before it was read may change again without its time showing it: file systems keep
-/// times in steps of up to two seconds.
+/// A file that was changed so shortly before it was read may change again without its time showing it: file
+/// systems keep times in steps of up to two seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// What tells a version of a file from the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// When it was changed, in nanoseconds since 1970. `i64::MIN` if that does not say enough: the file is read again next time.
+    /// When it was changed, in nanoseconds since 1970. `i64::MIN` if a later version could have the same
+    /// time: the next run reads the file again.
     pub modified: i64,
     /// Its size in bytes.
     pub size: u64,
@@ -33,7 +35,7 @@ pub struct Stamp {
 pub enum Content {
     /// Text, as of the version that the stamp tells.
     Text(String, Stamp),
-    /// Nothing that could be searched.
+    /// No text to search, for this reason.
     Skipped(Skipped),
 }
 
@@ -59,7 +61,7 @@ impl Stamp {
         Stamp { modified: i64::MIN, ..self }
     }
 
-    /// Without its time, if that is too new to be told from a later one.
+    /// The stamp, without its time if a later version could have the same one.
     fn settled_at(self, now: SystemTime) -> Stamp {
         let last = nanoseconds(now - SETTLED).unwrap_or(i64::MIN);
         if self.modified < last { self } else { self.unsettled() }
@@ -75,8 +77,9 @@ fn nanoseconds(time: SystemTime) -> Option<i64> {
 
 /// Reads a file of at most `limit` bytes.
 ///
-/// A file that changes while it is read is read again, and after some attempts taken as it is; its stamp then says that it has to be
-/// read again next time. Blocks for as long as the file system takes; never for a pipe's other end.
+/// A file that changes while it is read is read again, and after some attempts taken as it is; its stamp then
+/// makes the next run read it again. Blocks for as long as the file system takes; never for a pipe's other
+/// end.
 ///
 /// # Errors
 /// If it cannot be opened or read, with the system's reason.
@@ -84,7 +87,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
     read_while(path, limit, || ())
 }
 
-/// With something that happens between reading a file and looking whether it has changed.
+/// Does what [`read`] does, and calls `meanwhile` between reading a file and looking whether it has changed.
 fn read_while(path: &Path, limit: u64, mut meanwhile: impl FnMut()) -> io::Result<Content> {
     let now = SystemTime::now();
     let mut file = open(path)?;
@@ -123,7 +126,8 @@ fn stamp_of(file: &File, limit: u64) -> io::Result<Result<Stamp, Skipped>> {
     })
 }
 
-/// Opens a file. What was a file when its directory was read may be a pipe by now, and opening one waits for its other end.
+/// Opens a file without waiting. It may have become a pipe since its directory was read, and opening a pipe
+/// waits for its other end.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -156,7 +160,8 @@ fn text(bytes: Vec<u8>, path: &Path) -> String {
     }
 }
 
-/// The encoding of a text that does not name it: UTF-8 if it may be that, and otherwise what a detector takes it for.
+/// The encoding of a text that does not name it: UTF-8 if the bytes are valid, and otherwise the guess of a
+/// detector.
 fn assumed(bytes: &[u8]) -> &'static Encoding {
     if str::from_utf8(bytes).is_ok() {
         return UTF_8;

@@ -7,17 +7,17 @@ use crate::{File, Known, Skipped, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Directories whose content is not known, for a run that removes anything.
+/// Unreadable directories that are remembered. With more of them, a run removes nothing.
 const MOST_UNREADABLE: usize = 1000;
 
-/// A walk that goes on, and what it has seen.
+/// A walk that is under way, and what it has seen.
 pub struct Crawl {
     roots: Vec<PathBuf>,
     found: Box<dyn Iterator<Item = Found> + Send>,
     known: Known,
     tally: Arc<Tally>,
     unreadable: Vec<PathBuf>,
-    /// Something was not looked at: what was not seen may still be there.
+    /// Part of the tree was not read: a file that was not seen may still be there.
     is_partial: bool,
 }
 
@@ -37,9 +37,10 @@ impl Crawl {
         Ok(Crawl { roots, found, known: Known::of(store)?, tally, unreadable: Vec::new(), is_partial: false })
     }
 
-    /// Removes what the index has of files that the whole walk has not seen. To be called when the walk has come to its end.
+    /// Removes the files from the index that the walk has not seen. Call this when the walk has come to its
+    /// end.
     ///
-    /// What is below a directory that could not be read stays.
+    /// Files below a directory that could not be read stay.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -54,7 +55,7 @@ impl Crawl {
         Ok(())
     }
 
-    /// The file, if the index has not this version of it.
+    /// The found file, if the index does not have this version of it.
     fn changed(&mut self, found: Found) -> anyhow::Result<Option<File>> {
         match found {
             Found::File(path, stamp) => {
@@ -82,7 +83,7 @@ impl Crawl {
 }
 
 impl Iterator for Crawl {
-    /// A file that is not in the index, or in another version; or an index that is damaged.
+    /// A file of which the index does not have this version. An error: the index is damaged.
     type Item = anyhow::Result<File>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -103,7 +104,8 @@ mod tests {
 
     const STAMP: Stamp = Stamp { modified: 1, size: 1 };
 
-    /// An index of some files, and then a walk that finds something else. The files that the index has afterwards.
+    /// Indexes some files, and then those that another walk finds. Returns the files that the index has
+    /// afterwards.
     fn after(found: Vec<Found>) -> (u64, Vec<&'static str>) {
         let files = ["/tree/a/1", "/tree/a/2", "/tree/b/3", "/elsewhere/4"];
         let folder = tempfile::tempdir().unwrap();

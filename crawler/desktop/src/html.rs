@@ -1,25 +1,26 @@
-//! HTML to text whose lines are those of the document, so that what is found has the line that an editor shows.
+//! HTML to text whose lines are those of the document, so that a found word has the line number that an
+//! editor shows.
 
 use executor::CancelToken;
 use hypertext::html::{Reader, Tag, read};
 use std::iter;
 
-/// Elements whose tags do not part words: in `<b>W</b>ord` there is one.
+/// Elements whose tags do not part words: `<b>W</b>ord` is one word.
 const INLINE: [&str; 22] = [
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "ins", "mark", "q", "s",
     "small", "span", "strong", "sub", "sup", "u", "wbr",
 ];
 
-/// What a reader of the page sees, in the lines of the document: without tags, comments, scripts and styles. `is_xml` says that
-/// it is XHTML.
+/// What a reader of the page sees, in the lines of the document: without tags, comments, scripts and styles.
+/// `is_xml` says that it is XHTML.
 pub(super) fn text(document: &str, is_xml: bool) -> String {
     let written = String::with_capacity(document.len() / 2);
     let text = Text { written, lines: 1, line: 1, left_out: None, is_xml };
     let never = CancelToken::new(); // a file is short enough to be read to its end
-    read(document, text, &never).expect("nobody cancels it").written
+    read(document, text, &never).expect("it is never cancelled").written
 }
 
-/// The text as far as it is written.
+/// The text that has been written so far.
 struct Text {
     written: String,
     /// Lines that it has.
@@ -42,7 +43,7 @@ impl Reader for Text {
         }
         self.written.extend(iter::repeat_n('\n', self.line - self.lines));
         self.lines = self.line;
-        // Breaks come with the next line. What is written as `&#10;` is none in the document.
+        // Line breaks come with the next line. A `&#10;` breaks no line of the document.
         self.written.extend(characters.chars().map(|c| if c == '\n' { ' ' } else { c }));
     }
 

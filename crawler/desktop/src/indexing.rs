@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// Threads of the library that turn text into parts of the index. It allows eight.
+/// The most threads that turn text into parts of the index. The library allows no more.
 const MOST_WRITERS: usize = 8;
 
 /// The exit status of a run that saw everything, but could not read some of it.
@@ -26,11 +26,11 @@ pub struct Indexing {
     pub readers: usize,
     /// Bytes that a file may have.
     pub max_bytes: u64,
-    /// How often what has been indexed is made durable.
+    /// How often the index is committed.
     pub commit_every: Duration,
     /// What has become of the files.
     pub tally: Arc<Tally>,
-    /// Shows it meanwhile.
+    /// Shows the tally meanwhile.
     pub progress: Progress,
     roots: Vec<PathBuf>,
     rules: Rules,
@@ -46,7 +46,8 @@ impl Indexing {
     /// Opens the index of a command line, and finds its directories.
     ///
     /// # Errors
-    /// If a directory is not there, the index is damaged, from a later version or in use by another process, or cannot be written.
+    /// If a directory is not there, the index is damaged, from a later version or in use by another process,
+    /// or cannot be written.
     pub fn prepare(args: &IndexArgs) -> anyhow::Result<Indexing> {
         let demo = args.demo.as_ref();
         if let Some(directory) = demo {
@@ -84,7 +85,7 @@ impl Indexing {
         Crawl::new(self.roots.clone(), &self.rules, &self.store, &self.tally)
     }
 
-    /// For one thread that puts files into the index.
+    /// A batch for one thread that puts files into the index.
     pub fn batch(&self) -> Batch<'_> {
         self.writer.batch()
     }
@@ -104,23 +105,23 @@ impl Indexing {
         Ok(())
     }
 
-    /// Leaves a file out.
+    /// Leaves a file out of the index.
     pub fn skip(&self, file: &File, why: Skipped) {
         self.writer.remove(file);
         self.tally.skipped(why);
     }
 
-    /// A file was there when its directory was read, and is no longer.
+    /// Removes a file that has gone since its directory was read.
     pub fn gone(&self, file: &File) {
         if self.writer.remove(file) {
             self.tally.count(|tally| &tally.removed);
         }
     }
 
-    /// Makes what was put so far durable.
+    /// Makes the files that were put so far durable.
     ///
     /// # Errors
-    /// If the index cannot be written: it is what the last commit left.
+    /// If the index cannot be written. It stays as the last commit left it.
     pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
         self.writer.commit(is_complete)?;
         if self.is_verbose {
@@ -129,7 +130,8 @@ impl Indexing {
         Ok(())
     }
 
-    /// The last commit. After a walk that came to its end, it also removes the files that are no longer there.
+    /// The last commit. After a walk that came to its end, it also removes the files that are no longer
+    /// there.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -143,7 +145,7 @@ impl Indexing {
         self.commit(is_whole)
     }
 
-    /// Says what came of it, also by the exit status.
+    /// Prints the report, and returns the exit status.
     ///
     /// # Errors
     /// What ended the run, if it failed.
@@ -180,7 +182,7 @@ impl Indexing {
     }
 }
 
-/// [`read`], for files that a library panics at: each is one file that could not be read, and no more.
+/// Reads a file as [`read`] does. If a library panics at it, only this file could not be read.
 ///
 /// # Errors
 /// As [`read`].
@@ -189,7 +191,7 @@ pub fn read_guarded(path: &Path, limit: u64) -> io::Result<Content> {
         .unwrap_or_else(|_| Err(io::Error::other("reading it panicked, which is a bug of this program")))
 }
 
-/// Unless they are there.
+/// Writes the files of the demo, unless they are there.
 fn write_demo(directory: &Path, files: usize) -> anyhow::Result<()> {
     match tree::write(directory, files, 1) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && tree::is_one(directory) => Ok(()),

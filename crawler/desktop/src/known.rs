@@ -1,7 +1,7 @@
-//! What the index had before a run, and what of it the run has seen.
+//! The files that the index had before a run, and which of them the run has seen.
 //!
-//! Nothing is loaded: each path is looked up in the index, which is mapped into memory, and a flag for each document says that it
-//! was seen. So the memory is a byte for each document.
+//! Nothing is loaded: each path is looked up in the index, which is mapped into memory, and a flag for each
+//! document says that it was seen. So the memory is a byte for each document.
 
 use crate::content::Stamp;
 use crate::store::{self, Fields, MODIFIED, SIZE, Store};
@@ -26,7 +26,7 @@ struct Segment {
 }
 
 impl Known {
-    /// What `store` has now.
+    /// The documents that `store` has now.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -37,7 +37,7 @@ impl Known {
         Ok(Known { searcher, fields: store.fields, segments })
     }
 
-    /// The version of a file that is indexed, if it is. The file counts as seen from now on.
+    /// Returns the indexed version of a file, if there is one. The file counts as seen from now on.
     pub(super) fn see(&mut self, key: &str) -> anyhow::Result<Option<Stamp>> {
         let term = Term::from_field_text(self.fields.path, key);
         let mut found = None;

@@ -1,4 +1,5 @@
-//! Desktop search: the files below some directories, in an index on disk that says in milliseconds which of them have some words.
+//! Desktop search: the files below some directories, in an index on disk that says in milliseconds which of
+//! them have some words.
 //!
 //! ```text
 //!              paths of files that changed                 words
@@ -14,7 +15,7 @@
 //! | [`content`] | a file to text: encodings, HTML, what is no text |
 //! | `words` | text to words |
 //! | [`store`] | the index on disk, and its versions |
-//! | [`known`] | what it had before a run, and what of it the run has not seen |
+//! | [`known`] | the files that it had before a run, and which of them the run has not seen |
 //! | [`writer`] | documents in, commits out |
 //! | [`query`], [`mod@search`] | words to files |
 //! | [`place`] | the line of a file that shows why it was found |
@@ -25,12 +26,13 @@
 //!
 //! # What holds
 //!
-//! 1. A file is in the index once, in one version. That version goes with the commit that brings the next one.
-//! 2. What is committed survives whatever happens to the process. What is not committed is found again by the next run, because the
-//!    index does not have it.
-//! 3. A file is removed only by a run that saw all directories it was to see and did not see the file.
-//! 4. Memory does not grow with the tree, except for a byte for each file that the index had before, and with `--follow` for the
-//!    names of the directories to which links lead out of the tree.
+//! 1. A file is in the index once, in one version. That version goes with the commit that brings the next
+//!    one.
+//! 2. What is committed survives whatever happens to the process. The next run finds the other files again,
+//!    because the index does not have them.
+//! 3. A run removes a file only if it came to its end, would have seen the file, and did not.
+//! 4. Memory does not grow with the tree, except for a byte for each file that the index had before, and with
+//!    `--follow` for the names of the directories to which links lead out of the tree.
 
 pub mod content;
 pub use content::{Content, Skipped, Stamp, read};
@@ -75,7 +77,8 @@ pub use search::{Hit, Hits, Now, search};
 
 pub mod tree;
 
-/// Text of a file, or its name, for a terminal: a control character could do more there than be shown.
+/// Text of a file, or its name, for a terminal: control characters are replaced, because a terminal obeys
+/// them.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

@@ -30,8 +30,8 @@ struct Match {
 }
 
 impl Place {
-    /// The line that has the most of what a query wants; of several such lines the first. None if there is nothing of it: only the
-    /// file's name may have been found.
+    /// The line that has the most parts of a query; of several such lines the first. `None` if no line has
+    /// any: perhaps only the file's name has the words.
     pub fn find(text: &str, query: &Query) -> Option<Place> {
         let matches = matches(text, query);
         let (mut best, mut most, mut begin) = (0..0, 0, 0);
@@ -83,7 +83,7 @@ impl Place {
     }
 }
 
-/// Everything in a text that a query wants, by where it begins.
+/// Every part of a query that a text has, in the order of the text.
 fn matches(text: &str, query: &Query) -> Vec<Match> {
     let mut number_of = HashMap::new();
     for word in query.wanted.iter().flatten() {
@@ -97,7 +97,8 @@ fn matches(text: &str, query: &Query) -> Vec<Match> {
         .collect();
     let mut analyzer = words::analyzer();
     let mut stream = analyzer.token_stream(text);
-    // Of the text only words that the query has: where they are counted in words, and in bytes.
+    // The words of the text that the query has, too: their numbers, and where they are, in words and in
+    // bytes.
     let mut words: Vec<(usize, usize, Range<usize>)> = Vec::new();
     while stream.advance() {
         let token = stream.token();
@@ -185,7 +186,7 @@ mod tests {
         assert!(shown.starts_with("é é") && shown.ends_with('ü'), "{shown}");
     }
 
-    /// In a line of a million words that are all wanted, no word may look at the whole line.
+    /// In a line of a million wanted words, the work for one word must not grow with the line.
     #[test]
     fn an_endless_line_takes_no_endless_time() {
         let begin = std::time::Instant::now();

@@ -1,10 +1,10 @@
-//! A line on a terminal that says how far a run is, for those who wait longer than a moment.
+//! A line on a terminal that says how far a run is, if it takes longer than a moment.
 
 use crate::Tally;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// A run that ends by then needs no line.
+/// A run that ends within this time shows no line.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// The line. Nothing is written if standard error is no terminal.
@@ -14,7 +14,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A run over a tree that had `known` files last time. A tree that is new has no length yet, and no bar.
+    /// The line of a run over a tree that had `known` files last time. The length of a new tree is not known,
+    /// so it has no bar.
     pub fn new(known: u64, is_visible: bool) -> Progress {
         let (bar, template) = match known {
             0 => (ProgressBar::no_length(), "{spinner} {pos} files, {msg}"),

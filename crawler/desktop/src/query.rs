@@ -1,4 +1,4 @@
-//! What somebody searches for: words and phrases that have to be there, and some that must not.
+//! A search: words and phrases that a file must have, and some that it must not have.
 
 use crate::store::Fields;
 use crate::words::words_of;
@@ -12,15 +12,16 @@ const NAME: f32 = 2.0;
 /// Words and phrases. A word is a phrase of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Each of them has to be in the text or in the name.
+    /// Each of them must be in the text or in the name.
     pub(super) wanted: Vec<Vec<String>>,
-    /// None of them may be there.
+    /// Words and phrases that must not be there.
     unwanted: Vec<Vec<String>>,
 }
 
 impl Query {
-    /// Takes words as they are typed: `"in quotes"` is a phrase, and so is an argument with spaces in it and no quotes; `-word` must not
-    /// be there. Anything else than letters and digits only parts words, so no input is wrong.
+    /// Takes words as they are typed: `"in quotes"` is a phrase, and so is an argument with spaces in it and
+    /// no quotes; `-word` must not be there. Anything else than letters and digits only parts words, so no
+    /// input is wrong.
     ///
     /// # Errors
     /// A sentence, if there is nothing to search for.
@@ -61,7 +62,7 @@ impl Query {
         if unwanted.is_some() { self.unwanted.push(words) } else { self.wanted.push(words) }
     }
 
-    /// The same for the library.
+    /// The query as the library takes it.
     pub(super) fn for_index(&self, fields: Fields) -> BooleanQuery {
         let anywhere = |words: &Vec<String>| -> Box<dyn IndexQuery> {
             let name = BoostQuery::new(phrase(fields.name, words), NAME);

@@ -44,8 +44,8 @@ pub struct Hits {
     pub best: Vec<Hit>,
 }
 
-/// Searches. At most `limit` files are given out, the most fitting one first; of these, a line is read that shows why, if the file has
-/// at most `largest` bytes.
+/// Searches. Returns at most `limit` files, the most fitting one first. Each has a line that shows why, if
+/// the file has at most `largest` bytes.
 ///
 /// # Errors
 /// If the index is damaged.

@@ -1,7 +1,8 @@
-//! The index on disk: what it keeps of each file, and who may open it.
+//! The index on disk: what it keeps of each file, and which indexes can be opened.
 //!
-//! `tantivy` keeps it. Of each file there is a document with its path, the version that was indexed, and the words of its name and its text. The
-//! text itself is not kept: a search reads the file again to show a line of it.
+//! `tantivy` keeps the index. Each file has a document with its path, the version that was indexed, and the
+//! words of its name and its text. The text itself is not kept: a search reads the file again to show a line
+//! of it.
 //!
 //! ```text
 //!   new ── first commit ──▶ incomplete ◀── each commit of a run that is not at its end ──┐
@@ -29,7 +30,8 @@ use tantivy::schema::{
 };
 use tantivy::{Index, Searcher, TantivyError};
 
-/// What this version writes. An index with another number is refused: other versions make other words of the same text.
+/// The format that this version writes. An index of another format is refused: other versions make other
+/// words of the same text.
 const FORMAT: u64 = 2;
 
 /// An index on disk.
@@ -39,7 +41,7 @@ pub struct Store {
     directory: PathBuf,
 }
 
-/// What there is of each file.
+/// The fields of a file's document.
 #[derive(Clone, Copy)]
 pub(super) struct Fields {
     /// [`key`] of the path: what a document is found and removed by.
@@ -78,12 +80,14 @@ impl Store {
     /// Opens the index in a directory, or makes one if the directory is empty or not there.
     ///
     /// # Errors
-    /// If there is something else in the directory, the index is damaged or from a later version, or the system refuses.
+    /// If there is something else in the directory, the index is damaged or from a later version, or the
+    /// system refuses.
     pub fn open_or_create(directory: &Path) -> anyhow::Result<Store> {
         let name = directory.display();
         fs::create_dir_all(directory).with_context(|| format!("cannot make the directory {name}"))?;
         if !directory.join("meta.json").exists() {
-            // Files with names that begin with a dot are locks of the library, which it makes before anything else.
+            // Files with names that begin with a dot are locks of the library, which it makes before anything
+            // else.
             let is_foreign =
                 fs::read_dir(directory).with_context(|| format!("cannot read {name}"))?.any(|entry| {
                     entry.is_ok_and(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
@@ -117,12 +121,12 @@ impl Store {
         Ok(store)
     }
 
-    /// Where it is, by its real name.
+    /// The real name of the index's directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Whether the last run saw everything that it was to index.
+    /// Whether the last run saw everything that it had to index.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -130,8 +134,8 @@ impl Store {
         Ok(self.note()?["complete"] == true)
     }
 
-    /// Compares all of it with its checksums. Whatever is damaged would go on to live in the next version of the index, with a checksum
-    /// that fits. Reads the whole index.
+    /// Compares the whole index with its checksums. Otherwise a commit could copy damaged data, with a new
+    /// checksum that fits.
     ///
     /// # Errors
     /// If something is damaged.
@@ -144,7 +148,7 @@ impl Store {
         }
     }
 
-    /// How many files it has.
+    /// How many files the index has.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -152,7 +156,7 @@ impl Store {
         Ok(self.searcher()?.num_docs())
     }
 
-    /// What the last commit had, and what every later commit leaves as it is.
+    /// A view of the last commit. Later commits leave it as it is.
     pub(super) fn searcher(&self) -> anyhow::Result<Searcher> {
         let reader = self.index.reader_builder().reload_policy(tantivy::ReloadPolicy::Manual).try_into();
         Ok(reader.map_err(|error| self.explained(error))?.searcher())
@@ -182,14 +186,14 @@ impl Store {
         Ok(())
     }
 
-    /// What the last commit wrote beside the documents; null before the first one.
+    /// The note that the last commit wrote beside the documents; null before the first commit.
     fn note(&self) -> anyhow::Result<Value> {
         let meta = self.index.load_metas().map_err(|error| self.explained(error))?;
         Ok(meta.payload.map_or(Value::Null, |note| serde_json::from_str(&note).unwrap_or(Value::Bool(false))))
     }
 }
 
-/// What a commit writes beside the documents.
+/// The note that a commit writes beside the documents.
 pub(super) fn note(is_complete: bool) -> String {
     json!({ "format": FORMAT, "complete": is_complete }).to_string()
 }
@@ -236,7 +240,8 @@ fn explained(error: TantivyError, directory: &Path) -> anyhow::Error {
     }
 }
 
-/// A path as the index keeps it: text that the path can be made of again, also if it is no Unicode. None if it cannot.
+/// A path as the index keeps it: a text from which the path can be made again, even if it is no Unicode.
+/// `None` if that is impossible.
 pub(super) fn key(path: &Path) -> Option<String> {
     #[cfg(unix)]
     if path.to_str().is_none() {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Files that are named in a report. The rest is counted.
 const MOST_NAMED: usize = 1000;
 
-/// Counts of files. Each is in one of them at most.
+/// Counts of files. A file is in one of the counts at most.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Read, and put into the index.
@@ -34,12 +34,12 @@ struct Unreadable {
 }
 
 impl Tally {
-    /// Counts one more.
+    /// Adds one to a counter.
     pub fn count(&self, counter: impl FnOnce(&Tally) -> &AtomicU64) {
         counter(self).fetch_add(1, Relaxed);
     }
 
-    /// A file that is left out.
+    /// Counts a file that is left out.
     pub fn skipped(&self, why: Skipped) {
         self.count(|tally| match why {
             Skipped::Binary => &tally.binary,
@@ -48,7 +48,7 @@ impl Tally {
         });
     }
 
-    /// A file or directory that could not be read.
+    /// Counts a file or directory that could not be read, and keeps its name.
     pub fn unreadable(&self, path: Option<&Path>, why: &dyn fmt::Display) {
         let mut unreadable = self.unreadable_so_far();
         unreadable.count += 1;
@@ -69,13 +69,13 @@ impl Tally {
         self.indexed.load(Relaxed) + self.unchanged.load(Relaxed) + skipped.iter().sum::<u64>()
     }
 
-    /// For a line of progress.
+    /// The counts in short, for a line of progress.
     pub(super) fn in_short(&self) -> String {
         let (indexed, megabytes) = (self.indexed.load(Relaxed), self.bytes.load(Relaxed) / 1_000_000);
         format!("{indexed} indexed, {megabytes} MB of text")
     }
 
-    /// For machines.
+    /// The counts for other programs.
     pub fn json(&self) -> Value {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         let unreadable = self.unreadable_so_far();

@@ -1,4 +1,5 @@
-//! A tree of files to try the search with: the same one for the same number, with everything in it that a real one has.
+//! A tree of files to try the search with: the same tree for the same seed, with every kind of file that a
+//! real one has.
 
 use fastrand::Rng;
 use std::fs::{self, File};
@@ -58,8 +59,8 @@ const IN_A_DIRECTORY: usize = 50;
 
 /// Writes about `files` files into a directory that is new or empty.
 ///
-/// There are text, Markdown, source and HTML in several encodings; beside them a binary file, a huge one, a file of one
-/// line, a hidden one, one that is left out by name, and on Unix a link that leads back.
+/// There are text, Markdown, source and HTML in several encodings; beside them a binary file, a huge one, a
+/// file of one line, a hidden one, one that is left out by name, and on Unix a link that leads back.
 ///
 /// # Errors
 /// If the directory is not empty, or the system refuses to write.
@@ -83,7 +84,7 @@ pub fn is_one(directory: &Path) -> bool {
     directory.join("one-line.txt").exists() && directory.join("part-000").exists()
 }
 
-/// One of the many.
+/// One of the ordinary files: its name and its bytes.
 fn file(number: usize, rng: &mut Rng) -> (String, Vec<u8>) {
     let unique = format!("number{number}");
     let lines = rng.usize(3..60);
@@ -121,9 +122,9 @@ fn sentence(rng: &mut Rng) -> String {
 fn special_ones(directory: &Path) -> io::Result<()> {
     put(&directory.join("picture.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")?;
     put(&directory.join("one-line.txt"), "endless line ".repeat(100_000).as_bytes())?;
-    put(&directory.join(".hidden.txt"), b"nobody expects this in a search\n")?;
+    put(&directory.join(".hidden.txt"), b"a phrase of no other file\n")?;
     put(&directory.join(".ignore"), b"left-out.txt\n")?;
-    put(&directory.join("left-out.txt"), b"nobody expects this in a search\n")?;
+    put(&directory.join("left-out.txt"), b"a phrase of no other file\n")?;
     put(
         &directory.join("japanese.txt"),
         &encoding_rs::SHIFT_JIS
@@ -131,7 +132,7 @@ fn special_ones(directory: &Path) -> io::Result<()> {
             .0,
     )?;
     let huge = File::create(directory.join("huge.txt"))?;
-    huge.set_len(1 << 40).or_else(|_| huge.set_len(1 << 28))?; // it has no content, so it takes no room on most file systems
+    huge.set_len(1 << 40).or_else(|_| huge.set_len(1 << 28))?; // a hole: it takes almost no room
     #[cfg(unix)]
     std::os::unix::fs::symlink(directory, directory.join("loop"))?;
     Ok(())

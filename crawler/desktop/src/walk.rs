@@ -1,8 +1,8 @@
 //! Which files there are: directories read one after the other, on one thread.
 //!
-//! What people do not expect in a search is left out, by the rules that `ripgrep` has, too: hidden files, and what `.gitignore` and
-//! `.ignore` name. A directory is read piece by piece, so the memory that a walk takes grows with the depth of the tree and not with
-//! the number of its files.
+//! Files that people do not expect in a search are left out, by the rules of `ripgrep`: hidden files, and
+//! those that `.gitignore` and `.ignore` name. A directory is read piece by piece, so the memory that a walk
+//! takes grows with the depth of the tree and not with the number of its files.
 
 use crate::content::Stamp;
 use ignore::{DirEntry, Error, WalkBuilder};
@@ -33,18 +33,18 @@ pub struct Rules {
     pub one_file_system: bool,
 }
 
-/// Something on the way.
+/// What a walk finds.
 #[derive(Debug)]
 pub enum Found {
     /// A file, with what its directory says of it.
     File(PathBuf, Stamp),
     /// Neither a file nor a directory nor a link.
     Special,
-    /// What could not be looked at, and why. Nothing is known of what is below it.
+    /// A path that could not be read, and why. Nothing is known of the files below it.
     Unreadable(Option<PathBuf>, String),
 }
 
-/// Directories and files with their real names, each once.
+/// The real names of the named directories and files, each once.
 ///
 /// # Errors
 /// The first one that is not there, with the system's reason.
@@ -59,7 +59,8 @@ pub fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(roots)
 }
 
-/// Everything below `roots`, which have their real names, but not what is in `except`: the index itself.
+/// Walks everything below `roots`, given by their real names, but not the directory `except`: the index
+/// itself.
 pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<Item = Found> + use<> {
     let mut builder = WalkBuilder::empty();
     for root in roots {
@@ -81,15 +82,16 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
         });
     builder.build().filter_map(|entry| match entry {
         Ok(entry) => found(entry),
-        Err(error) if is_loop(&error) => None, // what is behind the link is on the way to it, and so being walked
+        Err(error) if is_loop(&error) => None, // the directory is being walked already
         Err(error) => Some(unreadable(&error)),
     })
 }
 
-/// Sees to it that a walk that follows links walks each directory once. Directories that link to each other have more paths than
-/// anybody can walk: seven of them, each with a link to each, have 13,699.
+/// Makes a walk that follows links walk each directory once. Directories that link to each other have too
+/// many paths: seven of them, each with a link to each, have 13,699.
 struct Once {
-    /// To what is in these no link leads: the roots, which are walked by their real names, and the index.
+    /// Directories that are not entered by links: the roots, which are walked by their real names, and the
+    /// index.
     not_by_links: Vec<PathBuf>,
     /// The real names of directories that are below no root. The walk came to them by links.
     outside: Mutex<HashSet<PathBuf>>,
@@ -100,13 +102,14 @@ impl Once {
         Once { not_by_links, outside: Mutex::default() }
     }
 
-    /// Whether this is the way to go to a file or a directory. Outside of the roots, the first way counts that the walk comes to.
+    /// Whether the walk takes this path to a file or a directory. Outside of the roots, it takes the first
+    /// one that it finds.
     fn is_first(&self, entry: &DirEntry) -> bool {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         if entry.depth() == 0 || !(is_directory || entry.path_is_symlink()) {
             return true;
         }
-        let Ok(real) = fs::canonicalize(entry.path()) else { return true }; // the walk will say what is wrong with it
+        let Ok(real) = fs::canonicalize(entry.path()) else { return true }; // the walk will say why
         if real == entry.path() {
             return true;
         }

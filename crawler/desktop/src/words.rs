@@ -1,18 +1,20 @@
 //! Text to words: the same for what is indexed, what is searched, and what is shown of a file.
 //!
-//! A word is a run of letters and digits, in lower case and without accents: `Café_2` is `cafe` and `2`. Accents are those of Latin
-//! and Greek letters. In other scripts a mark makes another letter: `й` is not `и`, whether it is written as one character or as two.
-//! Chinese and Japanese characters are words of their own, because nothing stands between words there; a search for several
-//! of them is a search for a phrase. Nothing else counts, so `std::io` is the phrase `std io`.
+//! A word is a run of letters and digits, in lower case and without accents: `Café_2` is `cafe` and `2`.
+//! Accents are those of Latin and Greek letters. In other scripts a mark makes another letter: `й` is not
+//! `и`, whether it is written as one character or as two. Chinese and Japanese characters are words of their
+//! own, because nothing stands between words there; a search for several of them is a search for a phrase.
+//! Nothing else counts, so `std::io` is the phrase `std io`.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
 
-/// Bytes of a word. Longer ones are data, such as pictures in base64, and are not indexed. A SHA-256 in hexadecimal digits is not longer.
+/// The most bytes of a word. Longer runs are data, such as pictures in base64, and are not indexed. A SHA-256
+/// in hexadecimal digits just fits.
 const LONGEST: usize = 64;
 
-/// The analysis under the name by which the index knows it.
+/// The name by which the index knows the analysis.
 pub(super) const NAME: &str = "words";
 
 /// Makes words out of text.
@@ -73,7 +75,7 @@ impl TokenStream for WordStream<'_> {
 }
 
 impl<'a> WordStream<'a> {
-    /// Where the next word begins. Most bytes are ASCII, so those have a way of their own.
+    /// Where the next word begins. Most bytes are ASCII, so they are looked at first.
     fn begin(&self) -> Option<usize> {
         let (bytes, mut at) = (self.text.as_bytes(), self.at);
         loop {
@@ -124,7 +126,7 @@ impl<'a> WordStream<'a> {
         } else {
             let visible = word.chars().filter(|c| !is_invisible(*c));
             let composed = ComposingNormalizerBorrowed::new_nfc().normalize_iter(visible);
-            // By way of capitals, because they have no `ς` beside the `σ`.
+            // By way of capitals: `σ` and `ς` have the same one.
             let lower = composed.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
             self.token.text.extend(lower.map(without_accents).filter(|c| !is_mark(*c)));
         }
@@ -140,7 +142,7 @@ impl<'a> WordStream<'a> {
 enum Class {
     Word,
     Between,
-    /// A part of a character that has to be looked at as a whole.
+    /// A part of a longer character, which must be decoded.
     NotAscii,
 }
 
@@ -159,8 +161,8 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}')
 }
 
-/// What is in a word and not to be seen, such as a soft hyphen: places where it may be broken, or must not be. The rules for bounds
-/// of words in Unicode (UAX 29) pass over them, too.
+/// Characters in a word that cannot be seen, such as a soft hyphen: they mark where the word may be broken,
+/// or must not be. The rules for bounds of words in Unicode (UAX 29) pass over them, too.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}')
 }

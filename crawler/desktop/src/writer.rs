@@ -1,8 +1,9 @@
-//! The one who writes the index: documents in, commits out.
+//! The only writer of the index: documents in, commits out.
 //!
-//! The library has threads of its own that make documents into parts of the index. Before them is a queue of ten thousand elements, whatever
-//! their size: of large files that would be gigabytes. So documents bring a permit for their bytes along. They give the permit back
-//! when they are dropped, which is when the library has done with them.
+//! The library has threads of its own that make documents into parts of the index. Before them is a queue of
+//! ten thousand elements, whatever their size: of large files that would be gigabytes. So documents hold a
+//! permit for their bytes. It is given back when they are dropped, which is when the library has done with
+//! them.
 //!
 //! ```text
 //!   put ─▶ batch ─▶ waits for room ─▶ queue of the library ─▶ its threads ─▶ dropped: room again
@@ -10,8 +11,8 @@
 //!   commit: waits for all that has been sent ◀──────────────────┘
 //! ```
 //!
-//! Documents are sent in batches. Sent one by one, each that is done would wake a thread that waits for room, on a processor that
-//! has better things to do: the whole run took a tenth longer.
+//! Documents are sent in batches. When they were sent one by one, each finished document woke a thread that
+//! waits for room, and the whole run took a tenth longer.
 
 use crate::content::Stamp;
 use crate::store::{self, Fields, Store};
@@ -39,14 +40,14 @@ const ROOM: usize = 64 << 10;
 /// Bytes of text that are sent together.
 const BATCH: usize = 1 << 20;
 
-/// The process that has the index may be about to end: it was killed, and the system is not done with it.
+/// How long to try to lock the index. Perhaps the process that has it was killed, and has not quite ended.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The only writer of an index, in all processes.
 pub struct Writer {
-    /// Under a lock, although the library lets threads share it. It numbers the operations of a call, and then puts those that
-    /// remove into a list. With two threads at it, the list gets out of order, and a document may be removed by what was to remove
-    /// the version before it.
+    /// The library's writer, under a lock although threads could share it. It numbers the operations of a
+    /// call, and then puts the removals into a list. With two threads the list gets out of order, and a
+    /// removal may hit the new version of a document and not the one before it.
     inner: Mutex<IndexWriter<FileDocument>>,
     room: Semaphore,
     has_changed: AtomicBool,
@@ -54,18 +55,19 @@ pub struct Writer {
     directory: PathBuf,
 }
 
-/// A file that is to be indexed. Only a [`Crawl`](crate::Crawl) has some, so no file is there twice.
+/// A file to index. Only a [`Crawl`](crate::Crawl) makes them, so no file is there twice.
 #[derive(Debug)]
 pub struct File {
     /// Its real name.
     pub path: PathBuf,
     pub(super) key: String,
-    /// The index has a version of it.
+    /// Whether the index has a version of the file.
     pub(super) is_known: bool,
 }
 
 impl Writer {
-    /// Takes hold of an index. `threads` of the library turn documents into parts of it.
+    /// Locks an index for this process. The library has `threads` threads that turn documents into parts of
+    /// it.
     ///
     /// # Errors
     /// If another process has it, or it cannot be written.
@@ -95,12 +97,12 @@ impl Writer {
         })
     }
 
-    /// For one thread that puts files into the index.
+    /// A batch for one thread that puts files into the index.
     pub fn batch(&self) -> Batch<'_> {
         Batch { writer: self, files: Vec::new(), bytes: 0 }
     }
 
-    /// Removes what the index has of a file. Whether it had something.
+    /// Removes a file from the index. Returns whether the index had it.
     pub fn remove(&self, file: &File) -> bool {
         if file.is_known {
             self.remove_key(&file.key);
@@ -118,13 +120,14 @@ impl Writer {
         self.has_changed.load(Relaxed)
     }
 
-    /// Makes all that was put and removed durable at once: after a crash there is all of it or nothing. Waits until it is on the disk.
+    /// Makes all that was put and removed durable at once: after a crash the index has all of it or nothing.
+    /// Waits until it is on the disk.
     ///
     /// # Errors
-    /// If it cannot be written. The index is what the last commit left.
+    /// If it cannot be written. The index stays as the last commit left it.
     pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
         let mut writer = self.locked();
-        self.has_changed.store(false, Relaxed); // nobody puts anything meanwhile
+        self.has_changed.store(false, Relaxed); // puts and removals wait for the lock
         let committed = writer.prepare_commit().and_then(|mut prepared| {
             prepared.set_payload(&store::note(is_complete));
             prepared.commit()
@@ -132,7 +135,7 @@ impl Writer {
         committed.map(drop).map_err(|error| self.failed(error))
     }
 
-    /// Waits for the library's threads that join small parts of the index to larger ones.
+    /// Waits for the library's threads that merge small parts of the index into larger ones.
     ///
     /// # Errors
     /// If one of them fails. What was committed stays.
@@ -141,7 +144,7 @@ impl Writer {
         inner.wait_merging_threads().context("the index could not be tidied up")
     }
 
-    /// The version before goes, the new one comes.
+    /// The operations for some files: each removes the version before and adds the new one.
     fn operations(
         &self,
         (file, text, stamp): (File, String, Stamp),
@@ -171,7 +174,8 @@ impl Writer {
     }
 }
 
-/// Files that one thread has read and not sent yet. What is not sent when it is dropped is not indexed.
+/// Files that one thread has read and not sent yet. Files that were not sent when it is dropped are not
+/// indexed.
 pub struct Batch<'w> {
     writer: &'w Writer,
     files: Vec<(File, String, Stamp)>,
@@ -180,8 +184,8 @@ pub struct Batch<'w> {
 
 impl Batch<'_> {
     // ANCHOR: put
-    /// Puts a version of a file in the place of the one before. Now and then it sends what it has, and waits while too much text
-    /// waits for the library already.
+    /// Puts a version of a file in the place of the one before. A full batch is sent, which waits while the
+    /// library has too much text to index already.
     ///
     /// # Errors
     /// If the library has given up, because the disk is full, say; or the calling task was cancelled.
@@ -191,7 +195,7 @@ impl Batch<'_> {
         if self.bytes < BATCH { Ok(()) } else { self.send() }
     }
 
-    /// Sends what it has.
+    /// Sends the files of the batch.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -218,11 +222,11 @@ struct FileDocument {
     name: String,
     text: String,
     stamp: Stamp,
-    /// That of its batch.
+    /// The permit of its batch.
     _room: Arc<OwnedPermit>,
 }
 
-/// One of its values.
+/// A value of a document.
 #[derive(Clone, Copy, Debug)]
 enum FileValue<'a> {
     Text(&'a str),
@@ -284,7 +288,8 @@ mod tests {
         assert_eq!(writer.room.available_permits(), ROOM);
     }
 
-    /// Puts a text of so many bytes while somebody else has all room but `left`. Whether it waited until that was given back.
+    /// Puts a text of `bytes` bytes while all room but `left` is taken. Returns whether it waited until the
+    /// room was given back.
     fn waits(bytes: usize, left: usize) -> bool {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 1).unwrap();

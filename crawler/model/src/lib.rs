@@ -1,23 +1,24 @@
-//! The protocols of the crawler's programs under a model checker. The tests compile files of `crawler` by their paths, with
-//! other locks, threads and channels behind the door.
+//! The protocols of the crawler's programs under a model checker. The tests compile files of `crawler` by
+//! their paths, with other locks, threads and channels behind the door.
 //!
 //! ```sh
 //! cargo test -p crawler-model
 //! ```
 
-/// What the crawler's files find in place of std's and `executor`'s.
+/// The items that the crawler's files find in place of those of std and `executor`.
 pub mod door {
     pub use executor_model::program::sync;
     pub use executor_model::{
         CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
     };
 
-    /// Never: a worker that is not woken is not helped by the next look.
+    /// Never, so that no later look helps a worker that is not woken.
     pub const TICK: std::time::Duration = std::time::Duration::from_hours(24 * 365 * 200);
 }
 
-/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one thread run
-/// for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more and for others.
+/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one
+/// thread run for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more and
+/// for others.
 pub fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     use shuttle::scheduler::{PctScheduler, RandomScheduler};
     use shuttle::{Config, Runner};
@@ -31,5 +32,5 @@ pub fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
 
 fn number(variable: &str) -> Option<u64> {
     let value = std::env::var(variable).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{variable} is to be a number and is {value:?}")))
+    Some(value.parse().unwrap_or_else(|_| panic!("{variable} must be a number and is {value:?}")))
 }

@@ -1,5 +1,5 @@
-//! The frontier, and a worker on it: each page once, never more of a site than it has stripes, and the end at the end. What a worker does
-//! when it is stopped at any moment runs under shuttle: no page is lost.
+//! The frontier, and a worker on it: each page once, never more of a site than it has stripes, and the end at
+//! the end. What a worker does when it is stopped at any moment runs under shuttle: no page is lost.
 
 extern crate executor_model as executor;
 
@@ -28,7 +28,8 @@ fn page(number: usize, depth: u32) -> Job {
     Job::page(number.to_string(), if number.is_multiple_of(2) { "even" } else { "odd" }, depth)
 }
 
-/// Where the pages lead: to the next ones, back, and to themselves. Seven pages, of which the last two have one link to them only.
+/// Where the pages lead: to the next ones, back, and to themselves. Seven pages, of which the last two have
+/// one link to them only.
 fn links(url: &str) -> Vec<Job> {
     let number: usize = url.parse().unwrap();
     let to: &[usize] = match number {
@@ -43,7 +44,7 @@ fn links(url: &str) -> Vec<Job> {
 
 const PAGES: usize = 7;
 
-/// A store in memory, and what a store must not do is noticed.
+/// A store in memory that notices what a worker or a frontier must not do.
 struct Book {
     frontier: Frontier,
     now: Instant,
@@ -51,8 +52,8 @@ struct Book {
     fails: &'static [&'static str],
     /// Exchanges that go well.
     good: usize,
-    /// Nobody stops the worker of this thread: a turn has room for as many leases as it brings outcomes, and only that thread takes a
-    /// turn that brings none.
+    /// The thread of a worker that is not stopped. Then a turn has room for as many leases as it brings
+    /// outcomes, and only that thread takes a turn that brings none.
     undisturbed: Option<ThreadId>,
     /// Leases that are out.
     out: usize,
@@ -95,7 +96,7 @@ impl Book {
         }
         assert!(self.under_way.remove(&*job.url), "{job:?}");
         if job.attempts == 0 && self.fails.contains(&&*job.url) {
-            // Page 6 may not be given up before its site has answered: so its site is closed, and asked.
+            // Page 6 must not be given up before its site has answered: so its site is closed, and asked.
             let failure = if &*job.url == "6" { Failure::Unanswered } else { Failure::NoAnswer };
             self.frontier.failed(job, failure, self.now);
         } else {
@@ -198,7 +199,8 @@ fn every_page_once_whatever_comes_first() {
     }
 }
 
-/// A worker that nobody stops, and one that is stopped at any moment: what was handed out is over, or was given back.
+/// A worker that is not stopped, and one that is stopped at any moment: each page that was handed out is
+/// over, or was given back.
 #[test]
 fn stopped_at_any_moment_no_page_is_lost() {
     check(|| {
@@ -278,7 +280,7 @@ fn what_goes_wrong_ends_the_work() {
     });
 }
 
-/// The questions that come first are answered. What may be taken then.
+/// Answers the questions for the rules, which come first. Returns what may be taken then.
 fn opened(frontier: &mut Frontier, now: Instant) -> Vec<Job> {
     for job in frontier.take(10, now) {
         assert_eq!(job.kind, Kind::Robots);
@@ -311,7 +313,8 @@ fn each_site_has_its_turn() {
     assert_eq!(urls, ["2", "1", "4", "3"]);
 }
 
-/// A site of which a page has no answer is left. The crawl ends, and each page that was found is over, or left.
+/// A site of which a page has no answer is left. The crawl ends, and each page that was found is over, or
+/// left.
 #[test]
 fn a_site_that_is_left_is_no_longer_waited_for() {
     let mut book = Book::new(Limits { patience: Duration::ZERO, ..LIMITS }, &["6"]);
@@ -370,7 +373,8 @@ fn no_more_pages_than_asked_for() {
     assert_eq!((added[0].left_out, added[1].left_out), (2, 1));
 }
 
-/// Of the pages at which two processes died, one at a time is handed out. Others are, meanwhile.
+/// Of the pages at which two processes died, one at a time is handed out. Other pages are handed out
+/// meanwhile.
 #[test]
 fn a_third_death_has_one_suspect() {
     let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());

@@ -1,4 +1,5 @@
-//! The pills under shuttle: any number of producers and consumers, consumers that die, producers that are told to stop.
+//! The pills under shuttle: any number of producers and consumers, consumers that die, producers that are
+//! told to stop.
 
 extern crate executor_model as executor;
 
@@ -12,7 +13,7 @@ mod pills;
 
 use pills::{Consumer, Producer, PutError, queue};
 
-/// Each producer puts these, told apart by their producers.
+/// Items that each producer puts. An item names its producer.
 const ITEMS: usize = 2;
 
 type Taken = Arc<Mutex<Vec<(usize, usize)>>>;
@@ -38,7 +39,8 @@ fn consume(
     })
 }
 
-/// With these, everybody ends, each item that was put is taken once, and those of a producer in their order if one takes all.
+/// Checks that all threads end and that each item that was put is taken once. A consumer that takes all gets
+/// the items of a producer in their order.
 fn all_end(producers: usize, capacity: usize, dies_after: &'static [Option<usize>]) {
     check(move || {
         let (producer, consumers) = queue(capacity, dies_after.len());
@@ -56,7 +58,7 @@ fn all_end(producers: usize, capacity: usize, dies_after: &'static [Option<usize
         }
         let mut taken = taken.lock().unwrap().clone();
         if dies_after.contains(&None) {
-            assert_eq!(put, producers * ITEMS, "somebody takes to the end, and an item was refused");
+            assert_eq!(put, producers * ITEMS, "a consumer takes to the end, and an item was refused");
             assert_eq!(taken.len(), put, "what was put is taken");
         }
         assert!(taken.len() <= put, "more was taken than put");
@@ -108,7 +110,8 @@ fn all_consumers_die() {
     all_end(2, 1, &[Some(1), Some(0)]);
 }
 
-/// A consumer that has ended and is kept, by a pool for example, holds up no pill that was meant for a dead one.
+/// A consumer that has ended and is kept, by a pool for example, holds up no pill that was meant for a dead
+/// one.
 #[test]
 fn a_consumer_that_has_ended_and_is_kept_holds_up_nobody() {
     check(|| {
@@ -129,7 +132,7 @@ fn a_consumer_that_has_ended_and_is_kept_holds_up_nobody() {
     });
 }
 
-/// A producer that is told to stop puts no more, and its pills all the same.
+/// A producer that is told to stop puts no more items, but it puts its pills.
 #[test]
 fn a_stopped_producer_lets_its_consumers_end() {
     check(|| {

@@ -1,8 +1,9 @@
 //! Desktop search, the half that reads: the words of files go into an index on disk.
 //!
-//! One thread walks through directories and puts files that have changed into a queue with a bound. Several threads take files out,
-//! read them, and put their words into the index. When the walk ends, by itself or because it is told to, a poison pill for
-//! each of those threads goes into the queue. What is in front of the pills is still indexed.
+//! One thread walks through directories and puts files that have changed into a queue with a bound. Several
+//! threads take files out, read them, and put their words into the index. When the walk ends, by itself or
+//! because it is stopped, a poison pill for each of those threads goes into the queue. Files in front of the
+//! pills are still indexed.
 //!
 //! ```sh
 //! cargo run -p desktop-search --bin index -- --demo demo-files --into demo-index
@@ -39,12 +40,13 @@ fn main() -> ExitCode {
 }
 
 // ANCHOR: index
-/// Indexes everything below the directories of the command line, or until `stop` is cancelled. Whether nothing is missing.
+/// Indexes everything below the directories of the command line, or until `stop` is cancelled. Returns
+/// whether the walk came to its end.
 pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Result<bool> {
     let crawl = indexing.crawl()?;
     let readers = indexing.readers;
     let (producer, consumers) = pills::queue(QUEUE, readers);
-    // They wait for each other, so each has a thread of its own.
+    // The tasks wait for each other, so each has a thread of its own.
     let pool = ThreadPoolExecutor::builder().threads(1 + readers).name("index").build()?;
     let stop = stop.clone();
     let crawler = pool.submit(move || stop.attach(|| put_files(crawl, producer)))?;
@@ -61,7 +63,7 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
     }
     let (crawl, is_whole) = crawler.join().map_err(|_| anyhow!("the thread that walks has panicked"))??;
     match failed {
-        // What has ended the threads is said by the commit, if it fails, too.
+        // If the commit fails, too, its error says what has ended the threads.
         Some(error) => indexing.commit(false).and(Err(error)),
         None => indexing.commit_rest(&crawl, is_whole).map(|()| is_whole),
     }
@@ -69,11 +71,11 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
 // ANCHOR_END: index
 
 // ANCHOR: put_files
-/// The one thread that walks. Whether it came to the end.
+/// The work of the one thread that walks. Returns whether it came to the end.
 fn put_files(mut crawl: Crawl, producer: Producer<File>) -> anyhow::Result<(Crawl, bool)> {
     let stop = CancelToken::current();
     while let Some(file) = crawl.next().transpose()? {
-        // The walk ends here if it is told to, also while it waits for room; or if nobody is left who would read the file.
+        // The walk ends here if it is stopped, also while it waits for room, or if no consumer is left.
         if stop.is_cancelled() || producer.put(file).is_err() {
             return Ok((crawl, false));
         }
@@ -84,7 +86,7 @@ fn put_files(mut crawl: Crawl, producer: Producer<File>) -> anyhow::Result<(Craw
 // ANCHOR_END: put_files
 
 // ANCHOR: index_files
-/// One of the threads that read.
+/// The work of a thread that reads.
 fn index_files(mut files: Consumer<File>, indexing: &Indexing) -> anyhow::Result<()> {
     let mut batch = indexing.batch();
     while let Some(file) = files.take()? {

@@ -1,4 +1,5 @@
-//! Desktop search, the half that finds: files that have some words, the most fitting ones first, each with a line that shows why.
+//! Desktop search, the half that finds: files that have some words, the most fitting ones first, each with a
+//! line that shows why.
 //!
 //! ```sh
 //! cargo run -p desktop-search --bin search -- demo-index poison pill
@@ -66,7 +67,7 @@ fn lines(hits: &Hits) -> String {
     }
 }
 
-/// The line of a hit, with what was found in bold.
+/// The line of a hit, with the found words in bold.
 fn marked(hit: &Hit, is_coloured: bool) -> String {
     let Some(place) = &hit.place else { return String::new() };
     let (mut line, mut at) = (String::new(), 0);
@@ -78,7 +79,7 @@ fn marked(hit: &Hit, is_coloured: bool) -> String {
     line + &place.text[at..]
 }
 
-/// A path as one would type it here.
+/// A path as a user would type it in the directory `here`.
 fn near<'p>(path: &'p Path, here: &PathBuf) -> &'p Path {
     path.strip_prefix(here).unwrap_or(path)
 }

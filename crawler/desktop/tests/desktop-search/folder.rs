@@ -18,7 +18,7 @@ pub(crate) const KINDS: [&str; 6] = [".txt", ".md", ".rs", ".html", ".txt", ".tx
 /// Old enough that a file of this time has settled.
 const LONG_AGO: Duration = Duration::from_secs(1_700_000_000);
 
-/// `tree/` is indexed into `index/`.
+/// A folder whose `tree/` is indexed into `index/`.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -42,12 +42,12 @@ impl Folder {
         self.directory().join(name)
     }
 
-    /// What is in its index.
+    /// The contents of its index.
     pub(crate) fn contents(&self) -> BTreeMap<String, Indexed> {
         contents(&self.path("index"))
     }
 
-    /// Writes a file, below `tree/` if nothing else is said.
+    /// Writes a file below `tree/`, with which its name may begin.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         let path = if name.starts_with("tree/") { self.path(name) } else { self.path("tree").join(name) };
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -55,14 +55,15 @@ impl Folder {
         self.settle(&path);
     }
 
-    /// Makes a file older. Files of different sizes keep different times, so that a version can be told from the next one.
+    /// Makes a file older. Files of different sizes keep different times, so that a version can be told from
+    /// the next one.
     pub(crate) fn settle(&self, path: &Path) {
         let file = File::options().write(true).open(self.directory().join(path)).unwrap();
         let size = file.metadata().unwrap().len();
         file.set_modified(SystemTime::UNIX_EPOCH + LONG_AGO + Duration::from_secs(size)).unwrap();
     }
 
-    /// Makes all files of the tree those of another day.
+    /// Gives all files of the tree the time of a day.
     pub(crate) fn touch(&self, day: &str) {
         let mut find = Command::new("find");
         find.arg(self.path("tree")).args(["-type", "f", "-exec", "touch", "-d", day, "{}", "+"]);
@@ -90,7 +91,7 @@ impl Folder {
         command.output().unwrap()
     }
 
-    /// Indexes the tree. The report.
+    /// Indexes the tree, and returns the report.
     pub(crate) fn index(&self, flags: &[&str]) -> Value {
         let tree = self.path("tree");
         self.index_only(&[&[tree.to_str().unwrap()], flags].concat())
@@ -129,7 +130,7 @@ pub(crate) struct Indexed {
     words: BTreeMap<(String, String), Vec<u32>>,
 }
 
-/// What is in an index, by path. Each file has to be there once.
+/// What is in an index, by path. Each file must be there once.
 pub(crate) fn contents(index: &Path) -> BTreeMap<String, Indexed> {
     let index = Index::open_in_dir(index).unwrap();
     let searcher = index.reader().unwrap().searcher();

@@ -1,4 +1,5 @@
-//! A run of `index` that is told to stop, or killed: what it leaves, and that the next run goes on from there.
+//! A run of `index` that is told to stop, or killed: what it leaves, and that the next run goes on from
+//! there.
 
 use crate::folder::{Folder, Indexed};
 use serde_json::Value;
@@ -11,7 +12,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// More than fit into the queue and into the pipe that the child's messages go through, together.
+/// More files than fit into the queue and, by their messages, into the child's pipe together.
 const MANY: usize = 3000;
 
 fn signal(child: &Child, signal: &str) {
@@ -28,8 +29,9 @@ fn start(folder: &Folder, flags: &[&str]) -> (Child, BufReader<ChildStderr>) {
     (child, messages)
 }
 
-/// Waits until a child comes to a halt whose messages nobody reads: they do not fit into the pipe. Its queue is full then, and the
-/// thread that walks waits for room. A thread that could go on is not asleep, however busy the machine is.
+/// Waits until a child halts because the test does not read its messages, which do not fit into the pipe. Its
+/// queue is full then, and the thread that walks waits for room. A thread that could go on is not asleep,
+/// however busy the machine is.
 #[cfg(target_os = "linux")]
 fn until_it_halts(child: &Child) {
     let tasks = format!("/proc/{}/task", child.id());
@@ -60,7 +62,7 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     let (mut child, mut messages) = start(&folder, &[]);
     until_it_halts(&child);
     signal(&child, "-INT");
-    // The signal is heard, and then the child is let go on.
+    // The child must hear the signal before it can go on.
     let rest = thread::spawn(move || {
         thread::sleep(Duration::from_millis(100)); // if this is too short, more is indexed
         let mut rest = String::new();
@@ -78,7 +80,7 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     assert_eq!((&report["complete"], &report["removed"]), (&false.into(), &0.into()));
     assert!(indexed >= 1000 + 500, "what was queued, and what was named before: {indexed}");
     assert!(indexed < MANY, "it walked on");
-    // What it said it had indexed is there, all of it.
+    // Every file that it named is in the index.
     assert_eq!(rest.lines().filter(|line| line.starts_with("indexed ")).count(), indexed);
     let now = folder.contents();
     assert_eq!(now.len(), all.len(), "what it has not seen may be there");
@@ -99,7 +101,8 @@ fn told_twice_it_ends_at_once() {
     let folder = Folder::with_a_tree(MANY);
     let (mut child, messages) = start(&folder, &[]);
     until_it_halts(&child);
-    // It cannot say anything, and it cannot go on: nobody reads. The second signal is heard all the same.
+    // The child can neither print nor go on, because the test does not read. It hears the second signal all
+    // the same.
     signal(&child, "-TERM");
     let begun = Instant::now();
     let status = loop {
@@ -120,8 +123,8 @@ fn kills() -> usize {
     env::var("CRAWLER_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(8)
 }
 
-/// Kills runs at random moments and lets the next ones go on, until as many have been killed as are asked for. Whenever a run comes to its end, the
-/// index has to be what one has that nobody disturbed.
+/// Kills runs at random moments and lets the next ones go on, until [`kills`] runs have been killed. Whenever
+/// a run comes to its end, the index must be that of an undisturbed run.
 #[cfg(unix)]
 #[test]
 fn killed_at_any_moment_it_goes_on_as_if_nothing_had_been() {

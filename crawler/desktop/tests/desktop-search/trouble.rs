@@ -1,4 +1,5 @@
-//! What can be wrong with an index, a tree and a disk: a sentence and an exit status, never a hang, and nothing that was committed is lost.
+//! What can be wrong with an index, a tree and a disk: a sentence and an exit status, never a hang, and
+//! nothing that was committed is lost.
 
 use crate::folder::Folder;
 use clap::Parser;
@@ -14,7 +15,8 @@ fn said(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
-/// Runs both programs on an index that is damaged somehow. None may be ended by a signal, and what fails says so in a sentence.
+/// Runs both programs on an index that is damaged somehow. Neither may be ended by a signal, and one that
+/// fails must say so in a sentence.
 fn both(folder: &Folder, what: &str) -> (Option<i32>, Option<i32>) {
     let search = folder.run("search", &[], &["number1"]);
     let index = folder.run("index", &[], &["tree"]);
@@ -157,7 +159,7 @@ fn a_full_disk_loses_nothing_that_was_committed() {
     assert_eq!((&again["indexed"], &again["unchanged"]), (&200.into(), &14.into()));
 }
 
-/// A link that leads back has no end, and one that leads nowhere no beginning.
+/// One link leads back to a directory above it, and one leads nowhere.
 #[cfg(unix)]
 #[test]
 fn links_are_no_trouble() {
@@ -203,7 +205,7 @@ fn directories_that_link_to_each_other_are_walked_once() {
     }
 }
 
-/// Opening a pipe waits for its other end, which here nobody has.
+/// Opening a pipe waits for its other end, which no process opens here.
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_not_waited_for() {
@@ -212,7 +214,7 @@ fn a_pipe_is_not_waited_for() {
     let made = std::process::Command::new("mkfifo").arg(folder.path("tree/pipe")).status().unwrap();
     assert!(made.success());
     assert_eq!(folder.index(&[])["skipped"]["special"], 1);
-    // It may also take a file's place after the directory was read.
+    // A pipe may also take a file's place after the directory was read.
     let (sender, content) = mpsc::channel();
     let pipe = folder.path("tree/pipe");
     thread::spawn(move || sender.send(desktop_search::read(&pipe, 100).unwrap()));
