@@ -1,7 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
-/// The one door to locks, channels and time for what a model checker looks at, so that it can stand behind it.
+/// The one door to locks, channels and time for the files that a model checker runs: it can stand behind the
+/// door.
 mod door {
     /// A worker looks this often whether there is more to do, and shows how far it is.
     pub(crate) const TICK: std::time::Duration = std::time::Duration::from_millis(50);

@@ -185,7 +185,7 @@ impl Indexing {
 /// Reads a file as [`read`] does. If a library panics at it, only this file could not be read.
 ///
 /// # Errors
-/// As [`read`].
+/// Those of [`read`].
 pub fn read_guarded(path: &Path, limit: u64) -> io::Result<Content> {
     catch_unwind(AssertUnwindSafe(|| read(path, limit)))
         .unwrap_or_else(|_| Err(io::Error::other("reading it panicked, which is a bug of this program")))

@@ -18,7 +18,7 @@ pub struct Hit {
     pub path: PathBuf,
     /// How well it fits; only to be compared with others of the same search.
     pub score: f32,
-    /// A line that shows why. None if only its name fits, or if it cannot be read any more.
+    /// A line that shows why. `None` if only the file's name fits, or if the file cannot be read any more.
     pub place: Option<Place>,
     /// What has become of the file since it was indexed.
     pub now: Now,

@@ -22,7 +22,7 @@ fn produce(producer: Producer<(usize, usize)>, number: usize) -> thread::JoinHan
     thread::spawn(move || (0..ITEMS).take_while(|item| producer.put((number, *item)).is_ok()).count())
 }
 
-/// Takes until nothing more comes, or dies after so many items.
+/// Takes until nothing more comes, or dies after some items.
 fn consume(
     mut consumer: Consumer<(usize, usize)>,
     taken: &Taken,

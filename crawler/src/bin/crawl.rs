@@ -1,6 +1,8 @@
-//! A crawler of web sites, on a tracking executor: what was not done when it was stopped is done by the next run.
+//! A crawler of web sites, on a tracking executor: the next run does what was left when it was stopped.
 //!
-//! The threads of a pool take leases from a store, a page or a question to a site each, and bring the outcomes back: see [`work`]. A site is left alone for a while after each page. The store knows until when, and no thread sleeps for politeness.
+//! The threads of a pool take leases from a store, a page or a question to a site each, and bring the
+//! outcomes back: see [`work`]. A site is left alone for a while after each page. The store knows until when,
+//! and no thread sleeps for politeness.
 //!
 //! ```sh
 //! cargo run --bin crawl -- --demo --state demo.crawl
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Crawls, and says what came of it.
+/// Crawls, and prints the report.
 fn run<S>(args: &CrawlArgs, run: &Run<S>, stop: &CancelToken) -> anyhow::Result<ExitCode>
 where
     S: Results<Lease: AsRef<Lease>, Outcome = Outcome, Error = anyhow::Error>,

@@ -1,9 +1,10 @@
 //! The mail check: many accounts asked at once, by threads that live as long as one call.
 //!
-//! `check_mail` makes a pool of its own and returns when the pool and its threads are gone. All accounts have one deadline, and each
-//! gets exactly one answer, in the order of the file: so many new messages, none, or failed and why. An account that is late
-//! has failed, at a step that has a name. With `--listing` it is done as a well-known listing in Java does it: it takes silence
-//! for "no new mail", and its threads outlive the call.
+//! `check_mail` makes a pool of its own and returns when the pool and its threads are gone. All accounts have
+//! one deadline, and each gets exactly one answer, in the order of the file: the number of new messages,
+//! none, or why it failed. An account that is late has failed, at a step that has a name. With `--listing` it
+//! works like a well-known listing in Java: it takes silence for "no new mail", and its threads outlive the
+//! call.
 //!
 //! ```sh
 //! cargo run --bin mailcheck -- --demo             # eight servers of its own, some of them bad
@@ -29,8 +30,8 @@ use std::time::{Duration, Instant};
 
 /// Says which mail accounts have new mail.
 ///
-/// Exit status: 0 there is new mail; 1 there is none; 3 none was seen, but some account has failed; 2 the command line or the hosts
-/// file is wrong; 130 a signal came.
+/// Exit status: 0 there is new mail; 1 there is none; 3 none was seen, but some account has failed; 2 the
+/// command line or the hosts file is wrong; 130 a signal came.
 #[derive(Parser)]
 #[command(version, after_help = accounts::EXAMPLE)]
 struct Args {
@@ -42,7 +43,7 @@ struct Args {
     #[arg(long, conflicts_with = "hosts")]
     demo: bool,
 
-    /// Time in which all accounts have to answer (with --demo: 2s)
+    /// Time in which all accounts must answer (with --demo: 2s)
     #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("demo", "true", "2s"), value_parser = servers::limits::duration)]
     within: Duration,
 
@@ -86,9 +87,10 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 // ANCHOR: check_mail
-/// Asks all accounts, `most` at once, and gives an answer for each, in their order. When it returns, its threads are gone.
+/// Asks all accounts, `most` at once, and gives an answer for each, in their order. When it returns, its
+/// threads are gone.
 ///
-/// Waits for `within` at most, or until `stop` is cancelled. A task that pays no attention to its token is waited for.
+/// Waits for `within` at most, or until `stop` is cancelled. It also waits for a task that ignores its token.
 pub(crate) fn check_mail(
     accounts: &[Arc<Account>],
     within: Duration,
@@ -98,7 +100,8 @@ pub(crate) fn check_mail(
     ask: impl Fn(&Account, &Progress, &CancelToken) -> Result<Answer, Cancelled> + Send + Sync + 'static,
 ) -> anyhow::Result<Vec<Checked>> {
     let (begin, ask) = (Instant::now(), Arc::new(ask));
-    // One deadline for all. It drops the tasks that wait, closes the sockets of those that run, and ends the pool.
+    // One deadline for all. It drops the tasks that wait, closes the sockets of those that run, and ends the
+    // pool.
     let call = stop.with_timeout(within);
     let pool = ThreadPoolExecutor::builder()
         .threads(most)

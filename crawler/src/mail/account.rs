@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// An account. Its `Debug` shows neither password nor token.
 #[derive(Debug)]
 pub struct Account {
-    /// What it is called in the answers.
+    /// The account's name in the answers.
     pub name: String,
     /// The server: a name or an address.
     pub host: String,
@@ -21,8 +21,8 @@ pub struct Account {
     pub user: String,
     /// What the user logs in with.
     pub login: Login,
-    /// The folder whose new messages are counted: its name as mail programs show it, or in IMAP's UTF-7. POP3 knows no folders and
-    /// ignores it.
+    /// The folder whose new messages are counted: its name as mail programs show it, or in IMAP's UTF-7. POP3
+    /// knows no folders and ignores it.
     pub folder: String,
     /// Whether the password, or the token, may be sent over a connection that is not encrypted.
     pub allow_plain_password: bool,
@@ -37,7 +37,8 @@ pub enum Login {
     Password(Secret),
     /// An access token of OAuth 2.0.
     Token(Secret),
-    /// A program and its arguments. It prints an access token. It is run for each check, because tokens are good for an hour or so.
+    /// A program and its arguments. It prints an access token. It is run for each check, because tokens are
+    /// good for an hour or so.
     TokenCommand(Vec<String>),
 }
 
@@ -64,8 +65,8 @@ pub enum Security {
 }
 
 impl Account {
-    /// Prepares a text that came from the account's server for a terminal: control characters are removed, a password or
-    /// token that the account has is replaced, and what is beyond 200 characters is cut off.
+    /// Prepares a text that came from the account's server for a terminal: control characters are removed, a
+    /// password or token that the account has is replaced, and what is beyond 200 characters is cut off.
     pub fn clean(&self, text: &str) -> String {
         match &self.login {
             Login::Password(secret) | Login::Token(secret) => secret.clean(text),

@@ -4,8 +4,8 @@
 #![doc = include_str!("example.toml")]
 //! ```
 //!
-//! A message about a mistake in the file names a line and says what should stand there. It shows nothing of what does stand there,
-//! not even where that would be handy: it may be a password.
+//! A message about a mistake in the file names a line and says what should stand there. It never shows the
+//! text that does stand there, even where that would help: it may be a password.
 
 use super::account::{Account, Login, Protocol, Security, usual_port};
 use super::secret::Secret;
@@ -28,11 +28,11 @@ pub const EXAMPLE: &str = include_str!("example.toml");
 const LONGEST_FILE: u64 = 1 << 20;
 const MOST_ACCOUNTS: usize = 1000;
 
-/// What can be said of an account.
+/// The keys that an account may have.
 const KEYS: &str = "name, host, port, protocol, security, user, password_file, password_env, token_file, token_command, \
                     folder, allow_plain_password, ca";
 
-/// Of these an account has one.
+/// The keys of which an account has exactly one.
 const LOGINS: [&str; 4] = ["password_file", "password_env", "token_file", "token_command"];
 
 /// The accounts of a hosts file.
@@ -40,14 +40,14 @@ const LOGINS: [&str; 4] = ["password_file", "password_env", "token_file", "token
 pub struct Accounts {
     /// In the order of the file.
     pub accounts: Vec<Arc<Account>>,
-    /// What is dangerous, though it works: a sentence for each.
+    /// Settings that work, but are dangerous: a sentence for each.
     pub warnings: Vec<String>,
 }
 
-/// What is wrong with a hosts file. It shows nothing of what stands in the file.
+/// What is wrong with a hosts file. It shows no text of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HostsError {
-    /// Where: the first line is 1. `None` if it is the whole file.
+    /// The line, counted from 1. `None` if the whole file is wrong.
     pub line: Option<usize>,
     /// What is wrong, and what to do.
     pub what: String,
@@ -62,7 +62,7 @@ impl fmt::Display for HostsError {
 
 impl std::error::Error for HostsError {}
 
-/// Reads a hosts file and the passwords that it names. Passwords from the environment are asked of `env`.
+/// Reads a hosts file and the passwords that it names. `env` gives the passwords from the environment.
 ///
 /// # Errors
 /// The first mistake in it.
@@ -279,7 +279,7 @@ fn others_may_read(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o044 != 0)
 }
 
-/// Elsewhere the folder's rights count, and they are not as easily read.
+/// On other systems the rights of the folder count, which are harder to read.
 #[cfg(not(unix))]
 fn others_may_read(_: &Path) -> bool {
     false

@@ -1,4 +1,4 @@
-//! From the name of a host to a connection, both of which a token can call back.
+//! From the name of a host to a connection, in two steps that a token can cancel.
 
 use super::Failure;
 use executor::{CancelToken, CancellableStream, JoinError, Promise};
@@ -15,8 +15,9 @@ const MOST_ADDRESSES: usize = 8;
 
 /// Looks up the addresses of a host.
 ///
-/// The system's look-up cannot be called back: it can take half a minute, and nothing wakes the thread that is in it. So it has a
-/// thread of its own, which is no thread of the caller's pool and may outlive the call. The token lets the caller go.
+/// The system's look-up cannot be cancelled: it can take half a minute, and nothing wakes its thread. So it
+/// has a thread of its own, which is not of the caller's pool and may outlive the call. A cancel lets the
+/// caller go.
 pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> Result<Vec<SocketAddr>, Failure> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
@@ -33,7 +34,8 @@ pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> Result<Vec<
     }
 }
 
-/// Does what nobody can call back, on a thread of its own. The token lets the caller go; the thread may outlive the call.
+/// Runs work that cannot be cancelled on a thread of its own. A cancel lets the caller go; the thread may
+/// outlive the call.
 pub(super) fn aside<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -52,8 +54,8 @@ pub(super) fn aside<T: Send + 'static>(
     }
 }
 
-/// Connects to the first address that accepts. The token is the only limit, but one address that does not answer does not keep the
-/// others from being tried.
+/// Connects to the first address that accepts. The token is the only limit of the whole time; an address that
+/// does not answer has a turn, and then the next one is tried.
 pub(super) fn connect(addresses: &[SocketAddr], token: &CancelToken) -> Result<TcpStream, Failure> {
     connect_by_turns(addresses, TURN, token)
 }

@@ -94,8 +94,8 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Eight accounts. Two have no mail. Six have mail, but five of them fail, each in a way of its own, and one needs three seconds
-    /// for the login. So a program that takes silence for "no new mail" is wrong.
+    /// Eight accounts. Two have no mail. Six have mail, but five of them fail, each in a way of its own, and
+    /// one needs three seconds for the login. So a program that takes silence for "no new mail" is wrong.
     ///
     /// # Errors
     /// If the system gives no port or no thread.
@@ -115,7 +115,8 @@ impl Demo {
         Demo::start(scripts, None)
     }
 
-    /// Starts a server for each script; `identity` is what those show that speak TLS. Accounts are called as the scripts are.
+    /// Starts a server for each script. Servers that speak TLS show `identity`. Accounts have the names of
+    /// their scripts.
     ///
     /// # Errors
     /// If the system gives no port or no thread.
@@ -143,7 +144,7 @@ impl Demo {
         let pool =
             ThreadPoolExecutor::builder().threads(servers.len().max(1)).name("demo").cancel_token(&stop);
         let pool = pool.build().map_err(io::Error::other)?;
-        let demo = Demo { accounts, heard, stop, pool, _refusing: refusing }; // ends those that have begun if one cannot
+        let demo = Demo { accounts, heard, stop, pool, _refusing: refusing }; // its drop ends the servers
         for (server, listener, address) in servers {
             demo.pool.execute(move || server.run(&listener, address)).map_err(io::Error::other)?;
         }
@@ -182,7 +183,8 @@ fn account(name: &str, script: &Script, port: u16) -> Account {
     }
 }
 
-/// What a server has heard: a line for each line of its clients, behind `plain: ` or `TLS: `, and `connected` and `closed`.
+/// What a server has heard: a line for each line of its clients, behind `plain: ` or `TLS: `, and `connected`
+/// and `closed`.
 #[derive(Debug, Default)]
 pub struct Heard {
     lines: Mutex<Vec<String>>,
@@ -219,7 +221,7 @@ struct Server {
 
 impl Server {
     fn run(&self, listener: &TcpListener, address: SocketAddr) {
-        // `accept` cannot be called back, but a client of our own ends it.
+        // No token ends `accept`, but a client of our own does.
         let _wakes = self.stop.on_cancel(move || drop(TcpStream::connect(address)));
         while let Ok((stream, _)) = listener.accept() {
             if self.stop.is_cancelled() {
@@ -229,7 +231,7 @@ impl Server {
             let _ = stream.set_nodelay(true); // TLS writes twice before it reads
             let link = CancellableStream::new(stream, &self.stop);
             let mut client = Client { server: self, wire: Wire::over(link) };
-            // Clients that go away are what this is for.
+            // An error is no news: clients are expected to go away.
             let _ = client.serve();
             drop(client);
             self.heard.note("closed");
@@ -270,7 +272,7 @@ impl Client<'_> {
         }
     }
 
-    /// Until the client goes away.
+    /// Sends nothing until the client goes away.
     fn say_nothing(&mut self) -> Result<(), Failure> {
         loop {
             self.wire.line()?; // a TLS client's first bytes may look like a line
@@ -311,7 +313,8 @@ impl Client<'_> {
         Ok(why.map(|why| why + &echo))
     }
 
-    /// Takes its time over a login. `Err` if the connection ends with it; or what is wrong with the password.
+    /// Waits as long as the script says, and judges a login. Returns what is wrong with the password; `Err`
+    /// if the script ends the connection.
     fn judge(&mut self, password: &str) -> Result<Option<String>, Failure> {
         let script = &self.server.script;
         self.server.stop.sleep(script.delay)?;

@@ -1,7 +1,7 @@
 //! Names of folders as IMAP has them: in a UTF-7 of its own (RFC 3501, 5.1.3).
 //!
-//! The characters from the space to `~` mean themselves, but for `&`, which is written `&-`. All others stand between `&` and `-`, as
-//! base64 of UTF-16: `Entwürfe` is `Entw&APw-rfe`.
+//! The characters from the space to `~` mean themselves, but for `&`, which is written `&-`. All others stand
+//! between `&` and `-`, as base64 of UTF-16: `Entwürfe` is `Entw&APw-rfe`.
 
 use base64::Engine;
 use base64::alphabet::IMAP_MUTF7;
@@ -11,7 +11,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(&IMAP_MUTF7, NO_PAD);
 
 /// The name of a folder as it is sent.
 ///
-/// A name that is in UTF-7 already stays as it is: one in which each `&` begins what UTF-7 has.
+/// A name that is in UTF-7 already, because each `&` in it begins a part that UTF-7 allows, stays as it is.
 pub(super) fn sent(name: &str) -> String {
     if name.contains('&') && decoded(name).is_some() { name.to_owned() } else { encoded(name) }
 }
@@ -32,7 +32,7 @@ fn encoded(name: &str) -> String {
     sent
 }
 
-/// The name that stands behind one in UTF-7. `None` if that is none, or if nobody would write the name so.
+/// Decodes a name in UTF-7. `None` if it is not in UTF-7, or not as an encoder writes it.
 fn decoded(sent: &str) -> Option<String> {
     let (mut name, mut rest) = (String::new(), sent);
     while let Some((plain, behind)) = rest.split_once('&') {
@@ -67,7 +67,7 @@ mod tests {
             ("R&D", "R&-D"),
             ("R&-D", "R&-D"),
             ("&Jjo!", "&-Jjo!"), // not UTF-7: no end
-            ("&AGE-", "&-AGE-"), // an `a`, which nobody would write so
+            ("&AGE-", "&-AGE-"), // an `a`, which no encoder writes so
             ("&APx-", "&-APx-"), // a bit too many
             ("&APw-ü", "&-APw-&APw-"),
         ] {

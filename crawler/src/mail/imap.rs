@@ -29,7 +29,7 @@ pub(super) fn unseen(
     }
     progress.at(Step::Counting);
     let count = session.status(&account.folder)?;
-    // The answer to this would change nothing, and must not cost the count if it comes too late.
+    // The answer to this is not read: it changes nothing, and a late one must not cost the count.
     let _ = session.send("LOGOUT");
     Ok(count)
 }
@@ -38,15 +38,15 @@ pub(super) fn unseen(
 #[derive(PartialEq, Eq)]
 enum Greeting {
     Open,
-    /// The server says `PREAUTH`: it has logged the client in without a password.
+    /// The server says `PREAUTH`: the client is logged in without a password.
     LoggedIn,
 }
 
 /// What the server says.
 enum Response {
-    /// Something that it was not asked for, or a part of an answer.
+    /// A message that the client did not ask for, or a part of an answer.
     Untagged(String),
-    /// It wants the rest of the command.
+    /// The server wants the rest of the command.
     GoOn,
     /// The command's end: its tag, a status, and words.
     Tagged(String),
@@ -70,7 +70,8 @@ impl Session<'_> {
         }
     }
 
-    /// Whether the server lists a capability. It is asked each time: what it said before TLS may have come from an attacker.
+    /// Whether the server lists a capability. It is asked each time: what it said before TLS may have come
+    /// from an attacker.
     fn can(&mut self, capability: &str) -> Result<bool, Failure> {
         let tag = self.send("CAPABILITY")?;
         let mut is_listed = false;
@@ -114,7 +115,7 @@ impl Session<'_> {
         self.wire.send_secret("", response, "\r\n")?;
         loop {
             match self.response()? {
-                // Before it refuses, it says why in a form for programs, and waits for an empty line.
+                // Before the server refuses, it says why in a form for programs, and waits for an empty line.
                 Response::GoOn => self.wire.send("\r\n")?,
                 Response::Untagged(_) => (),
                 Response::Tagged(words) => return done(&tag, "the login", &words),
@@ -167,7 +168,7 @@ impl Session<'_> {
         }
     }
 
-    /// Waits until a command has ended, and shows `part` what comes before that.
+    /// Waits until a command has ended, and shows `part` each response before that.
     fn finish(&mut self, tag: &str, what: &str, mut part: impl FnMut(&str)) -> Result<(), Failure> {
         loop {
             match self.response()? {
@@ -180,11 +181,11 @@ impl Session<'_> {
         }
     }
 
-    /// The next response. That the server says good-bye is a failure.
+    /// The next response. A good-bye of the server is a failure.
     fn response(&mut self) -> Result<Response, Failure> {
         let mut line = self.wire.line()?;
         while let Some((before, length)) = literal(&line) {
-            // Quotes make no difference. Without them, what is in it could look like an answer.
+            // A quoted text means the same as a literal. Without quotes, the text could look like an answer.
             line = before.to_owned() + &quoted(&self.wire.exactly(length)?) + &self.wire.line()?;
         }
         match line.split_once(' ') {
@@ -224,7 +225,8 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Reads `STATUS "a folder" (UNSEEN 3)`, if it is about this folder. Some servers change between capitals and small letters.
+/// Reads `STATUS "a folder" (UNSEEN 3)`, if it is about this folder. Some servers change between capitals and
+/// small letters.
 fn unseen_in(words: &str, folder: &str) -> Option<u64> {
     let (word, rest) = first_word(words);
     let (name, items) = name(rest)?;

@@ -2,10 +2,10 @@
 //!
 //! It asks each host in a task, waits for a while, and says whether one of them has seen new mail. But:
 //!
-//! 1. It does not look at what `await_termination` returns, and a task that fails sets nothing. So "no new mail" may mean that
-//!    hosts have failed, or that they have not answered yet.
-//! 2. When the time is up, nothing is cancelled. The tasks that wait for a silent host go on waiting, and their threads, and
-//!    their connections, outlive the call.
+//! 1. It does not look at what `await_termination` returns, and a task that fails sets nothing. So "no new
+//!    mail" may mean that hosts have failed, or that they have not answered yet.
+//! 2. When the time is up, nothing is cancelled. The tasks that wait for a silent host go on waiting, and
+//!    their threads, and their connections, outlive the call.
 
 use super::{Account, Answer, Progress, Threads, ask};
 use executor::{CancelToken, DropPolicy, HandOffQueue, ThreadPoolExecutor, prelude::*};
@@ -13,13 +13,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Whether one of the accounts had new mail after `timeout`, for what that is worth. `threads` starts the threads.
+/// Whether one of the accounts had new mail after `timeout`, for what that is worth. `threads` starts the
+/// threads.
 ///
 /// # Panics
 /// If the system gives no thread.
 ///
 /// # Blocking
-/// Waits until all hosts have answered, for `timeout` at most. No token ends it: its caller cannot call it off.
+/// Waits until all hosts have answered, for `timeout` at most. No token ends it: its caller cannot call it
+/// off.
 // ANCHOR: listing
 pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Threads>) -> bool {
     let pool = ThreadPoolExecutor::builder()

@@ -1,24 +1,25 @@
 //! How many new messages an account has: asking mail servers by IMAP and POP3.
 //!
-//! [`ask`] asks for one account, on the calling thread, and can be called back at every step. How many accounts are asked at once
-//! within one deadline is the lesson of the program `mailcheck`. [`listing`] does the same with two faults.
+//! [`ask`] asks for one account, on the calling thread, and can be cancelled at every step. The program
+//! `mailcheck` asks many accounts at once within one deadline. [`listing`] does so with two faults.
 //!
 //! ```text
-//!   hosts file ─accounts::read─▶ Account ─ask─▶ Answer: so many new messages, none, or failed and why
+//!   hosts file ─accounts::read─▶ Account ─ask─▶ Answer: how many new messages, or why it failed
 //!                                          │
-//!                                          ├ get a token         if a program prints it: the token of the call kills it
-//!                                          ├ look up the host    on a thread of its own: the system's call cannot be called back
+//!                                          ├ get a token         if a program prints it: a cancel kills it
+//!                                          ├ look up the host    on a thread of its own
 //!                                          ├ connect             sleeps on the token
 //!                                          └ greeting, TLS, log in, count      the token closes the socket
 //! ```
 //!
 //! # What is never done
 //!
-//! 1. A password or a token is not sent over a connection that is not encrypted, unless the account allows it.
-//! 2. An account with STARTTLS is never asked without it: if the server does not offer STARTTLS, the account fails. What the server
-//!    said before TLS is forgotten, and unexpected bytes before TLS end the session.
-//! 3. A password or a token is not printed, not even if the server sends it back. Every text that leaves this module has been
-//!    cleaned of it.
+//! 1. A password or a token is not sent over a connection that is not encrypted, unless the account allows
+//!    it.
+//! 2. An account with STARTTLS is never asked without it: if the server does not offer STARTTLS, the account
+//!    fails. What the server said before TLS is forgotten, and unexpected bytes before TLS end the session.
+//! 3. A password or a token is not printed, not even if the server sends it back. Every text that leaves this
+//!    module has been cleaned of it.
 
 mod account;
 pub mod accounts;
@@ -54,7 +55,7 @@ use wire::Wire;
 /// What is known of an account's mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// So many new messages.
+    /// There are this many new messages.
     New(u64),
     /// No new message.
     None,
@@ -118,15 +119,16 @@ impl fmt::Display for Step {
 /// Asks the server of an account how many new messages there are. `progress` shows how far it is.
 ///
 /// # Errors
-/// If `token` was cancelled. That the server cannot be asked is no error but an [`Answer`].
+/// If `token` was cancelled. A server that cannot be asked is no error but an [`Answer`].
 ///
 /// # Blocking
-/// Blocks until the server has answered; there is no time limit but that of the token.
+/// Blocks until the server has answered; only the token limits the time.
 ///
 /// # Cancellation
-/// Every step is a cancellation point of `token`: the socket is closed, or the program killed, and the call returns. A look-up of the host's name that
-/// was begun goes on, on a thread of its own. On Windows a read that is blocked when the cancel comes stays so until the server sends
-/// something: see [`CancellableStream`].
+/// Every step is a cancellation point of `token`: the socket is closed, or the program killed, and the call
+/// returns. A look-up of the host's name that was begun goes on, on a thread of its own. On Windows a read
+/// that is blocked when the cancel comes stays so until the server sends something: see
+/// [`CancellableStream`].
 pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Result<Answer, Cancelled> {
     match &account.login {
         Login::Password(secret) | Login::Token(secret) => {
@@ -185,7 +187,7 @@ fn count(
 #[derive(Debug)]
 enum Failure {
     Cancelled(Cancelled),
-    /// May have a server's words in it, so it is cleaned of the password before anybody sees it.
+    /// A reason. It may have a server's words in it, so it is cleaned of the password before it is shown.
     Because(String),
 }
 
@@ -194,7 +196,7 @@ impl Failure {
         Failure::Because(why.into())
     }
 
-    /// The same without a text that was sent.
+    /// This failure, with a secret that was sent removed from its text.
     fn without(self, secret: &Secret) -> Failure {
         match self {
             Failure::Because(why) => Failure::Because(secret.clean(&why)),

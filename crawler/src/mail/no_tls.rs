@@ -3,7 +3,7 @@
 use super::wire::{Link, Wire};
 use super::{Account, Failure};
 
-/// Cannot be made.
+/// A client of TLS, which cannot be made here.
 #[derive(Debug)]
 pub(super) enum Client {}
 

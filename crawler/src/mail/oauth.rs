@@ -1,6 +1,8 @@
-//! Access tokens of OAuth 2.0 in place of passwords: Gmail and Outlook want them. They are sent by XOAUTH2, which both know.
+//! Access tokens of OAuth 2.0 in place of passwords: Gmail and Outlook want them. They are sent by XOAUTH2,
+//! which both accept.
 //!
-//! How a user gets a token is a matter of its own, with a browser in it. So a token comes from a file, or from a program that keeps it fresh.
+//! To get a token, a user needs a browser. So here a token comes from a file, or from a program that keeps it
+//! fresh.
 
 use super::connect::aside;
 use super::{Failure, Secret};
@@ -10,10 +12,10 @@ use executor::CancelToken;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// How often a program is looked at that has printed a token and goes on.
+/// How often a program that has printed a token, and still runs, is looked at.
 const OFTEN: Duration = Duration::from_millis(1);
 
-/// What logs a user in by XOAUTH2. It is as secret as the token.
+/// The text that logs a user in by XOAUTH2. It is as secret as the token.
 pub(super) fn response(user: &str, token: &Secret) -> Secret {
     let words = token.between(format!("user={user}\x01auth=Bearer ").as_bytes(), b"\x01\x01");
     Secret::new(STANDARD.encode(words.bytes()))

@@ -23,7 +23,7 @@ pub(super) fn waiting(
     progress.at(Step::Counting);
     wire.send("STAT\r\n")?;
     let count = count(&answer(wire, "STAT")?)?;
-    // The answer to this would change nothing, and must not cost the count if it comes too late.
+    // The answer to this is not read: it changes nothing, and a late one must not cost the count.
     let _ = wire.send("QUIT\r\n");
     Ok(count)
 }
@@ -73,7 +73,7 @@ fn log_in_by_token(wire: &mut Wire, response: &Secret) -> Result<(), Failure> {
         line = wire.line()?;
     }
     if status(&line).0 == Some("+") {
-        // Before it refuses, it says why in a form for programs, and waits for an empty line.
+        // Before the server refuses, it says why in a form for programs, and waits for an empty line.
         wire.send("\r\n")?;
         line = wire.line()?;
     }
@@ -93,8 +93,8 @@ fn accepted(line: &str, what: &str) -> Result<String, Failure> {
     }
 }
 
-/// Reads `+OK`, `-ERR` or `+`, which wants more, and the words behind it. Servers have been seen that write it small, or that let other things than one
-/// space follow.
+/// Reads the status, `+OK`, `-ERR` or `+` (which wants more), and the words behind it. Some servers write the
+/// status in small letters, or put something else than one space behind it.
 fn status(line: &str) -> (Option<&'static str>, &str) {
     let is = |status: &&str| line.get(..status.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(status));
     let status = ["+OK", "-ERR", "+"].into_iter().find(is);

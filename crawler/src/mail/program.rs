@@ -1,4 +1,4 @@
-//! What the mail check does around its lesson: its hosts file.
+//! What the mail check does beside its lesson: it reads the hosts file.
 
 use super::{Account, accounts};
 use crate::stage::say;

@@ -39,7 +39,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// 0: there is new mail. 1: there is none. 3: none was seen, but some account has failed. 130: a signal came.
+    /// 0: there is new mail. 1: there is none. 3: none was seen, but some account has failed. 130: a signal
+    /// came.
     pub fn exit_status(&self) -> u8 {
         match (self.interrupted, self.with_mail(), self.failed()) {
             (true, ..) => INTERRUPTED,
@@ -58,7 +59,7 @@ impl Report {
         self.accounts.iter().filter(|checked| matches!(checked.answer, Answer::Failed(_))).count()
     }
 
-    /// All of it: one JSON object for machines, or a table for people.
+    /// The whole report: one JSON object for machines, or a table for people.
     pub fn text(&self, as_json: bool) -> String {
         if as_json { format!("{}\n", self.json()) } else { self.table() }
     }
@@ -92,7 +93,7 @@ impl Report {
     }
 }
 
-/// What the listing knows: one JSON object for machines, or lines for people.
+/// The report of the listing: one JSON object for machines, or lines for people.
 pub fn of_listing(has_new_mail: bool, took: Duration, threads_left: usize, as_json: bool) -> String {
     if as_json {
         let milliseconds = milliseconds(took);
@@ -124,8 +125,9 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Why an account has no answer whose check was called off: the deadline of `call` has passed after `within`, or the token was cancelled
-/// otherwise, or there was no thread. With the step at which the check was.
+/// Why an account whose check was called off has no answer: the deadline of `call` has passed after `within`,
+/// the token was cancelled otherwise, or no thread could be started. It names the step that the check had
+/// reached.
 pub fn called_off(call: &CancelToken, within: Duration, progress: &Progress) -> String {
     let why = match call.reason().map(|reason| reason.kind()) {
         Some(CancelKind::Deadline) => format!("no answer within {}", words(within)),

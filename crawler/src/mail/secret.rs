@@ -7,8 +7,9 @@ use std::io::{self, Read};
 /// Bytes that a password may have. There are access tokens of some thousands.
 const LONGEST: usize = 16 << 10;
 
-/// A password or an access token. Its `Debug` shows nothing of it, not even the length. It is wiped when it is dropped, as far as that can be done
-/// without the system's help: a copy that the system made, in a swap file or an environment, is left alone.
+/// A password or an access token. Its `Debug` shows nothing of it, not even the length. It is wiped when it
+/// is dropped, as far as that can be done without the system's help: a copy that the system made, in a swap
+/// file or an environment, is left alone.
 pub struct Secret(Vec<u8>);
 
 impl Secret {
@@ -19,7 +20,7 @@ impl Secret {
 
     /// Reads what stands in a file, or what a program prints. The end of its line is no part of the password.
     pub(super) fn read(from: impl Read) -> io::Result<Secret> {
-        // With room for all of it, or the vector would move, and leave a copy behind.
+        // With room for all of it, or the vector would grow, and leave a copy behind.
         let mut bytes = Vec::with_capacity(LONGEST + 4);
         let read = from.take(LONGEST as u64 + 3).read_to_end(&mut bytes);
         bytes.pop_if(|last| *last == b'\n');
@@ -28,7 +29,7 @@ impl Secret {
         read.map(|_| secret)
     }
 
-    /// Why it cannot be sent, if it cannot: it must be a line.
+    /// Why the secret cannot be sent, if it cannot: it must be one line.
     pub(super) fn fault(&self) -> Option<String> {
         if self.0.is_empty() || self.0.len() > LONGEST {
             Some(format!("must have from 1 to {LONGEST} bytes"))
@@ -45,7 +46,8 @@ impl Secret {
 
     /// The password between two other parts, in one piece, so that it is sent in one packet.
     pub(super) fn between(&self, before: &[u8], after: &[u8]) -> Secret {
-        let mut line = Vec::with_capacity(before.len() + self.0.len() + after.len()); // never moved: that would leave a copy
+        // It never grows, which would leave a copy behind.
+        let mut line = Vec::with_capacity(before.len() + self.0.len() + after.len());
         line.extend([before, &self.0, after].into_iter().flatten());
         Secret(line)
     }
@@ -68,7 +70,8 @@ impl Secret {
 /// Characters of a text from a server that are shown.
 const LONGEST_TEXT: usize = 200;
 
-/// Without what a terminal would obey, or would show in another order.
+/// A text without the characters that a terminal would obey, or that change the order in which it shows
+/// others.
 fn visible(text: &str) -> String {
     let steers =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

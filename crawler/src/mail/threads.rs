@@ -1,4 +1,4 @@
-//! The threads of a pool, so that one can see whether they are gone.
+//! The threads of a pool, remembered so that a caller can see whether they are gone.
 
 use executor::{ThreadFactory, Worker};
 use std::io;
@@ -20,8 +20,8 @@ impl Threads {
         handles.iter().filter(|thread| !thread.is_finished()).count()
     }
 
-    /// Waits until each thread has ended, and forgets it. A pool is terminated when its last worker has left it; the thread of that
-    /// worker then needs another moment.
+    /// Waits until each thread has ended, and forgets it. A pool is terminated when its last worker has left
+    /// it; the thread of that worker then needs another moment.
     ///
     /// # Blocking
     /// Blocks as long as the pool has threads, so terminate the pool first. No token ends it.

@@ -1,4 +1,5 @@
-//! Lines over a connection, with a limit: a server cannot fill the memory. That it does not talk without end, the token sees to.
+//! Lines over a connection, with a limit: a server cannot fill the memory. The token ends a server that talks
+//! without end.
 
 use super::{Failure, Secret};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -7,7 +8,7 @@ use std::mem;
 /// Bytes that a server may send in a session, in lines as long and as many as it likes.
 const MOST_BYTES: usize = 1 << 20;
 
-/// What bytes go through: a socket, or TLS over it.
+/// A way for bytes: a socket, or TLS over it.
 pub(super) trait Link: Read + Write + Send {}
 
 impl<T: Read + Write + Send> Link for T {}
@@ -26,10 +27,10 @@ impl Wire {
         Wire { link: BufReader::new(Box::new(link)), encrypted: false, left: MOST_BYTES }
     }
 
-    /// Goes on with what `secure` makes of the connection.
+    /// Replaces the connection by what `secure` makes of it.
     ///
-    /// Bytes that were read and not taken came before TLS, so an attacker may have sent them. They must not count as sent by the
-    /// peer whose certificate is checked: they end the session.
+    /// Bytes that were read and not taken came before TLS, so an attacker may have sent them. They must not
+    /// count as sent by the peer whose certificate is checked: they end the session.
     pub(super) fn encrypt(
         &mut self,
         secure: impl FnOnce(Box<dyn Link>) -> Result<Box<dyn Link>, Failure>,
@@ -82,7 +83,7 @@ impl Wire {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Why there is nothing more after so many bytes.
+    /// Why nothing more comes after `read` bytes.
     fn ended(&self, read: usize) -> Failure {
         Failure::because(if read < self.left {
             "the server closed the connection"

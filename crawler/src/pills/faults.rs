@@ -1,7 +1,9 @@
-//! Four ways to get pills wrong, each as it is found in programs, and each with a watchdog that ends it; and the right one.
+//! Four ways to get pills wrong, each as it is found in programs, and each with a watchdog that ends it; and
+//! the right one.
 //!
-//! The queue of the wrong ones is one that many languages have: every thread that has it may put and take, and nothing closes it. What waits
-//! without end keeps its thread when the watchdog has spoken, until the process ends.
+//! The wrong ones use a queue that many languages have: every thread that has it may put and take, and
+//! nothing closes it. A thread that waits without end goes on waiting after the watchdog's report, until the
+//! process ends.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -10,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long nothing may happen before the watchdog says that a thread does not end.
+/// If nothing happens for this long, the watchdog says that a thread does not end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Files that a producer has.
@@ -22,13 +24,14 @@ enum Message {
     Pill,
 }
 
-/// A queue with room for so many messages.
+/// A queue with a bound.
 struct Queue {
     put: SyncSender<Message>,
     take: Mutex<Receiver<Message>>,
 }
 
-/// What has happened so far. Each number is written by the thread that does the thing, and read by the watchdog.
+/// What has happened so far. Each number is written by the thread that does the thing, and read by the
+/// watchdog.
 #[derive(Default)]
 struct Counts {
     put: AtomicUsize,
@@ -45,7 +48,7 @@ pub struct Seen {
     pub indexed: usize,
     /// Pills that were put.
     pub pills: usize,
-    /// Who did not come to an end.
+    /// The threads that did not come to an end.
     pub stuck: Vec<&'static str>,
 }
 
@@ -111,7 +114,8 @@ impl Counts {
                 (before, since) = (now, Instant::now());
             }
         }
-        // A count is read for sure only after the thread that wrote it is joined. So those who have ended are joined first.
+        // The last counts of a thread are visible for sure only after a join. So the threads that have ended
+        // are joined first.
         let (ended, stuck): (Vec<_>, Vec<_>) =
             threads.into_iter().partition(|(_, thread)| thread.is_finished());
         for (_, thread) in ended {
@@ -122,7 +126,7 @@ impl Counts {
     }
 }
 
-/// A thread that has the queue and the counts.
+/// Starts a thread that has the queue and the counts.
 fn start(
     (queue, counts): (&Arc<Queue>, &Arc<Counts>),
     work: impl FnOnce(&Queue, &Counts) + Send + 'static,
@@ -131,7 +135,8 @@ fn start(
     thread::spawn(move || work(&queue, &counts))
 }
 
-/// The producer's last loop has no way out: it puts pills until the queue is full of them, and then it waits without end.
+/// The producer's last loop has no way out: it puts pills until the queue is full of them, and then it waits
+/// without end.
 // ANCHOR: endless
 pub fn endless() -> Seen {
     let (queue, counts) = (Queue::new(10), Arc::default());
@@ -161,8 +166,8 @@ pub fn single() -> Seen {
 }
 // ANCHOR_END: single
 
-/// Each producer puts a pill when it ends. The consumer ends with the first one, and what the second producer puts behind it is
-/// never indexed.
+/// Each producer puts a pill when it ends. The consumer ends with the first one, and what the second producer
+/// puts behind it is never indexed.
 // ANCHOR: overtaking
 pub fn overtaking() -> Seen {
     let (queue, counts) = (Queue::new(10), Arc::default());
@@ -189,14 +194,14 @@ pub fn dead() -> Seen {
         counts.put_pill(queue);
     });
     let consumer = start((&queue, &counts), |queue, _| {
-        queue.take(); // a file that it cannot digest: it ends, and nobody learns of it
+        queue.take(); // a file that it cannot read: it ends, and no other thread learns of it
     });
     counts.watch([("the producer", producer), ("the consumer", consumer)])
 }
 // ANCHOR_END: dead
 
-/// Two producers, three consumers, one of which dies: a pill for each consumer, by the last producer, into a queue that is closed when
-/// no consumer is left.
+/// Two producers, three consumers, one of which dies: a pill for each consumer, by the last producer, into a
+/// queue that is closed when no consumer is left.
 // ANCHOR: right
 pub fn right() -> Seen {
     let counts = Arc::<Counts>::default();

@@ -1,7 +1,8 @@
-//! A queue whose consumers know when nothing more will come: the last producer leaves a poison pill for each of them.
+//! A queue whose consumers know when nothing more will come: the last producer leaves a poison pill for each
+//! of them.
 //!
-//! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill says it: an element of the queue itself, so it
-//! comes behind everything that was put before. The consumer that takes it ends.
+//! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill says it: an element of
+//! the queue itself, so it comes behind everything that was put before. The consumer that takes it ends.
 //!
 //! ```text
 //!   producers 3 ── one ends ──▶ 2 ── one ends ──▶ 1 ── the last one ends ──▶ 0: a pill for each consumer
@@ -11,22 +12,24 @@
 //!
 //! # Invariants
 //!
-//! 1. A pill is put only when no producer is left. Each producer has put its last item before it is counted as ended, and the queue is
-//!    first in, first out. So nothing comes behind a pill.
-//! 2. There is a pill for each consumer that is there when the last producer ends, and each takes one at most. So each of them gets one.
-//! 3. A consumer that dies takes no pill, or leaves one behind. When all are gone, the queue is closed: a producer that waits for room,
-//!    or puts a pill, is let go.
+//! 1. A pill is put only when no producer is left. Each producer has put its last item before it is counted
+//!    as ended, and the queue is first in, first out. So nothing comes behind a pill.
+//! 2. There is a pill for each consumer that is there when the last producer ends, and each takes one at
+//!    most. So each of them gets one.
+//! 3. A consumer that dies takes no pill, or leaves one behind. When all are gone, the queue is closed: a
+//!    producer that waits for room, or puts a pill, is let go.
 //!
-//! A producer ends when its last clone is dropped, by whatever way: at the end of its work, by an error, by a panic, by being told
-//! to stop. Putting the pills does not heed the request to stop (it is [`masked`]): without them the consumers would never end.
+//! A producer ends when its last clone is dropped, in whatever way: at the end of its work, by an error, by a
+//! panic, by being told to stop. Putting the pills does not heed the request to stop (it is [`masked`]):
+//! without them the consumers would never end.
 //!
 //! # Why not just close it?
 //!
-//! A channel of Rust ends by itself when its last sender is dropped, and often that is all one needs. The queue here belongs to all who have
-//! an end of it, as queues do that are shared by name, kept in a field, or on another machine, and as it has to be when those who take also
-//! put. Then nothing is ever dropped, and the end has to be said.
+//! A channel of Rust ends by itself when its last sender is dropped, and often that is enough. Here each end
+//! keeps the whole queue alive, as with a queue that is shared by name, kept in a field, or on another
+//! machine, or whose consumers also put. Then the last sender is never dropped, and the end must be said.
 //!
-//! The [`faults`] are what becomes of this with one of the invariants left out.
+//! The [`faults`] show what happens if one of the invariants is left out.
 
 pub mod faults;
 
@@ -36,7 +39,7 @@ use crate::door::{Cancelled, masked};
 
 pub use crate::door::channel::PutError;
 
-/// What is in the queue.
+/// An element of the queue.
 enum Message<T> {
     Item(T),
     /// The consumer that takes it ends.
@@ -50,18 +53,18 @@ pub struct Producer<T> {
 
 /// An end of the queue that takes. Each consumer has one.
 pub struct Consumer<T> {
-    /// None when it has ended: a producer does not wait for this consumer then.
+    /// `None` when the consumer has ended: then no producer waits for it.
     queue: Option<Receiver<Message<T>>>,
     shared: Arc<Shared<T>>,
 }
 
-/// What all ends have.
+/// What all ends share.
 struct Shared<T> {
     queue: Sender<Message<T>>,
     left: Mutex<Left>,
 }
 
-/// Who is still there.
+/// How many ends are still there.
 struct Left {
     producers: usize,
     consumers: usize,
@@ -72,7 +75,7 @@ struct Left {
 /// # Panics
 /// If `capacity` or `consumers` is zero.
 pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer<T>>) {
-    assert!(capacity > 0 && consumers > 0, "a queue has room for something, and somebody who takes it");
+    assert!(capacity > 0 && consumers > 0, "a queue has room for an item, and a consumer");
     let (sender, receiver) = bounded(capacity);
     let shared = Arc::new(Shared { queue: sender, left: Mutex::new(Left { producers: 1, consumers }) });
     let consumer = |_| Consumer { queue: Some(receiver.clone()), shared: Arc::clone(&shared) };
@@ -122,7 +125,7 @@ impl<T> Drop for Producer<T> {
         masked(|| {
             for _ in 0..pills {
                 if self.shared.queue.put(Message::Pill).is_err() {
-                    return; // nobody is left who would take it
+                    return; // no consumer is left to take it
                 }
             }
         });

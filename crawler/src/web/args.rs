@@ -89,12 +89,12 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = delay, help_heading = "Limits")]
     pub patience: Duration,
 
-    /// Also pages that could not be had in an earlier run
+    /// Also pages that could not be fetched in an earlier run
     #[arg(long, help_heading = "Which pages")]
     pub retry_failed: bool,
 
-    /// Ask again for pages that were asked for so long ago, such as --again=7d or 12h; without AGE, for all. A server does not send again
-    /// what has not changed
+    /// Ask again for pages that were asked for so long ago, such as --again=7d or 12h; without AGE, for all.
+    /// A server does not send again what has not changed
     #[arg(long, value_name = "AGE", num_args = 0..=1, require_equals = true, default_missing_value = "0s", value_parser = age, help_heading = "Which pages")]
     pub again: Option<Duration>,
 
@@ -126,8 +126,9 @@ pub struct CrawlArgs {
     #[arg(long, help_heading = "What is written")]
     pub json: bool,
 
-    /// Share the crawl with other processes: the address of a Redis or Valkey, such as `redis://USER:PASSWORD@HOST:6379/0`, or
-    /// `rediss://` for TLS. The state is then what this process has recorded
+    /// Share the crawl with other processes: the address of a Redis or Valkey, such as
+    /// `redis://USER:PASSWORD@HOST:6379/0`, or `rediss://` for TLS. The state is then what this process has
+    /// recorded
     #[arg(long, value_name = "URL", requires = "crawl", conflicts_with_all = ["demo", "again", "retry_failed"], help_heading = "Many processes")]
     pub frontier: Option<String>,
 
@@ -135,7 +136,8 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "NAME", requires = "frontier", help_heading = "Many processes")]
     pub crawl: Option<String>,
 
-    /// How long a page may be under way before another process fetches it again [default: 30 s more than --timeout]
+    /// How long a page may be under way before another process fetches it again [default: 30 s more than
+    /// --timeout]
     #[arg(long, value_name = "TIME", hide = true, value_parser = servers::limits::duration)]
     pub lease: Option<Duration>,
 
@@ -160,7 +162,8 @@ pub struct StatusArgs {
 
 #[cfg(feature = "redis")]
 impl StatusArgs {
-    /// The flags behind `crawl status`, if that is the command line. A host of that name is written `http://status/`.
+    /// The flags behind `crawl status`, if that is the command line. A host of that name is written
+    /// `http://status/`.
     pub fn asked_for() -> Option<StatusArgs> {
         let mut line = std::env::args_os().skip(1);
         let is_status = line.next().is_some_and(|word| word == "status");
@@ -172,7 +175,7 @@ impl CrawlArgs {
     /// The pages that are asked for. All of the starts are among them.
     ///
     /// # Errors
-    /// A sentence for the user, if a host or a pattern is none, or a start is at a private address.
+    /// A sentence for the user, if a host or a pattern is not valid, or a start is at a private address.
     pub fn scope(&self) -> anyhow::Result<Scope> {
         let starts: Vec<_> = self.starts.iter().map(normalise).collect();
         let scope = Scope::new(&starts, &self.allow, self.allow_private || self.demo.is_some())?;
@@ -189,8 +192,8 @@ impl CrawlArgs {
         Ok(scope)
     }
 
-    /// The name by which sites address the crawler in `robots.txt`: `MyBot`, if it says that it is `MyBot/1.0` or
-    /// `Mozilla/5.0 (compatible; MyBot/1.0)`.
+    /// The name by which sites address the crawler in `robots.txt`: `MyBot`, if it says that it is
+    /// `MyBot/1.0` or `Mozilla/5.0 (compatible; MyBot/1.0)`.
     pub fn robots_name(&self) -> &str {
         let agent = self.user_agent.as_str();
         let product = agent.split_once("compatible;").map_or(agent, |(_, product)| product);
@@ -199,7 +202,7 @@ impl CrawlArgs {
     }
 }
 
-/// As people write it: `example.org` and `localhost:8000` are `http://`.
+/// Reads an address as people write it: `example.org` and `localhost:8000` are `http://`.
 fn address(written: &str) -> Result<Url, String> {
     let is_port = |behind: &str| {
         let port = behind.split(['/', '?', '#']).next().unwrap_or_default();

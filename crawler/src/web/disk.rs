@@ -1,7 +1,9 @@
-//! The store of a crawl that one process works on: which page is next, in memory, and what is known of each, in a file.
+//! The store of a crawl that one process works on: which page is next, in memory, and what is known of each,
+//! in a file.
 //!
-//! Both change in one place: [`exchange`](Store::exchange). What is in memory can be made from the file at any time, and is, when a run
-//! begins. The file is a little behind, by the pages that are [in flight](super::keeper), and what it says is true.
+//! Both change in one place: [`exchange`](Store::exchange). What is in memory can be made from the file at
+//! any time, and is, when a run begins. The file is a little behind, by the pages that are [in
+//! flight](super::keeper), and what it says is true.
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
@@ -28,7 +30,7 @@ pub struct Disk {
     pub beyond: usize,
     /// Pages that were asked for again and had not changed.
     unchanged: usize,
-    /// Pages that were over so long ago are visited again.
+    /// Pages that were over this long ago are visited again.
     again: Option<Duration>,
     frontier: Frontier,
     visitor: Arc<Visitor>,
@@ -39,14 +41,15 @@ pub struct Disk {
     asking: HashMap<Arc<str>, Box<Asking>>,
     changes: Changes,
     keeper: Keeper,
-    /// By what each lease that is out is kept.
+    /// The key of each lease that is out.
     out: Vec<Arc<str>>,
     under_way: UnderWay,
 }
 
 impl Disk {
-    /// What earlier runs have left in a file, and these pages. Pages that could not be had are tried again if that is wanted, and pages
-    /// that were over as long ago as `again` says are visited again.
+    /// Opens a store with the pages that earlier runs have left in a file, and these. Pages that could not be
+    /// fetched are tried again if that is wanted, and pages that were over as long ago as `again` says are
+    /// visited again.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -82,12 +85,12 @@ impl Disk {
         Ok(disk)
     }
 
-    /// The store that many threads work on.
+    /// Locks the store, on which many threads work.
     fn of(store: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
         store.lock().expect("nothing panics under it")
     }
 
-    /// Brings to mind what earlier runs have left to do: pages that wait, and links that were beyond their limits.
+    /// Takes on what earlier runs have left to do: pages that wait, and links that were beyond their limits.
     fn recall(&mut self, retries_failed: bool) -> anyhow::Result<()> {
         let (known, mut refusing, mut left) = (self.state.known()?, HashSet::new(), Vec::new());
         self.tries = known.tries;
@@ -96,7 +99,7 @@ impl Disk {
             let site = parsed.as_ref().map(host_key).unwrap_or_default();
             let is_open = match record.progress {
                 Progress::Waiting => true,
-                // The rules are asked again: they may have changed, or do not count now.
+                // The site is asked for its rules again: they may have changed, or do not count now.
                 Progress::Refused => {
                     refusing.insert(site.clone());
                     true
@@ -141,7 +144,8 @@ impl Disk {
         self.recall_links()
     }
 
-    /// Links that were beyond the limits of an earlier run. Many pages may have them: once is enough.
+    /// Takes on links that were beyond the limits of an earlier run. Many pages may have the same link: once
+    /// is enough.
     fn recall_links(&mut self) -> anyhow::Result<()> {
         let mut found = Vec::new();
         self.state.each(|_, record| {
@@ -163,20 +167,21 @@ impl Disk {
     }
 
     fn add(&mut self, pages: Vec<Job>) -> usize {
-        // A page of an earlier run may be found again: the page that links to it was not durable when that process died.
+        // A page of an earlier run may be found again: the page that links to it was not durable when that
+        // process died.
         let pages = pages.into_iter().map(|page| tried(page, &self.tries));
         let Added { new, left_out } = self.frontier.add(pages);
         self.changes.found.extend(new);
         left_out
     }
 
-    /// The rules of a site are known. Nothing is asked of it for as long as they count.
+    /// Notes the rules of a site. It is not asked for them again for as long as they count.
     fn heed(&mut self, site: &Arc<str>, rules: Rules, until: Instant) {
         self.frontier.open_site(site, rules.crawl_delay(), until);
         self.rules.insert(Arc::clone(site), Arc::new(rules));
     }
 
-    /// What became of a page. What it links to is taken on before it is over.
+    /// Notes what became of a page. The pages that it links to are taken on before it is over.
     fn page(&mut self, job: Job, visit: Visit, now: Instant) -> anyhow::Result<()> {
         self.unchanged += usize::from(matches!(visit, Visit::Unchanged(_)));
         match Effect::of(visit) {
@@ -209,7 +214,7 @@ impl Disk {
         Ok(())
     }
 
-    /// What a site has answered.
+    /// Notes what a site has answered.
     fn site(&mut self, step: Step, now: Instant) {
         match step {
             Step::Away(job, why, asked) => {
@@ -235,7 +240,8 @@ impl Disk {
         }
     }
 
-    /// A rest that a site has asked for counts in the next run, too. Pauses of our own do not: whoever begins a run has a reason.
+    /// Notes the trouble of a site. A rest that the site has asked for counts in the next run, too. Our own
+    /// pauses do not: the user who begins a run has a reason.
     fn trouble(&mut self, site: &Arc<str>, trouble: Trouble, why: &str, asked: Option<Duration>) {
         self.rest(site, asked.unwrap_or_default());
         let Trouble::Left(pages) = trouble else { return };
@@ -269,7 +275,7 @@ impl Disk {
         })
     }
 
-    /// A lease is no longer out.
+    /// Notes that a lease is no longer out.
     fn has_come_back(&mut self, job: &Job) {
         let name = key(job);
         self.out.retain(|out| **out != *name);
@@ -359,13 +365,13 @@ impl Results for Mutex<Disk> {
     }
 }
 
-/// A page that was found, and what earlier runs have come to with it.
+/// A page that was found, with the tries and the deaths of earlier runs.
 fn tried(page: Job, tries: &HashMap<String, (u32, u32)>) -> Job {
     let (attempts, deaths) = tries.get(&*page.url).copied().unwrap_or_default();
     Job { attempts, deaths, ..page }
 }
 
-/// Whether a page that could not be had may be there now.
+/// Whether a page that could not be fetched may be there now.
 fn is_worth_a_try(record: &Record) -> bool {
     match record.progress {
         Progress::Failed => true,

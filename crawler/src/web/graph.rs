@@ -1,4 +1,4 @@
-//! What a crawl has found, for others: pages and their links, and the links that are broken.
+//! What a crawl has found, for other programs: pages and their links, and the links that are broken.
 
 use super::report::Results;
 use super::state::{Progress, Record, State};
@@ -11,10 +11,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use url::Url;
 
-/// Pages that are named, of many that have the same trouble.
+/// How many of the pages that have the same trouble are named.
 const NAMED: usize = 5;
 
-/// What is said of a redirect that is one too many.
+/// The reason for a redirect that is one too many.
 const TOO_OFTEN: &str = "it redirects again, more often than --depth allows";
 
 /// Redirects that are followed to the page whose part is meant.
@@ -35,7 +35,7 @@ pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Writes the same as a graph in the language of Graphviz.
+/// Writes the pages and their links as a graph in the language of Graphviz.
 ///
 /// # Errors
 /// As [`write_lines`].
@@ -55,7 +55,8 @@ pub fn write_dot(state: &State, path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Beside the file, and then in its place: whoever reads it sees the old one or the new one. What cannot be written leaves nothing there.
+/// Writes a new file beside the old one, and then puts it in its place: a reader sees the old one or the new
+/// one. A file that cannot be written leaves nothing there.
 fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let cannot = || format!("{} cannot be written", path.display());
     let mut beside = path.as_os_str().to_owned();
@@ -72,8 +73,9 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Pages, and parts of pages, that cannot be had, and why, in a crawl of this `scope` and to this `depth`. Where a redirect may lead
-/// depends on these, so it is judged here: another run may have others. Some statuses are `accepted`.
+/// Pages, and parts of pages, that are not there, and why, in a crawl of this `scope` and to this `depth`.
+/// Where a redirect may lead depends on these, so it is judged here: another run may have others. Some
+/// statuses are `accepted`.
 ///
 /// # Errors
 /// If the state is damaged.
@@ -117,7 +119,7 @@ pub fn broken(
     Ok(broken.into_values().chain(parts).collect())
 }
 
-/// Notes for each page that cannot be had where links to it are.
+/// Notes for each broken page which pages have links to it.
 fn name_links(
     broken: &mut BTreeMap<String, Broken>,
     state: &State,
@@ -148,7 +150,7 @@ fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Resu
     let mut wanted: BTreeMap<String, BTreeMap<String, Pages>> = BTreeMap::new();
     state.each(|url, page| {
         for (mut to, part) in page.fragments {
-            // As browsers do: behind a redirect, too.
+            // As browsers do, it looks behind redirects, too.
             for _ in 0..MOST_MOVES {
                 let Some(next) = moved.get(&to) else { break };
                 to.clone_from(next);
@@ -173,7 +175,8 @@ fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Resu
     Ok(missing)
 }
 
-/// The redirect by which a start leads out of the crawl, and what to say of it: behind it there is nothing to crawl.
+/// The redirect by which a start leads out of the crawl, and what to say of it: behind it there is nothing to
+/// crawl.
 fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -> Option<(&'m str, String)> {
     let mut passed = HashSet::new();
     let (mut from, mut to) = moved.get_key_value(start)?;
@@ -218,7 +221,7 @@ fn circles(moved: &HashMap<String, String>) -> Vec<&String> {
     circles
 }
 
-/// A page that cannot be had.
+/// A page that cannot be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The page.
@@ -239,7 +242,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// One more.
+    /// Adds a page.
     pub fn add(&mut self, url: &str) {
         self.count += 1;
         if self.count <= NAMED {

@@ -1,8 +1,9 @@
-//! The thread that writes the state, while the others go on.
+//! The thread that writes the state, while the other threads go on.
 //!
-//! A commit waits for the disk, which takes as long for one page as for many. So the keeper takes all that has come in meanwhile. What is
-//! *in flight* is being fetched, or was fetched and is not durable: it has a permit, which the commit gives back. There are as many
-//! permits as pages that may be fetched again after a crash.
+//! A commit waits for the disk, which takes as long for one page as for many. So the keeper writes everything
+//! that has come in meanwhile at once. A page is *in flight* while it is being fetched, or was fetched and is
+//! not durable: it has a permit, which the commit gives back. There are as many permits as pages that may be
+//! fetched again after a crash.
 
 use super::state::{Changes, State};
 use anyhow::anyhow;
@@ -15,7 +16,7 @@ use std::time::Duration;
 /// Pages that are in flight.
 pub const IN_FLIGHT: usize = 64;
 
-/// Whoever waits for a permit looks this often whether the keeper can still write.
+/// A thread that waits for a permit looks this often whether the keeper can still write.
 const TICK: Duration = Duration::from_millis(50);
 
 /// A keeper. It has a thread while there is something to write.
@@ -24,8 +25,8 @@ pub struct Keeper {
     permits: Arc<Semaphore>,
     /// Writes that were asked for.
     writes: u64,
-    /// Those of them that are durable. The thread adds to it (`Release`) after the commit, and whoever reads it (`Acquire`) finds that in the
-    /// file.
+    /// How many writes are durable. The keeper's thread adds to it (`Release`) after the commit, and a thread
+    /// that reads it (`Acquire`) finds them in the file.
     durable: Arc<AtomicU64>,
     at_work: Option<AtWork>,
 }
@@ -37,13 +38,14 @@ struct AtWork {
 }
 
 impl Keeper {
-    /// Of this file.
+    /// A keeper of this file.
     pub fn of(state: Arc<State>) -> Keeper {
         let (permits, durable) = (Arc::new(Semaphore::new(IN_FLIGHT)), Arc::default());
         Keeper { state, permits, writes: 0, durable, at_work: None }
     }
 
-    /// Takes permits for what is to be fetched: up to `most`. Waits for one if there is none and nothing is `out`, that is, being fetched.
+    /// Takes up to `most` permits for fetches. Waits for one if there is none and nothing is `out`, that is,
+    /// being fetched.
     ///
     /// # Errors
     /// If something could not be written: nothing more is fetched in vain.
@@ -60,12 +62,12 @@ impl Keeper {
         }
     }
 
-    /// Takes back permits of what was not fetched.
+    /// Takes back the permits of pages that were not fetched.
     pub fn give_back(&self, permits: usize) {
         self.permits.release(permits);
     }
 
-    /// Has changes written. So many of the permits are given back when they are durable.
+    /// Has changes written. When they are durable, `permits` permits are given back.
     ///
     /// # Errors
     /// If there is no thread, or something before them could not be written.
@@ -99,7 +101,7 @@ impl Keeper {
     /// If something could not be written.
     pub fn flush(&mut self) -> anyhow::Result<()> {
         let Some(AtWork { changes, kept, _thread: thread }) = self.at_work.take() else { return Ok(()) };
-        drop(changes); // before the thread, which ends when nobody sends any more
+        drop(changes); // first: the thread ends when no sender is left
         drop(thread);
         masked(|| kept.join()).map_err(|_| anyhow!("the thread that writes the state has panicked"))?
     }
@@ -120,10 +122,10 @@ impl AtWork {
 }
 
 // ANCHOR: keep
-/// Writes changes in the order in which they come, until nobody sends any more.
+/// Writes changes in the order in which they come, until no sender is left.
 ///
-/// The order counts: a page that was found is fetched after the outcome of the page that links to it has been sent. So it is committed
-/// together with that one or later, and never without it.
+/// The order counts: a page that was found is fetched after the outcome of the page that links to it has been
+/// sent. So it is committed together with that one or later, and never without it.
 ///
 /// # Errors
 /// If the state cannot be written. What was committed stays.

@@ -1,16 +1,18 @@
-//! What it costs that a worker dies, or is stopped and comes back, for each way in which workers share a queue of pages.
+//! What it costs that a worker dies, or is stopped and comes back, for each way in which workers share a
+//! queue of pages.
 //!
-//! Two workers take pages from one engine. Each of them does one step in a *tick*. The engine sees only what they send. So it cannot tell
-//! a worker that is dead from one that is late. All that it has is a clock, and *leases*: each is the right to a page until some tick.
+//! Two workers take pages from one engine. Each of them does one step in a *tick*. The engine sees only what
+//! they send. So it cannot tell a worker that is dead from one that is late. All that it has is a clock, and
+//! *leases*: each is the right to a page until some tick.
 //!
-//! Here the clock is a number. The first worker is killed at every moment of a run, and it is stopped at every moment for every length
-//! of time. Nothing here needs a thread or chance.
+//! Here the clock is a number. The first worker is killed at every moment of a run, and it is stopped at
+//! every moment for every length of time. Nothing here needs a thread or chance.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
-/// Pages that are to be asked for. Each of them is on a site of its own.
+/// Pages to ask for. Each of them is on a site of its own.
 pub const PAGES: usize = 7;
 
 /// The ticks that a site needs for its answer.
@@ -22,10 +24,10 @@ const LONG: usize = 12;
 /// The ticks of a lease that is over before the answer comes.
 const SHORT: usize = 3;
 
-/// A page whose lease has run out so many times is handed out no more.
+/// A page whose lease has run out this many times is handed out no more.
 pub const TRIES: usize = 3;
 
-/// A run that would never end is over after so many ticks.
+/// A run that does not end is stopped after this many ticks.
 const END: usize = 500;
 
 /// How workers share the pages.
@@ -39,20 +41,20 @@ pub enum Way {
     NoToken,
     /// A worker has a lease. With the answer it names the token of the lease.
     Token,
-    /// The same, and the lease is over before the answer comes.
+    /// A worker names the token, and the lease is over before the answer comes.
     TooShort,
 }
 
 impl Way {
-    /// All that are compared.
+    /// All ways that are compared.
     pub const ALL: [Way; 5] = [Way::Pop, Way::AcknowledgeFirst, Way::NoToken, Way::Token, Way::TooShort];
 
-    /// One worker is killed: the worst of all moments.
+    /// The cost if one worker is killed, at the worst of all moments.
     pub fn killed(self) -> Cost {
         self.worst(self.moments().map(|from| from..usize::MAX))
     }
 
-    /// One worker is stopped and continued: the worst of all moments and lengths.
+    /// The cost if one worker is stopped and continued, at the worst of all moments and lengths.
     pub fn stopped(self) -> Cost {
         self.worst(self.moments().flat_map(|from| (1..=2 * LONG).map(move |ticks| from..from + ticks)))
     }
@@ -131,7 +133,7 @@ impl Engine {
         Some(lease)
     }
 
-    /// Pages whose lease is over wait again, at most so many times.
+    /// Pages whose lease is over wait again, fewer than [`TRIES`] times.
     fn run_out(&mut self, now: usize) {
         for lease in self.leases.extract_if(.., |lease| lease.until <= now) {
             if lease.tries + 1 < TRIES {
@@ -140,7 +142,7 @@ impl Engine {
         }
     }
 
-    /// Ends a lease. False: it was over, so the page may be somebody else's now.
+    /// Ends a lease. False: it was over, so another worker may have the page now.
     fn end(&mut self, ended: Lease, now: usize) -> bool {
         self.run_out(now);
         let before = self.leases.len();
@@ -198,7 +200,8 @@ fn step(next: Next, engine: &mut Engine, asked: &mut Vec<(usize, usize)>, now: u
 }
 // ANCHOR_END: worker
 
-/// A run in which the first worker does nothing while it is `away`. What it costs, and how many ticks it had.
+/// A run in which the first worker does nothing while it is `away`. Returns what it costs, and how many ticks
+/// it had.
 fn run(way: Way, away: &Range<usize>) -> (Cost, usize) {
     let waiting = (0..PAGES).map(|page| (page, 0)).collect();
     let mut engine = Engine { way, waiting, leases: Vec::new(), tokens: 0, counted: Vec::new() };

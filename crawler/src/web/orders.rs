@@ -1,8 +1,9 @@
 //! What a crash costs, for each order in which a program does its work and writes that it has.
 //!
-//! A run is a row of *steps*. A step is a piece of work, such as fetching a page, or one write to the disk. A write is there whole or not
-//! at all, and writes happen in their order. The process can be killed before any step and after the last one. The next run knows only
-//! what was written. It goes to its end. Then the work that was done is compared with the work that there was.
+//! A run is a row of *steps*. A step is a piece of work, such as fetching a page, or one write to the disk. A
+//! write is there whole or not at all, and writes happen in their order. The process can be killed before any
+//! step and after the last one. The next run knows only what was written. It goes to its end. Then the work
+//! that was done is compared with the work that there was.
 //!
 //! Nothing here needs a clock, a thread or chance: every crash point of every order is tried.
 
@@ -10,10 +11,10 @@ use super::stops::{Page, SITE, links};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Pages that a list is written after, in one of the orders.
+/// In one of the orders, a list is written after this many pages.
 pub const EVERY: usize = 3;
 
-/// Letters that are to be sent.
+/// Letters to send.
 pub const LETTERS: usize = 4;
 
 /// The process was killed.
@@ -22,7 +23,7 @@ struct Killed;
 
 /// The steps of one process, until it is killed.
 struct Process {
-    /// Steps until then; without end if nobody kills it.
+    /// Steps until the process is killed.
     left: usize,
     steps: usize,
     writes: usize,
@@ -51,7 +52,7 @@ impl Process {
 /// What crash points of an order cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Writes of a run that nobody kills.
+    /// Writes of a run that is not killed.
     pub writes: usize,
     /// Work that was never done, at the worst crash point.
     pub lost: usize,
@@ -59,8 +60,8 @@ pub struct Cost {
     pub again: usize,
 }
 
-/// Kills a run at each of its points. `after` is given the number of steps after which the run is killed, lets the next run go to its end,
-/// and returns how much was lost and how much was done again.
+/// Kills a run at each of its points. `after` is given the number of steps after which the run is killed,
+/// lets the next run go to its end, and returns how much was lost and how much was done again.
 fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     let points = (0..=whole.steps).map(|steps| after(&[steps]));
     points.fold(Cost { writes: whole.writes, ..Cost::default() }, |worst, (lost, again)| Cost {
@@ -70,7 +71,7 @@ fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     })
 }
 
-/// How many of these were done never, and how often one was done once more.
+/// How many pieces of work were never done, and how many times one was done again.
 fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>) -> (usize, usize) {
     all.into_iter().fold((0, 0), |(lost, again), work| match times.get(&work) {
         None => (lost + 1, again),
@@ -91,12 +92,13 @@ pub enum Order {
     Together,
     /// The page is marked as done before it is fetched.
     DoneFirst,
-    /// The whole list, each time that so many pages are done, and at the end.
+    /// The whole list is written after each group of this many pages, and at the end.
     List(usize),
 }
 
 impl Order {
-    /// All that are compared. The last one is the list of the classic listing, which is written when the crawl ends.
+    /// All orders that are compared. The last one is the list of the classic listing, which is written when
+    /// the crawl ends.
     pub const ALL: [Order; 6] = [
         Order::DoneThenLinks,
         Order::LinksThenDone,
@@ -106,16 +108,16 @@ impl Order {
         Order::List(SITE.len()),
     ];
 
-    /// The worst of all crash points.
+    /// The cost at the worst of all crash points.
     pub fn cost(self) -> Cost {
         let mut whole = Process::killed_after(usize::MAX);
         let ended = crawl(&mut whole, self, &mut Pages::first(), &mut BTreeMap::new());
-        ended.expect("nobody kills it");
+        ended.expect("the run is not killed");
         worst(&whole, |killed| self.after(killed))
     }
 
-    /// Kills runs after so many steps, one after the other, and then lets one go to its end. How many pages were never fetched, and how
-    /// often one was fetched again.
+    /// Kills runs after these numbers of steps, one after the other, and then lets one go to its end. Returns
+    /// how many pages were never fetched, and how often one was fetched again.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut disk, mut fetched) = (Pages::first(), BTreeMap::new());
         for steps in killed.iter().chain([&usize::MAX]) {
@@ -146,7 +148,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// Before the first run.
+    /// The pages before the first run.
     fn first() -> Pages {
         Pages { found: vec![SITE[0].0], done: Vec::new() }
     }
@@ -232,23 +234,24 @@ pub enum Letters {
     MarkThenSend,
     /// A letter is sent, and then it is marked as sent.
     SendThenMark,
-    /// The same, and each letter has a number. Who receives one keeps the numbers, and puts a second letter with a number aside.
+    /// A letter with a number is sent, and then it is marked as sent. The receiver keeps the numbers, and
+    /// puts a second letter with the same number aside.
     Numbered,
 }
 
 impl Letters {
-    /// All that are compared.
+    /// All ways that are compared.
     pub const ALL: [Letters; 3] = [Letters::MarkThenSend, Letters::SendThenMark, Letters::Numbered];
 
-    /// The worst of all crash points.
+    /// The cost at the worst of all crash points.
     pub fn cost(self) -> Cost {
         let mut whole = Process::killed_after(usize::MAX);
-        send(&mut whole, self, &mut 0, &mut BTreeMap::new()).expect("nobody kills it");
+        send(&mut whole, self, &mut 0, &mut BTreeMap::new()).expect("the run is not killed");
         worst(&whole, |killed| self.after(killed))
     }
 
-    /// Kills runs after so many steps, one after the other, and then lets one go to its end. How many letters were never read, and how
-    /// often one was read again.
+    /// Kills runs after these numbers of steps, one after the other, and then lets one go to its end. Returns
+    /// how many letters were never read, and how often one was read again.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut marked, mut read) = (0, BTreeMap::new());
         for steps in killed.iter().chain([&usize::MAX]) {

@@ -1,4 +1,4 @@
-//! What a worker is given to do, what comes of it, and what follows from that for a page, in whatever store it is.
+//! A worker's lease, its outcome, and what follows from that for a page, in any store.
 
 use super::frontier::{Failure, Job};
 use super::record::Record;
@@ -6,7 +6,7 @@ use super::rules::{Asking, Rules, Step};
 use super::visit::Visit;
 use std::sync::Arc;
 
-/// A page that is to be fetched under these rules, or a site that is to be asked.
+/// A page to fetch, or a site to ask.
 #[derive(Debug, Clone)]
 pub enum Lease {
     /// A page, what its site asks for, and what an earlier run knows of it if it is visited again.
@@ -16,7 +16,7 @@ pub enum Lease {
 }
 
 impl Lease {
-    /// What is to be done.
+    /// The job to do.
     pub fn job(&self) -> &Job {
         match self {
             Lease::Page(job, ..) => job,
@@ -34,9 +34,9 @@ impl AsRef<Lease> for Lease {
 /// What came of a lease.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Of a page.
+    /// The outcome of a page.
     Page(Visit),
-    /// Of a question to a site.
+    /// The outcome of a question to a site.
     Site(Box<Step>),
 }
 
@@ -51,19 +51,19 @@ pub enum Effect {
         links: Vec<Job>,
         /// Its site has answered as it should.
         is_well: bool,
-        /// Its server was asked, and is to be left alone for a while.
+        /// Its server was asked, and must be left alone for a while.
         was_asked: bool,
     },
     /// The page waits for another run, for this reason.
     Left(String),
-    /// The page could not be had, and is not over.
+    /// The page could not be fetched, and is not over.
     Failed(Failure),
     /// The file of the page cannot be written: the crawl cannot go on.
     Unwritten(anyhow::Error),
 }
 
 impl Effect {
-    /// Of a visit.
+    /// The effect of a visit.
     pub fn of(visit: Visit) -> Effect {
         match visit {
             Visit::Over(record, links) => {

@@ -1,7 +1,9 @@
-//! Three ways to leave a site alone after each page, tried on one site with many pages and others with one each.
+//! Three ways to leave a site alone after each page, tried on one site with many pages and others with one
+//! each.
 //!
-//! Fetching takes no time here, so whatever takes time is politeness. Each way has two threads. [`sleeping`] and [`asking`] have one
-//! queue of pages, in the order in which they were found; [`scheduled`] has one for each site.
+//! Fetching takes no time here, so whatever takes time is politeness. Each way has two threads. [`sleeping`]
+//! and [`asking`] have one queue of pages, in the order in which they were found; [`scheduled`] has one for
+//! each site.
 
 use executor::{CancelToken, Cancelled, ExecutorExt, ExecutorService, Latch, Semaphore};
 use executor::{ScheduledThreadPoolExecutor, ThreadPoolExecutor};
@@ -18,7 +20,7 @@ const THREADS: usize = 2;
 /// The sites, and how many pages each has. Those of the first one are found first.
 const SITES: [(&str, usize); 5] = [("large", 6), ("ada", 1), ("bob", 1), ("eve", 1), ("sam", 1)];
 
-/// How often whoever waits for the end looks whether to stop.
+/// How often the thread that waits for the end looks whether to stop.
 const TICK: Duration = Duration::from_millis(1);
 
 /// What happens in a trial.
@@ -33,7 +35,7 @@ pub struct Diary {
 }
 
 impl Diary {
-    /// Of a trial that begins now. Sites are left alone for so long.
+    /// The diary of a trial that begins now. Sites are left alone for `pause`.
     pub fn new(pause: Duration) -> Arc<Diary> {
         Arc::new(Diary {
             begun: Instant::now(),
@@ -49,7 +51,7 @@ impl Diary {
         lock(&self.pages).push((site, at));
     }
 
-    /// A thread waits, and can do nothing else.
+    /// Notes that a thread waits, and can do nothing else.
     fn wait<T>(&self, wait: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         self.waiting.fetch_add(1, Relaxed);
@@ -102,7 +104,7 @@ fn pages() -> impl Iterator<Item = usize> {
 }
 
 // ANCHOR: sleeping
-/// A thread that has fetched a page sleeps, and nobody else may go to the site meanwhile.
+/// A thread that has fetched a page sleeps, and no other thread may go to the site meanwhile.
 ///
 /// # Errors
 /// If there are no threads.
@@ -123,7 +125,7 @@ pub fn sleeping(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
 // ANCHOR_END: sleeping
 
 // ANCHOR: asking
-/// A thread that finds a page whose site is to be left alone puts it back, and looks at the next one.
+/// A thread that finds a page whose site must be left alone puts it back, and looks at the next one.
 ///
 /// # Errors
 /// If there are no threads.
@@ -221,7 +223,8 @@ mod tests {
 
     type Way = fn(&Arc<Diary>, &CancelToken) -> anyhow::Result<()>;
 
-    /// Runs a way whose pauses have no end until `wanted` is so, and says which sites had a page fetched by then.
+    /// Runs a way whose pauses have no end until `wanted` is true, and returns which sites had a page fetched
+    /// by then.
     fn until(way: Way, wanted: impl Fn(&Diary) -> bool) -> Vec<&'static str> {
         let (diary, stop) = (Diary::new(Duration::from_hours(1)), CancelToken::new());
         thread::scope(|scope| {

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often they change. Rates are those since the last change.
+/// How often the lines change. Rates are those since the last change.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Sites that have a line.
@@ -33,7 +33,7 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Of a crawl that begins now.
+    /// The lines of a crawl that begins now.
     pub fn new() -> Progress {
         let bar = ProgressBar::no_length()
             .with_style(ProgressStyle::with_template("{msg}").expect("a template of our own"));
@@ -44,7 +44,7 @@ impl Progress {
         Progress { bar, last: Mutex::new(Snapshot { at: Instant::now(), over: HashMap::new() }) }
     }
 
-    /// Shows how far the crawl is, if some time has gone by. So many pages are being `fetched`.
+    /// Shows how far the crawl is, if some time has gone by. `fetched` pages are being fetched.
     pub fn show(&self, status: impl FnOnce() -> Status, fetched: usize) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if self.bar.is_finished() || last.at.elapsed() < EVERY {

@@ -22,10 +22,10 @@ pub struct Record {
     /// It is longer than what was read.
     #[serde(skip_serializing_if = "is_no", default)]
     pub is_truncated: bool,
-    /// Why it could not be fetched, or why nobody goes where it leads.
+    /// Why it could not be fetched, or why its redirect is not followed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,
-    /// The page that this one says is the real one.
+    /// The page that this page calls the real one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub copy_of: Option<String>,
     /// It is on another host, and was asked for to see whether it is there.
@@ -37,13 +37,14 @@ pub struct Record {
     /// Parts of pages that it links to: the page, and the name of the part.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub fragments: Vec<(String, String)>,
-    /// When it was over: seconds since 1970. None if it was fetched by a version that did not note this, or the process has died of it.
+    /// When it was over: seconds since 1970. `None` if it was fetched by a version that did not note this, or
+    /// if the process has died at it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub at: Option<u64>,
-    /// By what its server tells whether it has changed: the field `ETag`.
+    /// The field `ETag`, by which its server tells whether the page has changed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub etag: Option<String>,
-    /// The same, if there is no `ETag`: the field `Last-Modified`.
+    /// The field `Last-Modified`, which does so if there is no `ETag`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub modified: Option<String>,
 }
@@ -63,7 +64,7 @@ pub enum Progress {
 }
 
 impl Record {
-    /// A page that was found.
+    /// The record of a page that was found.
     pub fn waiting(depth: u32) -> Record {
         Record {
             progress: Progress::Waiting,
@@ -83,18 +84,18 @@ impl Record {
         }
     }
 
-    /// A page that could not be had.
+    /// The record of a page that could not be fetched.
     pub fn failed(depth: u32, why: String) -> Record {
         Record { progress: Progress::Failed, why: Some(why), ..Record::waiting(depth) }
     }
 
-    /// It is over, as from now.
+    /// The record of a page that is over from now on.
     #[must_use]
     pub fn over_now(self) -> Record {
         Record { at: Some(since_1970().as_secs()), ..self }
     }
 
-    /// Whether it was over so long ago, and no process has died of it.
+    /// Whether the page has been over for `age`, and no process has died at it.
     pub fn is_older_than(&self, age: Duration) -> bool {
         let is_old = |at| since_1970().as_secs().saturating_sub(at) >= age.as_secs();
         match self.progress {

@@ -21,7 +21,7 @@ const BROKEN: u8 = 3;
 /// The exit status of a crawl that came to its end and has left pages to another run.
 const LEFT: u8 = 4;
 
-/// The store is asked about so many links at a time.
+/// The store is asked about this many links at a time.
 const LINKS_AT_ONCE: usize = 1000;
 
 /// A store, when the crawl has ended.
@@ -45,7 +45,8 @@ pub trait Results: Store {
     /// Whether a page has been seen, in this run or before.
     fn has_seen(&self, url: &str) -> bool;
 
-    /// Those of these pages that have not been seen. A store that has to send a message for an answer asks for all at once.
+    /// Those of these pages that have not been seen. A store that must send a message for an answer asks for
+    /// all at once.
     fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
         urls.into_iter().filter(|url| !self.has_seen(url)).collect()
     }
@@ -55,13 +56,14 @@ pub trait Results: Store {
 pub struct Ended {
     /// All pages are over.
     pub is_whole: bool,
-    /// Nobody stopped it: the pages that wait are left to another run.
+    /// The crawl was not stopped, and leaves pages that wait to another run.
     pub is_left: bool,
     /// Pages that were being fetched when it was stopped.
     pub cut_off: usize,
 }
 
-/// Writes what is asked for, says what came of the crawl, and by which exit status. What cannot be written takes nothing from the report.
+/// Writes the files that the command line asks for, prints the report, and returns the exit status. A file
+/// that cannot be written takes nothing from the report.
 ///
 /// # Errors
 /// If a file cannot be written, or the state is damaged.
@@ -101,7 +103,7 @@ struct Tally {
     waiting: usize,
     /// Pages that are longer than what was read.
     truncated: Pages,
-    /// Pages that say that another one is the real one.
+    /// Pages that call another page the real one.
     copies: usize,
     /// Links that are in no list, because their page has too many, or because they are too long.
     unlisted: usize,
@@ -187,7 +189,7 @@ struct Report<'r> {
     is_saved: bool,
     /// Pages that were asked for again and had not changed.
     unchanged: usize,
-    /// Pages that this run was to fetch and has not, among them those that were to be asked for again.
+    /// Pages that this run should have fetched, or asked for again, and has not.
     waiting: usize,
     seconds: f64,
 }
@@ -275,7 +277,7 @@ fn listed(pages: &Pages, before: &str) -> Vec<String> {
     lines
 }
 
-/// Without what a terminal could take for a command: parts of it are from servers.
+/// A text in which control characters are escaped: parts of it are from servers, and a terminal obeys them.
 fn visible(text: &str) -> String {
     let escaped = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
     text.chars().map(escaped).collect()

@@ -8,8 +8,8 @@
 //!             └── later ──┘        └───── later ─────┘
 //! ```
 //!
-//! Each step asks for one thing and says when the next may follow. So a site is left alone between two requests, and no thread waits for
-//! that.
+//! Each step asks for one thing and says when the next may follow. So a site is left alone between two
+//! requests, and no thread waits for that.
 
 use super::frontier::{Job, pause_after};
 use super::robots::{self, Robots};
@@ -40,12 +40,13 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of a file.
+    /// The rules of a file.
     pub(super) fn of(robots: Robots) -> Rules {
         Rules { robots }
     }
 
-    /// Those of a text that another process has read. Nothing is allowed if it could not read it.
+    /// The rules of a text that another process has read. Nothing is allowed if that process could not read
+    /// it.
     #[cfg(feature = "redis")]
     pub(super) fn of_text(text: Option<&[u8]>, visitor: &Visitor) -> Rules {
         Rules::of(match text {
@@ -55,7 +56,7 @@ impl Rules {
         })
     }
 
-    /// Nothing is forbidden.
+    /// Rules that forbid nothing.
     pub fn none() -> Rules {
         Rules { robots: Robots::all() }
     }
@@ -77,11 +78,11 @@ pub struct Asking {
     /// The job that stands for the site.
     pub site: Job,
     rules: Option<Rules>,
-    /// The file that they are from, if it was read. Empty if there is none.
+    /// The text of the rules, if it was read. Empty if there is no file.
     text: Option<Vec<u8>>,
-    /// What is asked for: `robots.txt`, and then the lists. The first one is next.
+    /// The files to ask for: `robots.txt`, and then the lists. The first one is next.
     next: VecDeque<Url>,
-    /// All that was ever in there. A list may name itself.
+    /// Every address that was ever in `next`, because a list may name itself.
     seen: HashSet<Url>,
     /// How often the next one was tried before.
     attempts: u32,
@@ -100,7 +101,7 @@ struct Asked {
     pages: Vec<String>,
 }
 
-/// What a request has come to.
+/// The result of a request.
 #[derive(Debug)]
 pub enum Step {
     /// There is more to ask, after this time.
@@ -116,13 +117,13 @@ pub enum Step {
         /// The pages that it lists.
         listed: Vec<Job>,
     },
-    /// The site does not answer, for this reason; it may have asked for a rest. It has to be asked again: its rules could say anything
-    /// (RFC 9309, section 2.3.1.4).
+    /// The site does not answer, for this reason; it may have asked for a rest. It must be asked again: its
+    /// rules could say anything (RFC 9309, section 2.3.1.4).
     Away(Job, String, Option<Duration>),
 }
 
 impl Asking {
-    /// A site that nobody has asked.
+    /// A site that has not been asked yet.
     pub fn begin(site: Job) -> Asking {
         let robots = Url::parse(&site.url).and_then(|url| url.join("/robots.txt"));
         let mut asking = Asking {
@@ -156,7 +157,8 @@ impl Asking {
         serde_json::to_string(&asked).expect("numbers and texts")
     }
 
-    /// A site that was asked so far. From the beginning, if the text is none.
+    /// A site that another process has asked so far. It is asked from the beginning if the text cannot be
+    /// read.
     #[cfg(feature = "redis")]
     pub(super) fn from_text(site: Job, text: &str, visitor: &Visitor) -> Asking {
         let Ok(asked) = serde_json::from_str::<Asked>(text) else { return Asking::begin(site) };
@@ -185,17 +187,18 @@ impl Asking {
     }
 
     // ANCHOR: step
-    /// Asks for the next thing. If the program panics at an answer, that is as if there had been none.
+    /// Asks for the next thing. A panic at an answer counts as no answer.
     ///
     /// # Errors
     /// If `token` was cancelled.
     pub fn step(mut self, visitor: &Visitor, token: &CancelToken) -> Result<Step, Cancelled> {
         let is_wanted = visitor.heeds_robots || self.is_again();
         let Some(url) = self.next.front().filter(|_| is_wanted) else { return Ok(self.known()) };
-        let most = if self.rules.is_none() { robots::LOOKED_AT } else { sitemap::LARGEST } as u64 + 1; // one more tells of a cut
+        // One byte more shows that the rest was cut off.
+        let most = if self.rules.is_none() { robots::LOOKED_AT } else { sitemap::LARGEST } as u64 + 1;
         let answer = match catch_unwind(AssertUnwindSafe(|| visitor.fetcher.fetch_up_to(url, most, token))) {
             Ok(Err(FetchError::Cancelled(cancelled))) => return Err(cancelled),
-            Ok(Ok(_)) if !visitor.heeds_robots => Answer::Nowhere(String::new()), // it is there, whatever it says
+            Ok(Ok(_)) if !visitor.heeds_robots => Answer::Nowhere(String::new()), // it is there
             Ok(answer) => Answer::of(answer),
             Err(_) => Answer::Later(PANICKED.to_owned(), None),
         };
@@ -258,7 +261,8 @@ impl Asking {
                 self.text = Some(Vec::new());
                 Robots::all() // it leads back to itself
             }
-            // There is none; or it is where the crawler does not go. The site's pages may be there, too, and each will say so.
+            // There is none; or it is where the crawler does not go. The site's pages may be there, too, and
+            // each will say so.
             Answer::Nowhere(_) | Answer::Elsewhere(_) => {
                 self.text = Some(Vec::new());
                 Robots::all()

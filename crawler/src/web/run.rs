@@ -29,7 +29,7 @@ const DEMO: &str = "built-in site";
 
 /// What a run begins with.
 pub struct Run<S> {
-    /// The pages, of which those before this run are known.
+    /// The store of the pages, which knows those of earlier runs.
     pub store: Arc<S>,
     /// What is done with each.
     pub visitor: Arc<Visitor>,
@@ -161,7 +161,7 @@ fn visitor(args: &CrawlArgs, scope: Scope, is_own: bool) -> anyhow::Result<(Arc<
     Ok((Arc::new(visitor), limits))
 }
 
-/// The built-in site. If the state is of one, it is that one, at the same address.
+/// The built-in site. If the state is of a built-in site, it is the same site, at the same address.
 fn demo(pages: usize, state: &State, path: &Path) -> anyhow::Result<Demo> {
     let name = path.display();
     let mut options = DemoOptions { pages, traps: true, ..DemoOptions::default() };

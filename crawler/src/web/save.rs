@@ -36,8 +36,9 @@ impl Saver {
         path(&self.directory, url).is_file()
     }
 
-    /// Writes a page into its file, and waits until both are on the disk, before the state says that the page was fetched. So the file of a
-    /// page that was fetched is whole, and one that a crash or a power cut has cut off is written again.
+    /// Writes a page into its file, and waits until both are on the disk, before the state says that the page
+    /// was fetched. So the file of a page that was fetched is whole, and one that a crash or a power cut has
+    /// cut off is written again.
     pub(super) fn write(&self, url: &Url, body: &[u8]) -> anyhow::Result<()> {
         self.try_to_write(url, body).with_context(|| self.directory.display().to_string())
     }
@@ -47,7 +48,7 @@ impl Saver {
         let above = path.parent().expect("the directory of its site");
         let mut file = match File::create(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(above)?; // most pages have company, so this comes second
+                fs::create_dir_all(above)?; // most directories are there, so this comes second
                 File::create(&path)?
             }
             file => file?,
@@ -58,7 +59,8 @@ impl Saver {
         self.sync_names_of(above)
     }
 
-    /// Waits until the names of a directory, and of those above it, are on the disk. Another thread may have made one of them just now.
+    /// Waits until the names of a directory, and of those above it, are on the disk. Another thread may have
+    /// made one of them just now.
     fn sync_names_of(&self, directory: &Path) -> io::Result<()> {
         let durable = || self.durable.lock().unwrap_or_else(PoisonError::into_inner);
         let made = directory.ancestors().take_while(|above| above.starts_with(&self.directory));
@@ -79,16 +81,17 @@ fn sync(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// Here a directory cannot be opened as a file.
+/// Does nothing: on this system, a directory cannot be opened as a file.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "as where it can fail")]
 fn sync(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Scheme, host and port, and then the path, with the query in the last name. Whatever a site calls its pages, no two have the same file, no
-/// file is where another page needs a directory, and none is outside of `directory`. (Two that differ in case only are one on a
-/// file system that does not tell them apart.)
+/// The file of a page: scheme, host and port, and then the path, with the query in the last name. Whatever a
+/// site calls its pages, no two have the same file, no file is where another page needs a directory, and none
+/// is outside of `directory`. (Two that differ in case only are one on a file system that does not tell them
+/// apart.)
 pub fn path(directory: &Path, url: &Url) -> PathBuf {
     let port = url.port().map(|port| format!("+{port}")).unwrap_or_default();
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).replace(':', "+");
@@ -106,8 +109,8 @@ pub fn path(directory: &Path, url: &Url) -> PathBuf {
     site.join(names.iter().collect::<PathBuf>())
 }
 
-/// A piece of an address as a name, in which each `%` is before two digits, or before a `p` and two. So what is added with a `%` and something
-/// else is unlike all of them.
+/// A piece of an address as a name, in which each `%` is before two digits, or before a `p` and two. So what
+/// is added with a `%` and something else is unlike all of them.
 fn name(piece: &str) -> String {
     let mut name = String::with_capacity(piece.len());
     for octet in octets(piece.as_bytes()) {
@@ -122,7 +125,7 @@ fn name(piece: &str) -> String {
     name
 }
 
-/// A name that is not too long: of one that is, the beginning and a sum of all of it.
+/// A name that is not too long: of a longer one, the beginning and a sum of the whole name.
 fn shortened(name: &str) -> String {
     if name.len() <= LONGEST_NAME {
         return name.to_owned();
@@ -132,7 +135,7 @@ fn shortened(name: &str) -> String {
     format!("{kept}%s{:016x}{end}", sum(name))
 }
 
-/// FNV-1a.
+/// The sum of a text, by FNV-1a.
 fn sum(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

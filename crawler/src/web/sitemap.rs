@@ -1,7 +1,9 @@
-//! Sitemaps: lists of the pages of a site, and lists of such lists, as <https://www.sitemaps.org/protocol.html> has them.
+//! Sitemaps: lists of the pages of a site, and lists of such lists, as
+//! <https://www.sitemaps.org/protocol.html> has them.
 //!
-//! A sitemap is XML or plain text with a URL in each line. From XML only the `<loc>` of each `<url>` or `<sitemap>` is taken.
-//! Entities that the document declares itself are not resolved, so it can neither grow nor name files.
+//! A sitemap is XML or plain text with a URL in each line. From XML only the `<loc>` of each `<url>` or
+//! `<sitemap>` is taken. Entities that the document declares itself are not resolved, so it can neither grow
+//! nor name files.
 
 use super::urls::{LONGEST, is_web, normalise};
 use encoding_rs::UTF_8;
@@ -23,27 +25,28 @@ pub const LARGEST: usize = 50 << 20;
 /// How deep elements may stand in one another. The protocol needs three, its extensions some more.
 const DEEPEST: usize = 32;
 
-/// What a sitemap lists. All URLs are `http` or `https` and [normalised](normalise), none is longer than [`LONGEST`], and each is there once.
-/// They may be on any host.
+/// What a sitemap lists. All URLs are `http` or `https` and [normalised](normalise), none is longer than
+/// [`LONGEST`], and each is there once. They may be on any host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
     /// The pages, in the order of the document.
     pub pages: Vec<Url>,
     /// The other sitemaps, if this one is an index.
     pub indexes: Vec<Url>,
-    /// Whether the document is not as it should be: no sitemap, XML that ends too soon or is not well-formed, elements too deep in one another,
-    /// an entity of the document's own, compressed data that is damaged, or something that is no `http` or `https` URL where one must be. What
-    /// could be read is there all the same; behind a place that is not well-formed nothing is read.
+    /// Whether the document is not as it should be: no sitemap, XML that ends too soon or is not well-formed,
+    /// elements too deep in one another, an entity of the document's own, compressed data that is damaged, or
+    /// something that is no `http` or `https` URL where one must be. What could be read is there all the
+    /// same; behind a place that is not well-formed nothing is read.
     pub is_broken: bool,
     /// Whether the document is longer than [`LARGEST`].
     pub is_too_long: bool,
-    /// How many URLs were left out because there are too many or because they are too long. Beyond the limit, a URL that comes twice
-    /// counts twice.
+    /// How many URLs were left out because there are too many or because they are too long. Beyond the limit,
+    /// a URL that comes twice counts twice.
     pub left_out: usize,
 }
 
 impl Sitemap {
-    /// Why not all of it can be had, for a person; nothing if it can.
+    /// Why not all of the list could be read, for a person; `None` if it could.
     pub fn trouble(&self) -> Option<String> {
         let is_empty = self.pages.is_empty() && self.indexes.is_empty();
         match self.left_out {
@@ -56,11 +59,12 @@ impl Sitemap {
     }
 }
 
-/// Reads a sitemap that came from `base`; it may be a file of gzip's, as many sites have it. Of one longer than [`LARGEST`] the beginning is
-/// read, without the line or the element that is cut there. At most `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow
-/// with the length.
+/// Reads a sitemap that came from `base`; it may be a file of gzip's, as many sites have it. Of one longer
+/// than [`LARGEST`] the beginning is read, without the line or the element that is cut there. At most `limit`
+/// URLs are kept, and never more than [`MOST`]. Time and memory grow with the length.
 ///
-/// The protocol wants whole URLs. Those of a `<loc>` may be relative to `base` all the same, as other crawlers have it.
+/// The protocol wants whole URLs. Those of a `<loc>` may be relative to `base` all the same, as other
+/// crawlers have it.
 pub fn parse(document: &[u8], limit: usize, base: &Url) -> Sitemap {
     let (document, is_damaged) = unpacked(document);
     let is_too_long = document.len() > LARGEST;
@@ -78,8 +82,8 @@ pub fn parse(document: &[u8], limit: usize, base: &Url) -> Sitemap {
     list.sitemap
 }
 
-/// A document without its compression, one byte more than [`LARGEST`] at most, and whether that is damaged. Of a damaged one there is
-/// what comes before the damage.
+/// A document without its compression, one byte more than [`LARGEST`] at most, and whether the compressed
+/// data is damaged. Then it has the part before the damage.
 fn unpacked(document: &[u8]) -> (Cow<'_, [u8]>, bool) {
     if !document.starts_with(&[0x1f, 0x8b]) {
         return (Cow::Borrowed(document), false);
@@ -98,12 +102,12 @@ fn beginning(document: &[u8]) -> &[u8] {
     }
 }
 
-/// What was found, and what is known.
+/// What was found, and which URLs are known.
 struct List<'b> {
     sitemap: Sitemap,
     seen: HashSet<Url>,
     limit: usize,
-    /// Of relative URLs. A line of text is none: it would make a page of any word.
+    /// The base of relative URLs. A line of text is not relative: that would make a page of any word.
     base: Option<&'b Url>,
 }
 
@@ -181,7 +185,7 @@ fn xml(text: &str, list: &mut List<'_>) {
 struct Place {
     /// The elements that are open, the outermost first.
     open: Vec<Element>,
-    /// The text of a `<loc>` that counts. There is none behind an entity that is unknown.
+    /// The text of a `<loc>` that counts. `None` behind an unknown entity.
     loc: Option<String>,
     /// Whether the outermost element is that of a sitemap or an index.
     is_sitemap: bool,

@@ -1,7 +1,8 @@
 //! What has been crawled and what has not, in a file that survives whatever happens to the process.
 //!
-//! The file is a `redb` database. Each page has a record. A commit writes what became of some pages, together with the pages that
-//! they link to and that nobody had seen: so a page whose links are not known yet is not done, and no link is lost.
+//! The file is a `redb` database. Each page has a record. A commit writes what became of some pages, together
+//! with the new pages that they link to: so a page whose links are not known yet is not done, and no link is
+//! lost.
 //!
 //! ```text
 //!   waiting ── a commit has its links ──▶ fetched
@@ -9,9 +10,9 @@
 //!      └── given up, or not allowed ──▶ failed, refused
 //! ```
 //!
-//! A page that was fetched when the process died, and not committed, is still waiting: it is fetched again. That is *at least once*.
-//! A file beside the state says that it was [under way](super::under_way). A page at which the process died three times is given up: it
-//! may be what ends the process.
+//! A page that was fetched when the process died, and not committed, is still waiting: it is fetched again.
+//! That is *at least once*. A file beside the state says that it was [under way](super::under_way). A page at
+//! which the process died three times is given up: it may be what ends the process.
 
 pub use super::record::{Progress, Record};
 
@@ -29,32 +30,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What this version writes. A file with a higher number is refused.
+/// The format that this version writes. A file with a higher number is refused.
 const FORMAT: &str = "1";
 
 const PAGES: TableDefinition<&str, &[u8]> = TableDefinition::new("pages");
 const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
 
-/// What was tried and is not over: failed tries, and deaths of the process meanwhile. By the address of a page, or by the name of a site
-/// that is asked for its rules.
+/// What was tried and is not over: failed tries, and deaths of the process meanwhile. The key is the
+/// address of a page, or the name of a site that is asked for its rules.
 const TRIES: TableDefinition<&str, (u32, u32)> = TableDefinition::new("tries");
 
 /// The `robots.txt` of a site, and when it was read: seconds since 1970.
 const RULES: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("rules");
 
-/// Until when a site is to be left alone: milliseconds since 1970.
+/// Until when a site must be left alone: milliseconds since 1970.
 const RESTS: TableDefinition<&str, u64> = TableDefinition::new("rests");
 
 /// Bytes of the file that are kept in memory.
 const CACHE: usize = 16 << 20;
 
-/// A rest that is longer was not written by a clock that is right.
+/// A longer rest was written with a wrong clock.
 const LONGEST_REST: Duration = Duration::from_hours(24);
 
 /// The rules of a site whose rules end the process.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
-/// What is written at once.
+/// The changes that are written at once.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// What became of pages.
@@ -65,7 +66,7 @@ pub struct Changes {
     pub tried: Vec<Job>,
     /// The `robots.txt` of sites; none if it could not be read.
     pub rules: Vec<(Arc<str>, Option<Vec<u8>>)>,
-    /// Sites that are to be left alone for so long.
+    /// Sites that must be left alone, from now on for this long.
     pub rests: Vec<(Arc<str>, Duration)>,
 }
 
@@ -76,7 +77,7 @@ impl Changes {
         over.is_empty() && found.is_empty() && tried.is_empty() && rules.is_empty() && rests.is_empty()
     }
 
-    /// What has changed after that.
+    /// Adds what has changed after that.
     pub fn extend(&mut self, next: Changes) {
         let Changes { over, found, tried, rules, rests } = next;
         self.over.extend(over);
@@ -94,7 +95,7 @@ pub struct Known {
     pub tries: HashMap<String, (u32, u32)>,
     /// The `robots.txt` of sites, and how old it is.
     pub rules: Vec<(String, Vec<u8>, Duration)>,
-    /// Sites that are to be left alone, and for how long.
+    /// Sites that must be left alone, and for how long.
     pub rests: Vec<(String, Duration)>,
 }
 
@@ -105,7 +106,8 @@ pub struct State {
 }
 
 impl State {
-    /// Opens the file, or makes it. Reads all of it: what is not as it was written would be believed, and written again.
+    /// Opens the file, or makes it. Reads all of it: otherwise damaged data would be believed, and written
+    /// again.
     ///
     /// # Errors
     /// If another process has it, it is damaged or from a later version, or the system refuses.
@@ -148,7 +150,7 @@ impl State {
         &self.path
     }
 
-    /// What was under way when the process died has seen one death more.
+    /// Counts a death for everything that was under way when the process died.
     fn count_deaths(&self) -> anyhow::Result<()> {
         let died = under_way::at_death(&self.path);
         let write = self.database.begin_write()?;
@@ -171,7 +173,8 @@ impl State {
                     }
                     record => {
                         tries.remove(name)?;
-                        let record = record.unwrap_or_else(|| Record::waiting(0)); // the page that links to it is not durable
+                        // There is no record if the page that links to it is not durable.
+                        let record = record.unwrap_or_else(|| Record::waiting(0));
                         let why =
                             Some(format!("the program ended {deaths} times while it was being fetched"));
                         let record = Record { progress: Progress::Failed, why, at: None, ..record };
@@ -180,7 +183,7 @@ impl State {
                 }
             }
         }
-        under_way::forget(&self.path); // before it is counted: a death that is counted twice is worse than one that is not
+        under_way::forget(&self.path); // first: to miss a death is better than to count it twice
         Ok(write.commit()?)
     }
 
@@ -253,7 +256,7 @@ impl State {
         Ok(about.get(name)?.map(|note| note.value().to_owned()))
     }
 
-    /// Makes such a note durable.
+    /// Makes a note on the crawl durable.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -305,7 +308,7 @@ impl State {
     }
 }
 
-/// What sites have asked for.
+/// Writes what sites have asked for.
 fn write_sites(
     write: &WriteTransaction,
     changes: &Changes,
@@ -332,7 +335,7 @@ pub(super) fn is_site(name: &str) -> bool {
     name.matches('/').count() == 2
 }
 
-/// By what the tries of a job are kept.
+/// The key by which the tries of a job are kept.
 pub(super) fn key(job: &Job) -> &str {
     match job.kind {
         Kind::Page => &job.url,

@@ -5,9 +5,9 @@
 //!   store ───────────────▶ tasks of an executor ───────────────▶ store
 //! ```
 //!
-//! A worker *pulls*: it takes as many leases as it has places, does what they say, and brings the outcomes back. It takes new leases
-//! with the same call. So the store alone knows what may be done now, what rests, and what is left; and a worker that is gone has
-//! nothing that the store has not.
+//! A worker *pulls*: it takes as many leases as it has places, does what they say, and brings the outcomes
+//! back. It takes new leases with the same call. So the store alone knows what may be done now, what rests,
+//! and what is left; and a worker that is gone has nothing that the store has not.
 
 use crate::door::channel::{ReceiverExt, Sender, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,8 @@ use crate::door::{
 use std::mem;
 use std::time::Duration;
 
-/// The longest pause of a worker that has no lease. Another process may find pages at any moment, and no message says so.
+/// The longest pause of a worker that has no lease. Another process may find pages at any moment, and no
+/// message says so.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 // ANCHOR: store
@@ -25,13 +26,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub trait Store: Send + Sync + 'static {
     /// The right to do one thing, and what is needed for it.
     type Lease: Clone + Send + Sync + 'static;
-    /// What came of it.
+    /// What came of a lease.
     type Outcome: Send + 'static;
     /// Why the store cannot go on.
     type Error: Send + 'static;
 
-    /// Brings what came of leases, and takes up to `most` new ones. What was brought may be on its way to the disk when this returns; the
-    /// store sees to it that it is not much.
+    /// Brings what came of leases, and takes up to `most` new ones. The outcomes may still be on their way to
+    /// the disk when this returns; the store limits how many.
     ///
     /// # Errors
     /// If something cannot be written.
@@ -63,7 +64,8 @@ pub trait Store: Send + Sync + 'static {
 pub struct Taken<L> {
     /// Leases.
     pub leases: Vec<L>,
-    /// The time until there is more, even if nobody finishes anything. None: there may be none before that.
+    /// The time until there is more, even if no lease is finished. `None`: perhaps there is nothing before
+    /// that.
     pub pause: Option<Duration>,
     /// Every page is over, or left to another run.
     pub is_over: bool,
@@ -93,18 +95,19 @@ pub struct SiteNow {
     pub taken: usize,
     /// Pages that are over, in this run.
     pub over: usize,
-    /// It does not answer, for so long.
+    /// How long it has not answered, if it does not.
     pub away: Option<Duration>,
 }
 
 // ANCHOR: work
-/// Works until the crawl is over, or `stop` is cancelled: with up to `most` leases at a time, each a task of `tasks`, which has no others. At
-/// the end `tasks` is shut down, and what was cut off has been given back: so many leases.
+/// Works until the crawl is over, or `stop` is cancelled: with up to `most` leases at a time, each a task of
+/// `tasks`, which has no others. At the end `tasks` is shut down, and what was cut off has been given back.
+/// Returns how many leases that were.
 ///
-/// A `task` must not panic: nobody would learn what became of its lease.
+/// A `task` must not panic: the store would not learn what became of its lease.
 ///
 /// # Errors
-/// As those of the store.
+/// The errors of the store.
 pub fn work<S: Store, E: ExecutorService + 'static>(
     store: &Arc<S>,
     tasks: &Arc<TrackingExecutor<E, S::Lease>>,
@@ -137,15 +140,15 @@ struct Worker<S: Store, E, F> {
     task: F,
     /// What no turn has brought yet.
     finished: Mutex<Vec<(S::Lease, S::Outcome)>>,
-    /// Whoever has a turn holds this lock.
+    /// The thread that has a turn holds this lock.
     places: Mutex<Places<S::Lease, S::Error>>,
-    /// The thread that waits for the end is to take a turn.
+    /// Tells the thread that waits for the end to take a turn.
     wake: Sender<()>,
 }
 
 /// Each lease that is out has a place.
 struct Places<L, E> {
-    /// None, once the end has come.
+    /// How many leases may be out: zero once the end has come.
     most: usize,
     taken: usize,
     /// Leases whose task could not be submitted.
@@ -153,10 +156,10 @@ struct Places<L, E> {
     error: Option<E>,
 }
 
-/// When to take another turn, even if nobody finishes anything.
+/// When to take another turn, even if no task ends.
 #[derive(Default)]
 struct Next {
-    /// None: there may be nothing before that.
+    /// The time until there is more. `None`: perhaps there is nothing before a task ends.
     pause: Option<Duration>,
     /// No lease is out.
     is_idle: bool,
@@ -169,11 +172,11 @@ where
     E: ExecutorService + 'static,
     F: Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Send + Sync + 'static,
 {
-    /// Exchanges all that is finished for new leases, and makes a task of each. One turn at a time: of two that count the free places at
-    /// once, the second would find none, and the store may have a lease for it.
+    /// Exchanges all that is finished for new leases, and makes a task of each. One turn at a time: of two
+    /// that count the free places at once, the second would find none, and the store may have a lease for it.
     ///
-    /// What is finished during a turn is brought by the next one, all at once. The thread that has finished the first of it waits for that
-    /// turn. The others go on.
+    /// What is finished during a turn is brought by the next one, all at once. The thread that has finished
+    /// the first of it waits for that turn. The others go on.
     fn turn(self: &Arc<Self>, finished: Option<(S::Lease, S::Outcome)>) -> Next {
         let is_task = finished.is_some();
         let is_first = self.add(finished);
@@ -202,7 +205,8 @@ where
         Next { pause: taken.pause, is_idle, is_over: taken.is_over && is_idle }
     }
 
-    /// The thread that has done a task takes the next turn itself. So it has a new lease without another thread being woken.
+    /// The thread that has done a task takes the next turn itself. So it has a new lease without another
+    /// thread being woken.
     fn begin(self: &Arc<Self>, lease: S::Lease) {
         let (worker, tag) = (Arc::clone(self), lease.clone());
         let begun = self.tasks.tagged(tag.clone()).submit_cancellable(move |token| {
@@ -229,7 +233,7 @@ where
         is_first
     }
 
-    /// No new lease is handed out any more.
+    /// From now on no new lease is handed out.
     fn close(&self) {
         self.places().most = 0;
         let _ = self.wake.try_send(());

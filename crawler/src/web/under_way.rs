@@ -1,14 +1,15 @@
 //! A file beside the state that says what is being fetched, for as long as the process lives.
 //!
-//! If the process dies, the file is still there, and the next run knows at what it died. The death of a process takes nothing away that
-//! was written to a file, though nobody has waited for the disk. So a write here costs some microseconds, and no page waits for it. If
-//! the machine loses its power, the file may be lost: then nobody knows, and nothing was the fault of a page.
+//! If the process dies, the file is still there, and the next run knows at what it died. What a process has
+//! written to a file survives its death, even if it has not waited for the disk. So a write here costs some
+//! microseconds, and no page waits for it. If the machine loses its power, the file may be lost: then the
+//! next run does not know, and no page is blamed.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// The file. It is removed when this is dropped: whoever drops it is alive.
+/// The file. It is removed when this is dropped, since the process has not died then.
 pub struct UnderWay {
     path: PathBuf,
     file: Option<File>,
@@ -16,12 +17,12 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    /// The file beside a state. There is none until something is under way.
+    /// The file beside a state. It is made when something is under way.
     pub fn beside(state: &Path) -> UnderWay {
         UnderWay { path: path(state), file: None, names: Vec::new() }
     }
 
-    /// This is under way from now on, and nothing else.
+    /// Notes that these are under way from now on, and nothing else.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -49,14 +50,14 @@ impl Drop for UnderWay {
     }
 }
 
-/// What was under way when the process died that had this state. Nothing if it ended by itself.
+/// What was under way when the process that had this state died. Nothing if it ended by itself.
 pub fn at_death(state: &Path) -> Vec<String> {
     let noted = fs::read(path(state)).unwrap_or_default();
     let noted = String::from_utf8_lossy(&noted);
     noted.lines().take_while(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// It is known what was under way.
+/// Removes the file, when it is known what was under way.
 pub fn forget(state: &Path) {
     let _ = fs::remove_file(path(state));
 }

@@ -1,4 +1,4 @@
-//! What is done with one page: asked for, read, and what it says of itself and of others.
+//! Visits one page: asks for it, reads it, and notes what it says of itself and of other pages.
 
 use super::frontier::{Failure, Job};
 use super::links::{Links, links, of_head};
@@ -31,7 +31,7 @@ pub struct Visitor {
     pub retries: u32,
     /// Links from the start that are followed.
     pub depth: u32,
-    /// Between two pages of a site; a site may ask for more.
+    /// The pause between two pages of a site; a site may ask for more.
     pub delay: Duration,
     /// Whether links to other hosts are checked.
     pub checks: bool,
@@ -43,7 +43,7 @@ pub struct Visitor {
     pub heeds_robots: bool,
     /// Where pages are written.
     pub save: Option<Saver>,
-    /// What could not be had and is no page.
+    /// Notes on what could not be fetched and is no page.
     pub notes: Mutex<Vec<String>>,
 }
 
@@ -54,19 +54,19 @@ pub enum Visit {
     Over(Box<Record>, Vec<Job>),
     /// It was visited before, and has not changed since. This is its record.
     Unchanged(Box<Record>),
-    /// It is to be visited again.
+    /// It must be visited again.
     Again(Failure),
     /// `robots.txt` forbids it, or it is no page of this crawl: it is over, and the server was not asked.
     Forbidden(Box<Record>),
-    /// It cannot be had in this run, for this reason. It waits for another one.
+    /// It cannot be fetched in this run, for this reason. It waits for another one.
     Waits(String),
     /// It was fetched, and its file cannot be written. The page is not over, and the crawl cannot go on.
     Unwritten(anyhow::Error),
 }
 
 impl Visitor {
-    /// Visits a page that its site's `rules` may forbid, and waits for its server. A page at which the program panics has failed, as others do.
-    /// If it is visited again, `before` is what is known of it.
+    /// Visits a page that its site's `rules` may forbid, and waits for its server. A page at which the
+    /// program panics has failed. If a page is visited again, `before` is what is known of it.
     ///
     /// # Errors
     /// If `token` was cancelled: nothing is known of the page then.
@@ -157,7 +157,7 @@ impl Visitor {
         }
     }
 
-    /// What could not be had and is no page.
+    /// Notes on what could not be fetched and is no page.
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
     }
@@ -192,7 +192,7 @@ impl Visitor {
         if !matches!(fetched.status, 200..=203) {
             return Ok(Vec::new());
         }
-        // A page that asks for it has no links here.
+        // A page that asks not to be followed has no links here.
         let content_type = fetched.content_type.as_deref();
         let read = if is_html {
             links(&fetched.body, content_type, url, MOST_LINKS, token)?
@@ -225,7 +225,8 @@ impl Visitor {
         Ok(original.chain(followed.filter_map(|link| self.job(link, job.depth + 1))).collect())
     }
 
-    /// The same page at another address. That counts as a link, or there might be no end. At the last page that is followed there is one.
+    /// The job for the other address of a page that has moved. The move counts as a link, or there might be
+    /// no end; but at the last depth one move is followed.
     fn moved(&self, url: &Url, job: &Job) -> Option<Job> {
         (job.depth <= self.depth).then(|| self.job(url, job.depth + 1)).flatten()
     }
@@ -240,7 +241,7 @@ impl Visitor {
         Some(Job { is_other, ..Job::page(url.as_str(), host_key(url), depth) })
     }
 
-    /// Whether a page that has not changed need not be read: this run wants no more of it than what it was read for.
+    /// Whether a page that has not changed need not be read: the record has all that this run wants of it.
     fn has_all_of(&self, url: &Url, before: &Record) -> bool {
         let is_whole = before.progress == Progress::Fetched && !before.is_truncated;
         let has_parts = !self.looks_for_parts || before.parts.is_some();
@@ -248,7 +249,8 @@ impl Visitor {
         is_whole && has_parts && file.is_none_or(|saver| saver.has(url))
     }
 
-    /// Before the state says that the page was fetched: a file that is written twice is better than one that is missing.
+    /// Writes the file of a page before the state says that the page was fetched: a file that is written
+    /// twice is better than one that is missing.
     fn save(&self, url: &Url, fetched: &Fetched, record: &Record) -> anyhow::Result<()> {
         match &self.save {
             Some(saver)
@@ -261,7 +263,8 @@ impl Visitor {
     }
 }
 
-/// The field by which a server is told what it said of a page before. It does not look at a date if there is an `ETag` (RFC 9110, section 13.1.3).
+/// The field that tells a server which version of a page is known. A server ignores a date if there is an
+/// `ETag` (RFC 9110, section 13.1.3).
 fn condition(before: &Record) -> Option<(&str, &str)> {
     let etag = before.etag.as_deref().map(|etag| ("if-none-match", etag));
     etag.or(before.modified.as_deref().map(|modified| ("if-modified-since", modified)))

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Longer than any program takes.
+/// A time that is longer than any program takes.
 pub(crate) const WATCHDOG: Duration = Duration::from_mins(2);
 
 /// What a child has printed, however much it is. The child must end by itself.

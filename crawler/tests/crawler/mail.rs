@@ -1,4 +1,5 @@
-//! The mail check's promise: one answer for each account, in their order, one deadline for all, and no thread that is left.
+//! The mail check's promise: one answer for each account, in their order, one deadline for all, and no thread
+//! that is left.
 
 use crawler::mail::demo::{Demo, Fault, Script};
 use crawler::mail::report::Checked;
@@ -99,7 +100,8 @@ fn answers_come_in_the_order_of_the_accounts() {
     assert_eq!(answers(asked), [1, 2, 3, 4, 5].map(Answer::New));
 }
 
-/// Five accounts that never answer have two threads: were the deadline one for each, others would have their turn.
+/// Five accounts that never answer have two threads: were the deadline one for each, others would have their
+/// turn.
 #[test]
 fn the_deadline_is_one_for_all() {
     let begun = Arc::new(AtomicUsize::new(0));
@@ -122,7 +124,7 @@ fn the_deadline_is_one_for_all() {
     assert_eq!(steps[2..], ["(waiting for a thread)"; 3]);
 }
 
-/// What is ready when the time is up is taken; what others have not answered costs it nothing.
+/// An answer that is ready at the deadline is taken, although other accounts have not answered.
 #[test]
 fn an_answer_that_is_there_is_not_lost_to_those_that_are_late() {
     let asked = check(&accounts(4), Duration::from_millis(200), 4, |account, _, token| {
@@ -168,13 +170,13 @@ impl Drop for Alive {
     }
 }
 
-/// Also if their tasks have something left to do after the cancel.
+/// No thread is left even if the tasks have something to do after the cancel.
 #[test]
 fn no_thread_is_left_when_the_call_returns() {
     leaves_no_thread();
 }
 
-/// A caller whose own task is cancelled would not wait otherwise.
+/// The call waits for its threads even if the caller's own task is cancelled.
 #[test]
 fn no_thread_is_left_when_the_caller_is_cancelled() {
     let cancelled = CancelToken::new();
@@ -272,7 +274,8 @@ fn silent_servers_see_their_connections_closed_at_the_deadline() {
     assert_eq!(answers(ended)[1..], [silent.clone(), silent]);
 }
 
-/// Both faults of the listing: there is mail in each account, it says that there is none, and it leaves threads behind.
+/// Both faults of the listing: there is mail in each account, it says that there is none, and it leaves
+/// threads behind.
 #[test]
 fn the_listing_takes_silence_and_failure_for_no_new_mail_and_leaves_threads() {
     let (demo, threads) = (silent_and_wrong(), Arc::new(Threads::default()));

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Stands wherever a password may have been written by mistake.
+/// A text that stands wherever a password may have been written by mistake.
 const CANARY: &str = "canary4711";
 
 const ACCOUNT: &str =
@@ -75,7 +75,7 @@ fn an_account_has_what_the_file_says_and_else_what_is_usual() {
     assert_eq!(school.clean(&format!("<{CANARY}>")), "<[password]>");
 }
 
-/// Also with the lines that are commented out: they say what counts without them.
+/// The lines that are commented out are right, too: they say what counts without them.
 #[test]
 fn the_example_of_the_help_is_right() {
     assert!(EXAMPLE.lines().all(|line| line.chars().count() <= 100), "the help would break a longer line");

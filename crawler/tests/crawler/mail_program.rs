@@ -154,7 +154,8 @@ fn the_demo_needs_nothing_and_shows_every_kind_of_answer() {
     }
 }
 
-/// The mail is where the listing does not look: behind a failure, and behind a server that needs three seconds.
+/// The mail is where the listing does not look: behind a failure, and behind a server that needs three
+/// seconds.
 #[test]
 fn the_listing_says_no_new_mail_and_leaves_threads() {
     let output = ended(spawn(&["--demo", "--json", "--listing"]));

@@ -1,4 +1,5 @@
-//! What mail servers do, good and bad, and what becomes of it. All of them are servers of the demo, over real sockets.
+//! What mail servers do, good and bad, and what becomes of it. All of them are servers of the demo, over real
+//! sockets.
 
 use crate::mail::{CANARY, WATCHDOG, at, script};
 use crawler::mail::demo::{Demo, Fault, Script};
@@ -146,7 +147,8 @@ fn a_program_prints_the_token() {
     }
 }
 
-/// Also if what the program has started keeps the pipe open, or if the program has closed it and goes on.
+/// A cancel ends the wait even if a child of the program keeps the pipe open, or if the program has closed it
+/// and goes on.
 #[test]
 #[cfg(unix)]
 fn a_token_calls_back_who_waits_for_a_program() {
@@ -222,7 +224,7 @@ fn each_fault_is_an_answer_that_says_what_is_wrong() {
     assert_eq!(why, "the server refused to count the folder's messages: there is no such folder");
 }
 
-/// Twice: in pieces and whole.
+/// The server sends it back twice: in pieces and whole.
 #[test]
 fn a_password_that_the_server_sends_back_is_replaced() {
     for protocol in PROTOCOLS {
@@ -283,7 +285,8 @@ fn folder_names_are_quoted() {
     }
 }
 
-/// Asks, and cancels when the server has heard `part`; and later all the same, so that a failure does not hang.
+/// Asks, and cancels when the server has heard `part`; and later all the same, so that a failure does not
+/// hang.
 fn cancelled_at(demo: &Demo, account: &Account, part: &str) -> (Result<Answer, Cancelled>, Step) {
     let (token, progress) = (CancelToken::new(), Progress::default());
     let answer = thread::scope(|scope| {
@@ -297,7 +300,7 @@ fn cancelled_at(demo: &Demo, account: &Account, part: &str) -> (Result<Answer, C
     (answer, progress.step())
 }
 
-/// The same, and the server sees the connection closed.
+/// Does what [`cancelled_at`] does, and requires that the server sees the connection closed.
 pub(crate) fn cancelled_when(
     demo: &Demo,
     account: &Account,

@@ -79,7 +79,7 @@ fn a_certificate_for_another_host_is_refused() {
     }
 }
 
-/// Also if the account would allow a plain password: it has asked for STARTTLS.
+/// The account may even allow a plain password: it has asked for STARTTLS.
 #[test]
 fn a_server_without_starttls_gets_no_password() {
     for protocol in PROTOCOLS {

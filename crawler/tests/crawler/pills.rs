@@ -1,4 +1,5 @@
-//! Poison pills: each variant comes to what it is there to show, and the queue of the library ends in every case.
+//! Poison pills: each variant comes to what it is there to show, and the queue of the library ends in every
+//! case.
 
 use crawler::pills::faults::{Seen, dead, endless, overtaking, right, single};
 use crawler::pills::{PutError, queue};
@@ -37,7 +38,7 @@ fn items_come_in_order_and_then_nothing() {
         let (producer, mut consumers) = queue(100, 1);
         (0..10).for_each(|item| producer.put(item).expect("there is room"));
         drop(producer);
-        let taken: Vec<_> = std::iter::from_fn(|| consumers[0].take().expect("nobody cancels")).collect();
+        let taken: Vec<_> = std::iter::from_fn(|| consumers[0].take().expect("not cancelled")).collect();
         assert_eq!(consumers[0].take(), Ok(None), "once it has ended, it stays so");
         taken
     });
@@ -55,7 +56,7 @@ fn a_producer_that_panics_ends_too() {
         }));
         producer.put(1).expect("there is room");
         drop(producer);
-        consumers.iter_mut().map(|consumer| consumer.take().expect("nobody cancels")).collect::<Vec<_>>()
+        consumers.iter_mut().map(|consumer| consumer.take().expect("not cancelled")).collect::<Vec<_>>()
     });
     assert_eq!(taken, [Some(1), None]);
 }
@@ -67,10 +68,10 @@ fn a_producer_without_consumers_is_let_go() {
         producer.put(1).expect("there is room");
         drop(consumers);
         assert_eq!(producer.put(2), Err(PutError::Disconnected(2)));
-    }); // and its pills wait for nobody
+    }); // its drop puts no pill, and does not wait
 }
 
-/// Whoever is told to stop is not told to leave the consumers waiting.
+/// A producer that is told to stop must not leave its consumers waiting.
 #[test]
 fn a_producer_that_is_told_to_stop_leaves_its_pills() {
     let taken = in_time(|| {
@@ -83,10 +84,10 @@ fn a_producer_that_is_told_to_stop_leaves_its_pills() {
         let (second, mut first) = (consumers.pop().expect("two"), consumers.pop().expect("two"));
         let takes = thread::spawn(move || {
             let mut second = second;
-            std::iter::from_fn(|| second.take().expect("nobody cancels")).count()
+            std::iter::from_fn(|| second.take().expect("not cancelled")).count()
         });
         token.attach(|| drop(producer)); // there is room for one pill only, and the other one is waited for
-        std::iter::from_fn(|| first.take().expect("nobody cancels")).count() + takes.join().expect("it ends")
+        std::iter::from_fn(|| first.take().expect("not cancelled")).count() + takes.join().expect("it ends")
     });
     assert_eq!(taken, 1);
 }

@@ -11,7 +11,8 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// What a page is at the moment: a field that tells whether it has changed, and links. Or it is not there, or has no answer.
+/// What a page is at the moment: a field that tells whether it has changed, and links. Or the page is not
+/// there, or has no answer.
 enum Page {
     Here(String, String),
     Gone,
@@ -58,7 +59,8 @@ impl Changing {
         (status, report, self.asked())
     }
 
-    /// The pages that were asked for since the last time, in their order, with the conditions that stood in the requests.
+    /// The pages that were asked for since the last time, in their order, with the conditions that stood in
+    /// the requests.
     fn asked(&self) -> Vec<String> {
         let requests = self.site.requests();
         let before = self.looked_at.replace(requests.len());
@@ -169,7 +171,8 @@ fn what_has_changed_leads_on_and_what_is_gone_is_broken() {
     assert_eq!((status, &*asked[0]), (Some(0), "/ if-none-match: \"two\""));
 }
 
-/// A server that says that a page has not changed does not send it. So it is told so only if nothing is missing.
+/// A server that says that a page has not changed does not send it. So the crawl tells what it has only if
+/// nothing is missing.
 #[test]
 fn a_page_whose_file_is_missing_is_sent_again() {
     let site = Changing::new();
@@ -218,7 +221,7 @@ fn a_page_of_which_processes_die_is_given_up_at_its_new_visit_too() {
     assert!(report["broken"][0]["why"].as_str().unwrap().contains("ended 3 times"), "{report}");
 }
 
-/// It does not say that its pages are gone. One that alone has no answer is broken.
+/// A site that is away does not say that its pages are gone. A page that alone has no answer is broken.
 #[test]
 fn a_site_that_is_away_keeps_what_is_known_of_it() {
     let site = Changing::new();

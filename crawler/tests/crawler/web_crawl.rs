@@ -31,7 +31,7 @@ impl Crawl {
         self.folder.path().join(name)
     }
 
-    /// With so many threads, and as many pages at once.
+    /// Starts a crawl with this many threads, and as many pages at once.
     fn start(&self, threads: &str, flags: &[&str]) -> Child {
         let all = ["--allow-private", "--json", "--per-site", threads, "--threads", threads];
         let mut command = crawl(self.folder.path(), self.site.start_url().as_str(), &all);
@@ -156,7 +156,8 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
         let before = crawl.site.requests().len();
         // With many threads, pages would pile up before the disk, if nothing kept them from it.
         let mut child = crawl.start(if killed % 2 == 0 { "8" } else { "64" }, &["--save", "pages"]);
-        // From the first request on; if all was done when the one before was killed, there is none.
+        // The time begins with the first request. There is none if the run before had done everything when it
+        // was killed.
         while crawl.site.requests().len() == before && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }

@@ -1,4 +1,5 @@
-//! The site that the crawler is tried on: a simple crawl finds what it says, and its log says what a client has read.
+//! The site that the crawler is tried on: a simple crawl finds what it says, and its log says what a client
+//! has read.
 
 use crawler::web::demo::{Demo, DemoOptions, DemoRequest, Outcome};
 use executor::CancelToken;
@@ -21,7 +22,8 @@ fn fetcher() -> Fetcher {
     Fetcher::new(options).unwrap()
 }
 
-/// A crawl that knows what the site is like: it follows what a crawler may follow, and gives up what has no end.
+/// A crawl that knows what the site is like: it follows what a crawler may follow, and gives up what has no
+/// end.
 fn crawl(demo: &Demo) -> BTreeSet<String> {
     let (fetcher, origin) = (fetcher(), demo.url("/").to_string());
     let (mut kept, mut seen) = (BTreeSet::new(), BTreeSet::new());
@@ -192,7 +194,7 @@ fn outcomes(requests: &[DemoRequest]) -> Vec<Outcome> {
     requests.iter().map(|request| request.outcome).collect()
 }
 
-/// Waits until the outcomes are these and no more than so many connections are open.
+/// Waits until the outcomes are these and exactly `open` connections are open.
 fn comes_to(demo: &Demo, open: usize, expected: &[Outcome]) {
     let is_so = demo.wait_until(LONG, |requests, now| now == open && outcomes(requests) == expected);
     assert!(is_so, "{:?}, {} open", demo.requests(), demo.open_connections());

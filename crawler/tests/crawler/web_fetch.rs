@@ -1,4 +1,4 @@
-//! A page, or why it cannot be had: limits, broken answers, cancels, kept connections, private addresses.
+//! A page, or why it cannot be fetched: limits, broken answers, cancels, kept connections, private addresses.
 
 mod addresses; // where a fetch goes, and where not
 mod answers; // what an answer says

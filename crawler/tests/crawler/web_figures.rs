@@ -1,5 +1,5 @@
-//! What one crawl by many processes costs the engine, and what it brings: `bash .ci/redis --measure` prints tables. `CRAWL` names another
-//! build of the program, to compare.
+//! What one crawl by many processes costs the engine, and what it brings: `bash .ci/redis --measure` prints
+//! tables. `CRAWL` names another build of the program, to compare.
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
@@ -92,7 +92,8 @@ impl Drop for Engine {
     }
 }
 
-/// Crawls a site with so many processes, and prints a row of the table. What the keys take is that of the middle of the crawl.
+/// Crawls a site with some processes, and returns a row of the table. The memory of the keys is measured in
+/// the middle of the crawl.
 fn row(processes: usize, pages: usize, fsync: Option<&str>) -> String {
     let engine = Engine::start(fsync);
     let site = Demo::start(DemoOptions { pages, ..DemoOptions::default() }).unwrap();

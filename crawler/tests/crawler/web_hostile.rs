@@ -1,4 +1,5 @@
-//! Sites that mean no good, or do not know better: a crawl comes to its end, and what it could not have is in its report.
+//! Sites that mean no good, or do not know better: a crawl comes to its end, and what it could not have is in
+//! its report.
 
 use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, gzip, request};
@@ -131,7 +132,7 @@ fn links<'l>(paths: impl IntoIterator<Item = &'l str>) -> String {
     paths.into_iter().map(|path| format!("<a href=\"{path}\">x</a>\n")).collect::<Vec<_>>().concat()
 }
 
-/// Answers that are none: what is sent, and a word of the reason.
+/// Answers that are not valid: what is sent, and a word of the reason.
 fn answers_that_break() -> Vec<(&'static str, Sent, &'static str)> {
     let head =
         |fields: &str| bytes(format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{fields}\r\n\r\nhalf"));
@@ -172,7 +173,7 @@ fn answers_that_are_none_are_entries_in_the_report() {
         _ => answers_that_break().into_iter().find(|(known, ..)| *known == path).expect("a path").1,
     });
     let (status, report) = site.crawl(&["--retries", "0", "--max-bytes", "1000000"]);
-    assert_eq!((status, &report["fetched"]), (Some(3), &2.into()), "{report}"); // the first page, and one that is gone
+    assert_eq!((status, &report["fetched"]), (Some(3), &2.into()), "{report}"); // the start, and /gone
     let broken = broken(&report);
     for (path, _, why) in answers_that_break() {
         assert!(broken.get(path).is_some_and(|said| said.contains(why)), "{path}: {:?}", broken.get(path));
@@ -250,14 +251,14 @@ fn nothing_that_a_site_says_reaches_the_terminal_as_it_is() {
     assert!(printed.chars().all(is_tame), "{printed:?}");
 }
 
-/// 4 GiB, in 4 MiB.
+/// A bomb of 4 GiB, in 4 MiB.
 #[cfg(target_os = "linux")]
 fn bomb(first: &str, fill: u8) -> Vec<u8> {
     let piece = gzip(&vec![fill; 1 << 20]);
     [gzip(first.as_bytes()), piece.repeat(4096)].concat()
 }
 
-/// With less memory than one of the bombs has.
+/// The crawl has less memory than one of the bombs needs.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_grows_without_an_end_costs_no_memory() {
@@ -345,7 +346,8 @@ fn addresses_of_a_megabyte_lead_nowhere_and_cost_nothing_else() {
     assert!(site.asked.lock().unwrap().iter().all(|path| path.len() <= LONGEST));
 }
 
-/// A site of the public internet, as far as the crawl can tell: a proxy has it, and everything else that it is asked for.
+/// A site of the public internet, as far as the crawl can tell: a proxy has it, and everything else that it
+/// is asked for.
 #[test]
 fn a_public_site_leads_to_no_private_address_and_to_no_file() {
     let private = [
@@ -445,7 +447,7 @@ fn pages_of_a_host_without_an_address_wait_and_the_report_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let flags = ["--json", "--patience", "0"];
     let (status, report) =
-        report(&ended(crawl(folder.path(), "http://nobody.invalid/", &flags).spawn().unwrap()));
+        report(&ended(crawl(folder.path(), "http://unknown.invalid/", &flags).spawn().unwrap()));
     assert_eq!((status, &report["waiting"]), (Some(4), &1.into()), "{report}");
     assert!(report["notes"][0].as_str().unwrap().contains("cannot be resolved"), "{report}");
 }
@@ -664,7 +666,8 @@ fn job(url: &Url, kind: Kind) -> Job {
     Job { kind, ..Job::page(url.as_str(), "", 0) }
 }
 
-/// A panic must neither end the crawl nor leave it waiting for an answer, and where nobody knows the rules nothing is fetched.
+/// A panic must neither end the crawl nor leave it waiting for an answer, and where the rules are not known
+/// nothing is fetched.
 #[test]
 fn a_panic_is_as_if_there_had_been_no_answer() {
     let url = Url::parse("http://site.example/").unwrap();
@@ -699,7 +702,8 @@ fn a_pause_of_a_year_is_for_another_run() {
     }
 }
 
-/// Where a redirect leads is where its page is: a page that is nowhere is broken, and one on another host is not.
+/// Where a redirect leads is where its page is: a page that is nowhere is broken, and one on another host is
+/// not.
 #[test]
 fn a_redirect_to_where_no_page_is_is_broken() {
     let site = Site::of(|&Asked { path, .. }| match path {
@@ -747,7 +751,8 @@ fn no_link_is_left_out_without_a_word() {
     assert_eq!((&report["elsewhere"], &report["unlisted"]), (&elsewhere, &1.into()), "{report}");
 }
 
-/// They are named relative to where they are named, and so are their pages. The limit of a page is none of theirs.
+/// The addresses of lists and of their pages are relative to the file that names them. The limit of a page is
+/// not that of a list.
 #[test]
 fn lists_that_are_not_whole_are_told() {
     let list = |pages: &str| format!("<urlset>{pages}</urlset>");

@@ -1,5 +1,5 @@
-//! What a site asks for: its rules, its lists, its pauses. And a crawl whose limits are raised, whose files cannot be written, or that
-//! is stopped beside a list.
+//! What a site asks for: its rules, its lists, its pauses. And a crawl whose limits are raised, whose files
+//! cannot be written, or that is stopped beside a list.
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::state::State;
@@ -37,15 +37,15 @@ pub(crate) struct Answer {
 impl Answer {
     fn written(&self, origin: &str) -> String {
         let (fields, body) = (self.fields.replace("ORIGIN", origin), self.body.replace("ORIGIN", origin));
-        let length = if self.status == 304 { 1234 } else { body.len() }; // that of the page, which is not sent
+        let length = if self.status == 304 { 1234 } else { body.len() }; // of the page, not sent
         format!("HTTP/1.1 {} As\r\n{fields}Content-Length: {length}\r\n\r\n{body}", self.status)
     }
 }
 
 type Log = Arc<(Mutex<Vec<Request>>, Condvar)>;
 
-/// A site that answers as a test says. The function gets a path, and how often it was asked for before. Without an answer, the client
-/// waits until it goes away. The threads of a site end with the process.
+/// A site that answers as a test says. The function gets a path, and how often it was asked for before. If it
+/// gives no answer, the client waits until it goes away itself. The threads of a site end with the process.
 pub(crate) struct Site {
     pub(crate) origin: String,
     log: Log,
@@ -56,7 +56,7 @@ impl Site {
         Site::of_heads(move |path, times, _| answer(path, times))
     }
 
-    /// The same. The function gets the head of the request, too.
+    /// A site whose function gets the head of the request, too.
     pub(crate) fn of_heads(
         answer: impl Fn(&str, usize, &str) -> Option<Answer> + Send + Sync + 'static,
     ) -> Site {
@@ -89,16 +89,16 @@ impl Site {
         self.requests().into_iter().map(|request| request.path).collect()
     }
 
-    /// Waits until a page has been asked for so many times.
+    /// Waits until a page has been asked for `times` times.
     pub(crate) fn wait_for(&self, path: &str, times: usize) {
         let asked = |log: &[Request]| log.iter().filter(|request| request.path == path).count();
         let is_missing = |log: &mut Vec<Request>| asked(log) < times;
         let log = self.log.0.lock().unwrap();
         let waited = self.log.1.wait_timeout_while(log, WATCHDOG, is_missing).unwrap();
-        assert!(!waited.1.timed_out(), "nobody asks for {path}");
+        assert!(!waited.1.timed_out(), "no client asks for {path}");
     }
 
-    /// Whether each request came so long after the one before had been answered.
+    /// Whether each request came at least `pause` after the answer to the one before.
     fn was_left_alone_for(&self, pause: Duration, paths: &[&str]) -> bool {
         let requests = self.requests();
         let requests = requests.iter().filter(|request| paths.contains(&&*request.path)).collect::<Vec<_>>();
@@ -237,7 +237,8 @@ fn a_site_that_is_away_at_first_is_asked_for_its_lists_later() {
     assert_eq!((status, &report["fetched"]), (Some(0), &2.into()), "{report}");
 }
 
-/// The first time, a site does not answer once and is asked again. Then it says no, and is what it was before.
+/// The first time, a site does not answer once and is asked again. Then it says no, and is what it was
+/// before.
 #[test]
 fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
     let is_away = Arc::new(AtomicBool::new(false));
@@ -309,7 +310,7 @@ pub(crate) fn kill(mut run: Child) {
     run.wait().unwrap();
 }
 
-/// It may be what ends the process. Those that were under way beside it are no less well for that.
+/// The page may be what ends the process. Pages that were under way beside it are fetched all the same.
 #[test]
 fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     let (site, folder) = (held("/deadly"), folder());
@@ -325,7 +326,8 @@ fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     assert_eq!((&report["broken"][0]["why"], report["broken"].as_array().unwrap().len()), (&why.into(), 1));
 }
 
-/// The page that links to them was fetched, and not durable, when two processes died at one of them. So they are found again.
+/// When two processes died at one of the two pages, the page that links to them was fetched and not durable.
+/// So they are found again.
 #[test]
 fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
     let site = Site::new(|path, _| match path {
@@ -355,7 +357,8 @@ fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
     assert_eq!(site.asked().iter().filter(|path| *path == "/a").count(), 1);
 }
 
-/// Links to other hosts are asked for if that is wanted, also those that a run before has found. Nobody goes on from there.
+/// Links to other hosts are asked for if that is wanted, also those that a run before has found. The links of
+/// those pages are not followed.
 #[test]
 fn links_to_other_hosts_are_checked() {
     let other = Site::new(|path, _| {
@@ -433,7 +436,7 @@ fn parts_of_pages_are_looked_for() {
     );
 }
 
-/// What this run may not do, another one may: so nothing of that is final.
+/// What the flags of this run forbid, those of another may allow: so none of it is final.
 #[test]
 fn what_the_flags_leave_out_waits_for_other_flags() {
     let site = Site::new(|path, _| {
@@ -587,8 +590,8 @@ fn a_copy_leads_to_its_original() {
     assert_eq!(files, ["%index", "original"]);
 }
 
-/// Originals that are copies themselves count as links: those beyond `--depth` are told, and wait for a higher one. One that is not there is
-/// named with its copy.
+/// Originals that are copies themselves count as links: those beyond `--depth` are told, and wait for a
+/// higher one. An original that is not there is named with its copy.
 #[test]
 fn originals_are_reported_as_links_are() {
     let copy_of = |path: &str| format!("<link rel=canonical href={path}>");
@@ -673,7 +676,7 @@ fn what_failed_is_tried_again_if_that_is_asked_for() {
             "/" => html(&links(&["/a", "/b", "/c"])),
             "/a" if times == 0 => status(500),
             "/c" if times == 0 => status(429),
-            "/b" if times == 0 => answer(200, "Content-Encoding: br\r\n", "what nobody asked for"),
+            "/b" if times == 0 => answer(200, "Content-Encoding: br\r\n", "not asked for"),
             "/a" | "/b" | "/c" => html(""),
             _ => status(404),
         })

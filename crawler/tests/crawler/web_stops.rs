@@ -1,5 +1,5 @@
-//! A crawl that is stopped, or killed: each way to stop loses and repeats exactly what it is there to show, and so does each order of writing.
-//! What a worker costs that is dead or late is at the end.
+//! A crawl that is stopped, or killed: each way to stop loses and repeats exactly what it is there to show,
+//! and so does each order of writing. At the end stands what a dead or late worker costs.
 
 use crawler::web::leases::{self, PAGES, TRIES, Way};
 use crawler::web::orders::{Cost, EVERY, LETTERS, Letters, Order};
@@ -51,7 +51,7 @@ fn a_link_that_was_seen_and_refused_is_lost() {
     assert_eq!(links_lost(), expected);
 }
 
-/// Also the page that gave up at once, since the list is not asked for.
+/// Even the page that gave up at once is lost, since the list is not asked for.
 #[test]
 fn one_slow_page_loses_all_that_were_being_fetched() {
     let expected = TwoDays {
@@ -75,7 +75,8 @@ fn the_right_way_loses_nothing_and_repeats_nothing() {
                 let case = format!("{threads} threads, {point:?} of {page}: {days:?}");
                 assert_eq!((&days.lost, &days.twice), (&vec![], &vec![]), "{case}");
                 assert_eq!(sorted(&[&days.first_day[..], &days.second_day].concat()), all, "{case}");
-                // The page was fetched on the first day, unless it was cut off while it waited for the server.
+                // The page was fetched on the first day, unless it was cut off while it waited for the
+                // server.
                 assert_eq!(days.first_day.contains(&page), point != Point::Fetching, "{case}");
                 assert_eq!(days.left.contains(&page), point == Point::Fetching, "{case}");
             }

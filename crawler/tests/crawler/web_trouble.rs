@@ -1,4 +1,5 @@
-//! A crawl that is stopped, and a state that is not what it should be: a sentence and an exit status, and nothing is lost.
+//! A crawl that is stopped, and a state that is not what it should be: a sentence and an exit status, and
+//! nothing is lost.
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
@@ -17,7 +18,7 @@ fn command(start: &str, folder: &Path, flags: &[&str]) -> Command {
     command
 }
 
-/// What a run says that is refused.
+/// What a run that is refused says.
 fn refused(start: &str, folder: &Path, flags: &[&str]) -> String {
     let run = ended(command(start, folder, flags).spawn().unwrap());
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -179,7 +180,7 @@ fn output_that_nobody_takes_is_no_panic() {
         assert!(said.contains("the output cannot be written"), "{program}: {said}");
 
         let run = ended(command().args(flag).stdout(full()).stderr(full()).spawn().unwrap());
-        assert_eq!(run.status.code(), Some(1), "{program}: there is nobody to tell");
+        assert_eq!(run.status.code(), Some(1), "{program}: standard error is full, too");
     }
 }
 
@@ -231,7 +232,7 @@ fn a_damaged_state_is_refused_or_says_the_same() {
     assert!(refused > 20, "{refused} refused, {same} not");
 }
 
-/// The report of a crawl that is over, for machines and for people. Nobody is asked for anything.
+/// The report of a crawl that is over, for machines and for people. No site is asked for anything.
 fn reports(pages: &[(String, Record)], flags: &[&str]) -> (serde_json::Value, String) {
     let folder = tempfile::tempdir().unwrap();
     let state = State::open(&folder.path().join("state")).unwrap();

@@ -1,5 +1,5 @@
-//! Ways to end a queue, to stop a crawl, to write down what it has done, to share it among workers, and to leave a site alone: those
-//! that fail, and those that work.
+//! Ways to end a queue, to stop a crawl, to write down what it has done, to share it among workers, and to
+//! leave a site alone: some fail, and some work.
 //!
 //! ```text
 //! cargo run --bin crawler -- pills single
@@ -44,7 +44,8 @@ enum Command {
     },
     /// Kills a crawl at each of its steps, for each order in which it can write what it has done
     Orders,
-    /// Kills a worker, or stops it for a while, at each moment, for each way in which two workers can share a queue of pages
+    /// Kills a worker, or stops it for a while, at each moment, for each way in which two workers can share a
+    /// queue of pages
     Leases,
     /// Leaves sites alone after each page: two ways that keep threads from other sites, and one that does not
     Politeness {

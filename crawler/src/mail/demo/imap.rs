@@ -42,7 +42,7 @@ impl Client<'_> {
         }
     }
 
-    /// Gives the name back as a literal: a client has to be able to read that.
+    /// Answers with the folder's name as a literal, which a client must be able to read.
     fn imap_status(&mut self, tag: &str, asked: &str) -> Result<(), Failure> {
         let Script { mail, fault, .. } = self.server.script;
         let more = match fault {
@@ -57,7 +57,7 @@ impl Client<'_> {
         self.wire.send(format!("{more}{count}{more}{tag} OK done\r\n"))
     }
 
-    /// Before TLS there is nothing that it would log a client in by.
+    /// Lists the capabilities. A server with STARTTLS offers no login before TLS.
     fn imap_capabilities(&mut self, tag: &str) -> Result<(), Failure> {
         let script = &self.server.script;
         let words = match script.fault {

@@ -1,4 +1,4 @@
-//! What is sent for a request: whole, or broken on purpose.
+//! The answers to requests: whole, or broken on purpose.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -59,7 +59,7 @@ impl Reply {
         head.into_bytes()
     }
 
-    /// Head and body as one write, for a small answer is then one packet.
+    /// Head and body for one write, so that a small answer is one packet.
     pub(super) fn bytes(&self, stays: bool, wants_body: bool) -> Vec<u8> {
         let mut bytes = self.head(Some(self.body.len()), stays);
         if wants_body {
@@ -75,7 +75,7 @@ impl Reply {
         Answer::Broken { bytes, resets: false }
     }
 
-    /// The answer in chunks; without the last one, and in the middle of one, if it is to be `broken`.
+    /// The answer in chunks. A `broken` one has a bad chunk in place of the last one.
     pub(super) fn chunked(&self, stays: bool, broken: bool) -> Vec<u8> {
         let mut bytes = self.head(None, stays);
         for chunk in self.body.chunks(100) {

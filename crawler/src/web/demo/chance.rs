@@ -1,4 +1,5 @@
-//! Random numbers that are the same for the same seed, on every machine: the `SplitMix64` of Steele, Lea and Flood (2014).
+//! Random numbers that are the same for the same seed, on every machine: the `SplitMix64` of Steele, Lea and
+//! Flood (2014).
 
 /// A source of numbers.
 pub(super) struct Chance(u64);

@@ -12,7 +12,7 @@ pub struct DemoRequest {
     pub connection: usize,
     /// When its head was complete, counted from the start of the site.
     pub began: Duration,
-    /// When its outcome became what it is; `None` while it is in flight.
+    /// When its outcome last changed; `None` while it is in flight.
     pub ended: Option<Duration>,
     /// What has become of it so far.
     pub outcome: Outcome,
@@ -20,17 +20,20 @@ pub struct DemoRequest {
 
 /// What has become of a request.
 ///
-/// A server sees that the system took its bytes, and not whether the client has read them. But the client's system says so
-/// in the end: if a process dies, or closes, with bytes it has not read, then the connection is reset.
+/// A server sees that the system took its bytes, and not whether the client has read them. But the client's
+/// system says so in the end: if a process dies, or closes, with bytes it has not read, then the connection
+/// is reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It is being answered: the answer is not complete.
     InFlight,
     /// The system has the whole answer. Whether the client has read it is not known yet.
     Sent,
-    /// The client has read the whole answer: it sent the next request, or closed its side with nothing left to read.
+    /// The client has read the whole answer: it sent the next request, or closed its side with nothing left
+    /// to read.
     Answered,
-    /// The client cannot have the whole answer: it went away before it had read it, or the site broke it off on purpose.
+    /// The client cannot have the whole answer: it went away before it had read it, or the site broke it off
+    /// on purpose.
     CutOff,
 }
 

@@ -1,4 +1,5 @@
-//! A site in the same process, made of a seed, so that a crawl can be tried without a network and its result compared.
+//! A site in the same process, made of a seed, so that a crawl can be tried without a network and its result
+//! compared.
 //!
 //! ```text
 //!   /                         the start; a tree of pages with links across it
@@ -7,12 +8,13 @@
 //!   /traps.html               links to what a crawler can go wrong at (only with `traps`)
 //! ```
 //!
-//! With [`DemoOptions::traps`] there are redirects (also in a loop, to a private address, to a file), broken links, a page
-//! that is unavailable twice, slow pages, wrong lengths, resets, bad chunks, compressed pages and a bomb, a body and a head
-//! without an end, a calendar without an end, sessions in addresses, several charsets, links that must not be followed.
+//! With [`DemoOptions::traps`] there are redirects (also in a loop, to a private address, to a file), broken
+//! links, a page that is unavailable twice, slow pages, wrong lengths, resets, bad chunks, compressed pages
+//! and a bomb, a body and a head without an end, a calendar without an end, sessions in addresses, several
+//! charsets, links that must not be followed.
 //!
-//! Every request is noted, and what became of it: see [`Outcome`]. So a test that kills a crawl can tell which pages it had
-//! read completely.
+//! Every request is noted, and what became of it: see [`Outcome`]. So a test that kills a crawl can tell
+//! which pages it had read completely.
 
 mod answer; // what is sent, whole or broken
 mod chance; // random numbers that can be repeated
@@ -38,10 +40,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// How long the end of the site waits for its threads, which all have been told.
+/// How long the drop of the site waits for its threads, after all of them were told to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// How long it accepts nothing when the system has nothing to give.
+/// The pause before the next accept, if the system has no resources for a connection.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// What the site is like.
@@ -75,7 +77,7 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts it on this machine, which is a private address: a fetcher has to be allowed to go there.
+    /// Starts the site on this machine, at a private address: a fetcher must be allowed to go there.
     ///
     /// # Errors
     /// If the system gives no port or no thread.
@@ -114,27 +116,28 @@ impl Demo {
         Url::parse(&format!("{}{path}", self.shared.site.origin())).expect("an origin and a path")
     }
 
-    /// The addresses of all pages that a complete crawl of this site keeps, no more and no fewer, but for what
-    /// [`is_loose`](Demo::is_loose). One of them is only in the sitemap.
+    /// The addresses of all pages that a complete crawl of this site keeps, no more and no fewer, but for
+    /// what [`is_loose`](Demo::is_loose). One of them is only in the sitemap.
     ///
-    /// A page is one that is answered with 200 and HTML, possibly after tries or a redirect, and that says of no other that it
-    /// is the canonical one. Addresses have no fragment and no dots.
+    /// A page is one that is answered with 200 and HTML, possibly after tries or a redirect, and that says of
+    /// no other that it is the canonical one. Addresses have no fragment and no dots.
     pub fn pages(&self) -> BTreeSet<String> {
         self.shared.site.kept()
     }
 
-    /// Whether a crawl may or may not keep this address: what has no end (a calendar, sessions, a bomb, a body), what is no
-    /// HTML, a copy that names its original, and an answer that is longer than its length.
+    /// Whether a crawl is free to keep this address or not: what has no end (a calendar, sessions, a bomb, a
+    /// body), what is no HTML, a copy that names its original, and an answer that is longer than its length.
     pub fn is_loose(&self, url: &str) -> bool {
         self.is_among(url, &traps::LOOSE)
     }
 
-    /// Whether a crawler must never ask for this address: robots.txt or a *nofollow* forbids it. It is answered all the same.
+    /// Whether a crawler must never ask for this address: robots.txt or a *nofollow* forbids it. It is
+    /// answered all the same.
     pub fn is_forbidden(&self, url: &str) -> bool {
         self.is_among(url, &traps::FORBIDDEN)
     }
 
-    /// Of an address, or only its path.
+    /// Whether an address, or its path alone, is among `paths`.
     fn is_among(&self, url: &str, paths: &[&str]) -> bool {
         let path = url.strip_prefix(self.shared.site.origin()).unwrap_or(url);
         paths.iter().any(|known| path == *known || (known.ends_with('/') && path.starts_with(known)))
@@ -160,8 +163,9 @@ impl Demo {
         self.shared.log.connections().1
     }
 
-    /// Blocks until `wanted` says yes to the requests and the number of open connections, for `longest` at most. Says whether
-    /// it did. It is asked, under a lock, whenever a request or a connection begins or ends.
+    /// Blocks until `wanted` says yes to the requests and the number of open connections, for `longest` at
+    /// most. Says whether it did. `wanted` is asked, under a lock, whenever a request or a connection begins
+    /// or ends.
     ///
     /// To see what a client that died had read, wait until no connection is open.
     pub fn wait_until(&self, longest: Duration, wanted: impl FnMut(&[DemoRequest], usize) -> bool) -> bool {
@@ -172,7 +176,7 @@ impl Demo {
 impl Drop for Demo {
     fn drop(&mut self) {
         self.shared.stop.cancel();
-        // The acceptor looks when somebody connects. If nobody can, it is left to the next one who does.
+        // A connection wakes the acceptor. If this one fails, the next client's does it.
         if let (Ok(_), Some(acceptor)) = (TcpStream::connect(self.address), self.acceptor.take()) {
             let _ = acceptor.join();
         }
@@ -193,7 +197,7 @@ fn accept(listener: &TcpListener, pool: &ThreadPoolExecutor, shared: &Arc<Shared
             _ if shared.stop.is_cancelled() => break,
             Ok(stream) => {
                 let shared = Arc::clone(shared);
-                let _ = pool.execute(move || server::serve(stream, &shared)); // refused: the client sees an end
+                let _ = pool.execute(move || server::serve(stream, &shared)); // a refusal closes it
             }
             Err(_) => drop(shared.stop.sleep(PAUSE)), // no descriptor, for example
         }

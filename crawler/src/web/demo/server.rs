@@ -1,4 +1,5 @@
-//! One connection of the site: requests read by the `servers` library, answers that break its rules where they are told to.
+//! One connection of the site: requests read by the `servers` library, answers that break its rules where the
+//! site says so.
 
 use super::answer::{Answer, Reply, send_for_ever};
 use super::log::{Log, Outcome};
@@ -22,7 +23,7 @@ pub(super) struct Shared {
     pub(super) limits: Limits,
 }
 
-/// Serves a client until one side has enough.
+/// Serves a client until one side closes.
 pub(super) fn serve(stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
     let mut connection = Connection {
@@ -52,7 +53,7 @@ struct Connection<'s> {
 }
 
 impl Connection<'_> {
-    /// Comes back with an error if the connection broke, or was broken.
+    /// Answers requests. An error: the connection broke, or was broken on purpose.
     fn converse(&mut self) -> io::Result<()> {
         let mut conversation = Conversation::new(&self.shared.limits, Instant::now());
         let mut buffer = [0; READ];

@@ -28,14 +28,16 @@ pub(super) const KEPT: [&str; 15] = [
     "/charset/utf-16.html",
 ];
 
-/// Addresses that a crawler must not ask for, whatever leads to them. What ends in `/` is all below it.
+/// Addresses that a crawler must not ask for, whatever leads to them. An entry that ends in `/` stands for
+/// everything below it.
 pub(super) const FORBIDDEN: [&str; 3] = ["/private/", "/nofollow-only.html", "/behind-meta.html"];
 
-/// Addresses that a crawler may keep or not: there is no end of them, or of one of them, or it is a matter of taste.
+/// Addresses that a crawler may keep or not: there is no end of them, or of one of them, or it is a matter of
+/// taste.
 pub(super) const LOOSE: [&str; 7] =
     ["/calendar/", "/session/", "/files/", "/bomb.html", "/endless.html", "/copy.html", "/too-long.html"];
 
-/// What leads nowhere: broken links, redirects and answers that break.
+/// Paths that lead nowhere: broken links, redirects and answers that break.
 const NOWHERE: [&str; 9] = [
     "/gone.html",
     "/moved.html",
@@ -48,13 +50,13 @@ const NOWHERE: [&str; 9] = [
     "/endless-head.html",
 ];
 
-/// How often the page that heals says that it is not there.
+/// How often the page that heals fails first.
 pub(super) const HEALS_AFTER: usize = 2;
 
 /// How long the slow page takes.
 pub(super) const SLOW: Duration = Duration::from_millis(300);
 
-/// Bytes of the bomb when it has gone off: so many times a MiB.
+/// MiB of the bomb after decompression.
 const BOMB: usize = 256;
 
 /// The answer at a path with traps, for the request with this number for it, from 0. `None` for no such page.
@@ -145,7 +147,7 @@ fn page(path: &str, target: &str, origin: &str) -> Option<String> {
             let meta = "<meta name=\"robots\" content=\"nofollow\"><a href=\"/behind-meta.html\">no</a>";
             ("Do not follow", meta.to_owned())
         }
-        // What is forbidden is there, or nobody would notice.
+        // Forbidden pages exist, or a test would not notice that they were asked for.
         "/nofollow-only.html" | "/behind-meta.html" => ("Forbidden", String::new()),
         _ if path.starts_with("/private/") => {
             ("Private", "<a href=\"/private/more.html\">more</a>".to_owned())
@@ -207,7 +209,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes everything")
 }
 
-/// The same MiB again and again.
+/// The compressed bomb: the same MiB again and again.
 fn bomb() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     BYTES.get_or_init(|| gzip(&vec![b' '; 1 << 20]).repeat(BOMB))

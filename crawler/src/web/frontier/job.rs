@@ -4,27 +4,27 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A page that was under way at so many deaths of the process is not fetched again.
+/// A page that was under way at this many deaths of the process is not fetched again.
 pub const DEADLY: u32 = 3;
 
-/// The rules of a site count for so long (RFC 9309, section 2.4).
+/// The rules of a site count for this long (RFC 9309, section 2.4).
 pub const RULES_COUNT: Duration = Duration::from_hours(24);
 
 /// The pause before the second try, and the longest one. Each is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
-/// The pause after so many tries and the one that has just failed.
+/// The pause after a failed try, with `tries` failed tries before it.
 pub fn pause_after(tries: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(tries)).min(LONGEST_PAUSE)
 }
 
-/// What is to be done: a page that is to be fetched, or a site that is to be asked.
+/// A piece of work: a page to fetch, or a site to ask.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Job {
     /// Its address, normalised.
     pub url: Arc<str>,
-    /// What shares its stripes: scheme, host and port.
+    /// The site whose stripes it uses: scheme, host and port.
     pub site: Arc<str>,
     /// Links from the start.
     pub depth: u32,
@@ -32,9 +32,9 @@ pub struct Job {
     pub attempts: u32,
     /// How often the process died while it was under way.
     pub deaths: u32,
-    /// It is on another host, and only asked for to see whether it is there.
+    /// Whether it is on another host, and is only asked for to see whether it is there.
     pub is_other: bool,
-    /// What it is.
+    /// What is fetched.
     pub kind: Kind,
 }
 
@@ -43,12 +43,13 @@ pub struct Job {
 pub enum Kind {
     /// A page.
     Page,
-    /// The rules of a site. Its pages wait for them. If they were known before, there are `attempts`: this asks whether the site is back.
+    /// The rules of a site. Its pages wait for them. If they were known before, there are `attempts`: this
+    /// asks whether the site is back.
     Robots,
 }
 
 impl Job {
-    /// A page that was found.
+    /// The job of a page that was found.
     pub fn page(url: impl Into<Arc<str>>, site: impl Into<Arc<str>>, depth: u32) -> Job {
         Job {
             url: url.into(),
@@ -78,20 +79,20 @@ pub struct Limits {
 /// What became of pages that were added.
 #[derive(Debug, Default)]
 pub struct Added {
-    /// Those that nobody had seen before.
+    /// Pages that had not been seen before.
     pub new: Vec<Job>,
-    /// How many were too many.
+    /// How many pages were beyond the limit.
     pub left_out: usize,
 }
 
-/// Why a page could not be had.
+/// Why a page could not be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// Its server is busy, and may have asked for a rest.
     Busy(Option<Duration>),
     /// There was no answer, or a broken one.
     NoAnswer,
-    /// The same, as often as it is tried. Only if its site answers is it the fault of the page.
+    /// There was no answer to the last try. It is the fault of the page only if its site answers.
     Unanswered,
 }
 
@@ -105,12 +106,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What follows when a page could not be had, or a site could not be asked.
+/// What follows when a page could not be fetched, or a site could not be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
     /// The page is tried again after a pause. The others of its site go on.
     OfThePage,
-    /// The site rests for so long. Then it is asked.
+    /// The site rests for this long. Then it is asked.
     OfTheSite(Duration),
     /// The site rests already, or was left.
     Known,

@@ -7,30 +7,35 @@
 //!                   └───────── failed, give_back ────────┘
 //! ```
 //!
-//! A site has some stripes. A page takes a stripe, and the stripe is free again some time *after* the page is over: that is the
-//! politeness. Nobody sleeps for it. A rest is an entry in a list of times, and [`take`](Frontier::take) looks which have come.
+//! A site has some stripes. A page takes a stripe, and the stripe is free again some time *after* the page is
+//! over: that is the politeness. No thread sleeps for it: a rest is an entry in a list of times, and
+//! [`take`](Frontier::take) looks which have come.
 //!
-//! A stripe of [`StripedExecutor`](executor::StripedExecutor) has its next task as soon as one has ended, and its tasks in the
-//! order of their submission. Here the next one is a delay later, and the page that is nearest to the start comes first.
+//! A stripe of [`StripedExecutor`](executor::StripedExecutor) has its next task as soon as one has ended, and
+//! its tasks in the order of their submission. Here the next task comes a delay later, and the page that is
+//! nearest to the start comes first.
 //!
 //! # A site that is away
 //!
-//! Trouble belongs to the site, and not to its pages. After some failures in a row, or if the site asks for it, the site is closed and
-//! rests; then it is asked for its rules again. If it answers, the failures count against the pages. If it does not, it rests twice as
-//! long, and its pages keep their places and their tries. A site that is away for longer than the crawl has patience is left: its
-//! pages still wait in the state, and the next run goes on with them.
+//! Trouble belongs to the site, and not to its pages. After some failures in a row, or if the site asks for
+//! it, the site is closed and rests; then it is asked for its rules again. If it answers, the failures count
+//! against the pages. If it does not, it rests twice as long, and its pages keep their places and their
+//! tries. A site that is away for longer than the crawl has patience is left: its pages still wait in the
+//! state, and the next run goes on with them.
 //!
 //! # Invariants
 //!
 //! 1. A page is seen once. So it waits, or is under way, or is over, and never two of these.
-//! 2. `open` counts pages that wait or are under way. A page is counted before the page that links to it is over. So when the last
-//!    one is over, nothing can come any more.
+//! 2. `open` counts pages that wait or are under way. A page is counted before the page that links to it is
+//!    over. So when the last one is over, nothing can come any more.
 //! 3. A site has at most as many pages under way as it has stripes; a stripe that rests has none.
-//! 4. A site that is closed has no stripes: it is being asked for its rules, or will be, and none of its pages is taken.
+//! 4. A site that is closed has no stripes: it is being asked for its rules, or will be, and none of its
+//!    pages is taken.
 //! 5. A page of a site that is left is not open.
-//! 6. Of the pages under way, one at most has been under way at two deaths of the process. So a third death has one suspect.
+//! 6. Of the pages under way, one at most has been under way at two deaths of the process. So a third death
+//!    has one suspect.
 //!
-//! It has no lock and no clock: its owner says what time it is.
+//! The frontier has no lock and no clock: its owner says what time it is.
 
 mod job;
 mod site;
@@ -46,22 +51,23 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So many failures in a row are the site's.
+/// This many failures in a row are the fault of the site.
 const IN_A_ROW: u32 = 3;
 
-/// How long a site may be away of which only links are checked.
+/// How long a site of which only links are checked may be away.
 const BRIEFLY: Duration = Duration::from_secs(10);
 
 /// The pages of a crawl.
 pub struct Frontier {
     limits: Limits,
     sites: HashMap<Arc<str>, Site>,
-    /// Sums of the addresses: 64 bits with a key that no site knows. What two addresses have in common by chance is one page less.
+    /// Sums of the addresses: 64 bits with a key that no site knows. If two addresses have the same sum by
+    /// chance, one of them is not fetched.
     seen: HashSet<u64>,
     sum: RandomState,
-    /// Sites that can hand something out. Each has its turn.
+    /// Sites that have a job to hand out. Each has its turn.
     ready: VecDeque<Arc<str>>,
-    /// Jobs that wait until the suspect is over, which is under way.
+    /// Jobs that wait until the suspect, which is under way, is over.
     held_up: Vec<Job>,
     suspect: Option<(Kind, Arc<str>)>,
     /// What happens later, by its time, and in the order in which it was asked for.
@@ -77,14 +83,14 @@ pub struct Frontier {
 enum Later {
     /// A stripe of the site has rested.
     Free(Arc<str>),
-    /// The site is to be asked.
+    /// The site must be asked.
     Ask(Arc<str>),
     /// The page is tried again. The number is that of the site's outages when it failed.
     Again(Job, u32),
 }
 
 impl Frontier {
-    /// Without a page.
+    /// A frontier without pages.
     pub fn new(limits: Limits) -> Frontier {
         Frontier {
             limits,
@@ -101,7 +107,7 @@ impl Frontier {
         }
     }
 
-    /// A page that is known not to be new: it was over before this run.
+    /// Notes a page that was over before this run, so that it does not count as new.
     pub fn remember(&mut self, url: &str) {
         self.seen.insert(self.sum.hash_one(url));
     }
@@ -112,7 +118,8 @@ impl Frontier {
     }
 
     // ANCHOR: add
-    /// Takes pages on that nobody has seen. A page may only be added before the one that links to it is [`done`](Self::done).
+    /// Takes on the pages that have not been seen. They must be added before the page that links to them is
+    /// [`done`](Self::done).
     pub fn add(&mut self, pages: impl IntoIterator<Item = Job>) -> Added {
         let mut added = Added::default();
         for page in pages {
@@ -149,7 +156,8 @@ impl Frontier {
     // ANCHOR_END: add
 
     // ANCHOR: take
-    /// What may be done now, up to so many jobs: of each site in its turn the page that is nearest to the start. They are under way then.
+    /// Takes up to `most` jobs that may be done now: of each site in its turn the page that is nearest to the
+    /// start. They are under way then.
     pub fn take(&mut self, most: usize, now: Instant) -> Vec<Job> {
         while let Some(first) = self.later.first_entry().filter(|first| first.key().0 <= now) {
             match first.remove() {
@@ -181,12 +189,12 @@ impl Frontier {
     }
     // ANCHOR_END: take
 
-    /// The time until something can be taken that could not be taken just now, though nothing has been finished.
+    /// The time until more can be taken, even if nothing is finished meanwhile.
     pub fn pause(&self, now: Instant) -> Option<Duration> {
         self.later.first_key_value().map(|((at, _), _)| at.saturating_duration_since(now))
     }
 
-    /// The rules of a site are known. It may have asked for pauses.
+    /// Notes that the rules of a site are known. The site may have asked for pauses.
     pub fn open_site(&mut self, name: &Arc<str>, pauses: Option<Duration>, rules_end: Instant) {
         let Limits { delay, per_site, .. } = self.limits;
         let site = self.sites.entry(Arc::clone(name)).or_default();
@@ -205,14 +213,14 @@ impl Frontier {
         self.look_at(name);
     }
 
-    /// A site that was asked a moment ago: a stripe of it rests.
+    /// Notes that a site was asked just now: one of its stripes rests.
     pub fn has_been_asked(&mut self, job: &Job, now: Instant) {
         self.is_no_suspect(job);
         self.site_of(job).taken += 1;
         self.rest(&job.site, now);
     }
 
-    /// A site has more to be asked for, after a pause.
+    /// Notes that a site must be asked for more after a pause.
     pub fn ask_later(&mut self, job: &Job, pause: Duration, now: Instant) {
         self.is_no_suspect(job);
         self.at(now + pause, Later::Ask(Arc::clone(&job.site)));
@@ -223,14 +231,15 @@ impl Frontier {
         self.sites.get(site).map_or(self.limits.delay, |site| site.delay)
     }
 
-    /// A site at which processes have died so often.
+    /// Notes how often processes have died at a site.
     pub fn has_seen_deaths(&mut self, name: &Arc<str>, deaths: u32) {
         let new = || Site { must_be_asked: true, ..Site::default() };
         self.sites.entry(Arc::clone(name)).or_insert_with(new).deaths = deaths;
         self.look_at(name);
     }
 
-    /// A site has asked a run before this one to be left alone until then. True if that is beyond the patience of this one: the site is left.
+    /// Notes until when a site asked an earlier run to leave it alone. Returns true if that is beyond the
+    /// patience of this run: then the site is left.
     pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
         let new = || Site::default();
         let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);
@@ -249,7 +258,7 @@ impl Frontier {
     }
 
     // ANCHOR: failed
-    /// A page could not be had, and is not over.
+    /// Notes that a page could not be fetched, and is not over.
     pub fn failed(&mut self, page: Job, failure: Failure, now: Instant) -> Trouble {
         self.is_no_suspect(&page);
         self.rest(&page.site, now);
@@ -278,7 +287,7 @@ impl Frontier {
     }
     // ANCHOR_END: failed
 
-    /// A site was asked, and does not answer. It may have asked for a rest.
+    /// Notes that a site was asked and does not answer. It may have asked for a rest.
     pub fn away(&mut self, job: &Job, asked: Option<Duration>, now: Instant) -> Trouble {
         self.is_no_suspect(job);
         let site = self.site_of(job);
@@ -288,8 +297,8 @@ impl Frontier {
     }
 
     // ANCHOR: done
-    /// A page is over: fetched, or given up. The site `is_well` if it has answered as it should. If its server was not asked, its
-    /// stripe does not rest.
+    /// Notes that a page is over: fetched, or given up. The site `is_well` if it has answered as it should.
+    /// If its server was not asked, its stripe does not rest.
     pub fn done(&mut self, page: &Job, is_well: bool, was_asked: bool, now: Instant) {
         self.is_no_suspect(page);
         let site = self.site_of(page);
@@ -301,7 +310,7 @@ impl Frontier {
         if was_asked { self.rest(&page.site, now) } else { self.free(&page.site) }
     }
 
-    /// A page cannot be had in this run: it is no longer open, and waits for another run.
+    /// Leaves a page that cannot be fetched in this run: it is no longer open, and waits for another run.
     pub fn leave(&mut self, page: &Job) {
         self.is_no_suspect(page);
         self.site_of(page).over += 1;
@@ -310,7 +319,7 @@ impl Frontier {
     }
     // ANCHOR_END: done
 
-    /// A job was not done, or not begun. It waits again.
+    /// Takes back a job that was not done, or not begun. It waits again.
     pub fn give_back(&mut self, job: Job) {
         self.is_no_suspect(&job);
         if job.kind == Kind::Page {
@@ -319,12 +328,12 @@ impl Frontier {
         self.put_back(job);
     }
 
-    /// Pages that were left are over, after all: nothing more is to be had of them.
+    /// Counts pages that were left as over, after all: no run will fetch them.
     pub fn give_up(&mut self, pages: usize) {
         self.left -= pages;
     }
 
-    /// How far it is.
+    /// How far the crawl is.
     pub fn status(&self, now: Instant) -> Status {
         let mut sites: Vec<_> = self.sites.iter().map(|(name, site)| site.now(name, now)).collect();
         sites.sort_by_key(|site| (Reverse(site.waiting + site.taken), Arc::clone(&site.name)));
@@ -386,7 +395,7 @@ impl Frontier {
         }
     }
 
-    /// A site that can hand something out has its turn, once.
+    /// Gives a site that has a job to hand out its turn, once.
     fn look_at(&mut self, name: &Arc<str>) {
         let site = self.sites.get_mut(name).expect("it is one of them");
         if !site.is_ready && site.can_hand_out() {
@@ -404,7 +413,7 @@ impl Frontier {
         }
     }
 
-    /// A site that is closed rests, or is left if that would be too long.
+    /// Closes a site. It rests, or is left if the rest would be too long.
     fn close(&mut self, name: &Arc<str>, asked: Option<Duration>, now: Instant) -> Trouble {
         let site = self.sites.get_mut(name).expect("it is in trouble");
         let pause = asked.unwrap_or_default().max(pause_after(site.rests));

@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each says another thing of a site")]
 pub(super) struct Site {
-    /// None while it is closed.
+    /// How many stripes it has: zero while it is closed.
     pub(super) stripes: usize,
-    /// Those that have a page, or rest.
+    /// Stripes that have a page, or rest.
     pub(super) taken: usize,
     /// Pages that are over, in this run.
     pub(super) over: usize,
     /// How long a stripe rests.
     pub(super) delay: Duration,
-    /// By depth: what is near the start comes first.
+    /// Pages that wait, by depth: those near the start come first.
     pub(super) waiting: BTreeMap<u32, VecDeque<Waiting>>,
-    /// It is to be asked now.
+    /// It must be asked now.
     pub(super) must_be_asked: bool,
     /// Its rules were known before it was closed.
     pub(super) is_known: bool,
@@ -33,16 +33,17 @@ pub(super) struct Site {
     pub(super) rests: u32,
     /// How often it did not answer when it was asked.
     pub(super) outages: u32,
-    /// One of the failures in a row was that the server is busy. Then only a page that is had shows that the site is well.
+    /// One of the failures in a row was that the server is busy. Then only a fetched page shows that the site
+    /// is well.
     pub(super) is_busy: bool,
     /// The first failure of those in a row.
     pub(super) since: Option<Instant>,
-    /// What `outages` was when it was closed.
+    /// The value of `outages` when it was closed.
     pub(super) outages_before: u32,
     /// Pages that failed while it was being closed, and after that.
     pub(super) aside: Vec<Job>,
     pub(super) is_left: bool,
-    /// It is one of which links are checked.
+    /// Only links to it are checked.
     pub(super) is_other: bool,
 }
 
@@ -66,7 +67,8 @@ impl Site {
         self.must_be_asked || self.taken < self.stripes && !self.waiting.is_empty()
     }
 
-    /// A page is the next one of its depth. The try counts if the site has answered whenever it was asked since then.
+    /// A page is the next one of its depth. The try counts if the site has answered whenever it was asked
+    /// since then.
     pub(super) fn put_back(&mut self, page: Job, outages: u32) {
         let attempts = page.attempts + u32::from(self.outages == outages);
         let waiting = Waiting { url: page.url, attempts, deaths: page.deaths };
@@ -88,7 +90,8 @@ impl Site {
         std::mem::take(&mut self.aside).into_iter().chain(waiting.map(job)).collect()
     }
 
-    /// The question for its rules, or else the page that is nearest to the start, if there is a stripe for it.
+    /// The question for its rules, or else the page that is nearest to the start, if there is a stripe for
+    /// it.
     pub(super) fn next(&mut self, name: &Arc<str>, now: Instant) -> Option<Job> {
         if self.stripes > 0 && self.rules_end.is_some_and(|end| end <= now) {
             (self.stripes, self.is_known, self.must_be_asked) = (0, false, true);

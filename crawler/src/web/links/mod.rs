@@ -1,7 +1,7 @@
 //! The links of an HTML document.
 //!
-//! A tokenizer finds the tags as browsers do. No tree is built: which tags are links does not depend on where they stand, except in
-//! scripts, comments and the like, and in templates.
+//! A tokenizer finds the tags as browsers do. No tree is built: which tags are links does not depend on where
+//! they stand, except in scripts, comments and the like, and in templates.
 
 mod fields;
 
@@ -20,37 +20,40 @@ use url::Url;
 /// Schemes of links that are not meant to be fetched.
 const NO_PAGES: [&str; 8] = ["about", "blob", "data", "javascript", "mailto", "sms", "tel", "urn"];
 
-/// What a document says about others.
+/// What a document says about other documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Where its links lead, in the order of the document: each URL once and [normalised](normalise), none longer than [`LONGEST`], but of any
-    /// scheme and host. It is empty if the document is `nofollow`.
+    /// Where its links lead, in the order of the document: each URL once and [normalised](normalise), none
+    /// longer than [`LONGEST`], but of any scheme and host. It is empty if the document is `nofollow`.
     pub links: Vec<Url>,
-    /// The URL under which the document wants to be known: the first `<link rel=canonical>` with a valid one. It is not among the links.
+    /// The URL under which the document wants to be known: the first `<link rel=canonical>` with a valid one.
+    /// It is not among the links.
     pub canonical: Option<Url>,
     /// The names of its parts: each `id`, and the `name` of each `<a>`.
     pub parts: Vec<String>,
-    /// Parts of documents that its links lead to: each URL with what stands behind its `#`, as a browser looks for it.
+    /// Parts of documents that its links lead to: each URL with what stands behind its `#`, as a browser
+    /// looks for it.
     pub fragments: Vec<(String, String)>,
-    /// Whether the document asks crawlers not to follow its links: `nofollow` or `none` in a `<meta name=robots>`.
+    /// Whether the document asks crawlers not to follow its links: `nofollow` or `none` in a
+    /// `<meta name=robots>`.
     pub nofollow: bool,
-    /// How many links were left out because there are too many or because they are too long. Beyond the limit, a link that comes twice
-    /// counts twice.
+    /// How many links were left out because there are too many or because they are too long. Beyond the
+    /// limit, a link that comes twice counts twice.
     pub left_out: usize,
 }
 
-/// Finds the links of a document: `href` of `<a>`, `<area>`, and of `<link>` with `rel` `next` or `prev`; `src` of `<iframe>` and `<frame>`;
-/// the URL of `<meta http-equiv=refresh>`.
-/// They are relative to the first `<base href>`, wherever it stands, or else to `url`, the document's own.
+/// Finds the links of a document: `href` of `<a>`, `<area>`, and of `<link>` with `rel` `next` or `prev`;
+/// `src` of `<iframe>` and `<frame>`; the URL of `<meta http-equiv=refresh>`. They are relative to the first
+/// `<base href>`, wherever it stands, or else to `url`, the document's own.
 ///
-/// A link with `rel=nofollow` is not taken, nor is one with a scheme that is not fetched (`javascript:`, `mailto:`, `data:` and the
-/// like), nor what is no URL.
+/// A link with `rel=nofollow` is not taken, nor is one with a scheme that is not fetched (`javascript:`,
+/// `mailto:`, `data:` and the like), nor what is no URL.
 ///
-/// `content_type` is the header of that name. The encoding of the document is found as browsers do, and as they do, the query of a link
-/// is written in that encoding.
+/// `content_type` is the header of that name. The encoding of the document is found as browsers do, and as
+/// they do, the query of a link is written in that encoding.
 ///
-/// At most `limit` links are looked at, where those that are written alike are one. Time and memory grow with the length of the document
-/// and with `limit`. Whatever is in the bytes, it is no error.
+/// At most `limit` links are looked at, where those that are written alike are one. Time and memory grow with
+/// the length of the document and with `limit`. Whatever is in the bytes, it is no error.
 ///
 /// # Errors
 /// If `token` is cancelled before the end of the document.
@@ -72,7 +75,7 @@ struct Page {
     base: Option<String>,
     canonical: Vec<String>,
     nofollow: bool,
-    /// The links, without what no URL needs: each way of writing once.
+    /// The links as they are written, without spaces and `#` parts, each once.
     links: Vec<String>,
     seen: HashSet<String>,
     parts: Vec<String>,
@@ -141,9 +144,10 @@ impl Page {
         }
     }
 
-    /// Keeps a link unless it is known, not to be fetched, or too much.
+    /// Keeps a link unless it is known, not meant to be fetched, or beyond a limit.
     fn link(&mut self, href: Option<&str>) {
-        let Some(href) = href.map(|href| href.trim_matches(|c: char| c <= ' ')) else { return }; // as the URL standard has it
+        // As the URL standard has it.
+        let Some(href) = href.map(|href| href.trim_matches(|c: char| c <= ' ')) else { return };
         if href.contains('#') && href.len() <= LONGEST && self.fragments.len() < self.limit {
             self.fragments.push(href.to_owned());
         }
@@ -171,7 +175,7 @@ impl Page {
         let base = normalise(base.as_ref().unwrap_or(url));
         let is_fitting = |url: &Url| url.as_str().len() <= LONGEST;
         if !is_fitting(&base) {
-            // It would come before each link.
+            // The base would come before each link, and make it too long.
             return Links { left_out: found.left_out + self.links.len(), ..found };
         }
         let resolve =
@@ -181,7 +185,7 @@ impl Page {
         let fragment = |href: &String| {
             let url = options.base_url(Some(&base)).parse(href).ok().filter(is_web)?;
             let part = percent_decode_str(url.fragment()?).decode_utf8().ok()?.into_owned();
-            // Empty, and `top`, are the beginning. Behind `:~:` stand words to look for.
+            // An empty part and `top` are the beginning of a page. Behind `:~:` stand words to look for.
             let is_name = !part.is_empty() && !part.eq_ignore_ascii_case("top") && !part.contains(":~:");
             is_name.then(|| (normalise(&url).to_string(), part))
         };
@@ -199,8 +203,8 @@ impl Page {
     }
 }
 
-/// Where `5; url=next.html` leads, which stands in a `<meta http-equiv=refresh>` or in a field `Refresh`. Read as browsers do: behind the
-/// time, only the URL has to be there.
+/// Where `5; url=next.html` leads, which stands in a `<meta http-equiv=refresh>` or in a field `Refresh`.
+/// Read as browsers do: behind the time, only the URL must be there.
 fn refreshed(content: &str) -> Option<&str> {
     let content = content.trim_ascii();
     let behind = content.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -223,7 +227,8 @@ fn has(tag: &Tag<'_>, name: &str, word: &str) -> bool {
     tag.get(name).is_some_and(|list| list.split_ascii_whitespace().any(|w| w.eq_ignore_ascii_case(word)))
 }
 
-/// Whether a link has one of the schemes of [`NO_PAGES`]. The URL standard lets tabs and line ends stand anywhere in it.
+/// Whether a link has one of the schemes of [`NO_PAGES`]. The URL standard lets tabs and line ends stand
+/// anywhere in it.
 fn is_no_page(href: &str) -> bool {
     let begin = href.split_once(':').map_or("", |(begin, _)| begin);
     let mut scheme =

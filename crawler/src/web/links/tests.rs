@@ -12,7 +12,7 @@ fn of(document: &[u8], content_type: Option<&str>) -> Links {
 }
 
 fn of_most(document: &[u8], content_type: Option<&str>, limit: usize) -> Links {
-    links(document, content_type, &own(), limit, &CancelToken::new()).expect("nobody cancels it")
+    links(document, content_type, &own(), limit, &CancelToken::new()).expect("the token is not cancelled")
 }
 
 fn texts(links: &Links) -> Vec<&str> {

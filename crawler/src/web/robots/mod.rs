@@ -1,7 +1,7 @@
 //! `robots.txt`: which URLs of its site a crawler may fetch (RFC 9309).
 //!
-//! A file has groups of rules, each for some crawlers. This one heeds the groups that name it, all together, or those for `*` if no
-//! group names it. Of the rules that match a URL the longest decides.
+//! A file has groups of rules, each for some crawlers. This crawler heeds all groups that name it together,
+//! or those for `*` if no group names it. Of the rules that match a URL the longest decides.
 
 use super::urls::{LONGEST, Octet, encode, is_unreserved, is_web, normalise, octets};
 use memchr::memmem;
@@ -9,7 +9,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 use url::Url;
 
-/// How many bytes of a file are looked at; RFC 9309, section 2.5, asks for 500 KiB at least. A line that is cut there is left out.
+/// How many bytes of a file are looked at; RFC 9309, section 2.5, asks for 500 KiB at least. A line that is
+/// cut there is left out.
 pub const LOOKED_AT: usize = 512 << 10;
 
 /// The longest pause between two requests that a file may ask for. Longer ones are cut to this.
@@ -20,18 +21,20 @@ const MOST_SITEMAPS: usize = 1000;
 
 /// What a site asks of one crawler.
 ///
-/// The answers are for URLs of the site that the file is from, that is of one [`host_key`](super::urls::host_key).
+/// The answers are for URLs of the site that the file is from, that is of one
+/// [`host_key`](super::urls::host_key).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Robots {
-    /// The longest first, and of equally long ones those that allow.
+    /// The rules, the longest first. Of equally long ones, those that allow come first.
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Box<str>>,
 }
 
 impl Robots {
-    /// Reads a file for the crawler named `agent`: its product token, such as `scout`, also with a version behind it as in the header
-    /// `User-Agent`. Whatever is in the bytes, it is no error: lines that say nothing are left out.
+    /// Reads a file for the crawler named `agent`: its product token, such as `scout`, also with a version
+    /// behind it as in the header `User-Agent`. Whatever is in the bytes, it is no error: lines that say
+    /// nothing are left out.
     pub fn parse(file: &[u8], agent: &str) -> Robots {
         let agent = product(agent.as_bytes());
         let mut reader = Reader::default();
@@ -54,8 +57,8 @@ impl Robots {
         Robots { rules: vec![Rule::new(b"/", false)], ..Robots::all() }
     }
 
-    /// Whether the crawler may fetch the URL. The longest rule that matches decides, and of equally long ones one that allows; if none
-    /// matches, the URL is allowed (section 2.2.2). `/robots.txt` always is.
+    /// Whether the crawler may fetch the URL. The longest rule that matches decides, and of equally long ones
+    /// one that allows; if none matches, the URL is allowed (section 2.2.2). `/robots.txt` always is.
     pub fn allows(&self, url: &Url) -> bool {
         if url.path() == "/robots.txt" {
             return true;
@@ -68,15 +71,16 @@ impl Robots {
         self.rules.iter().find(|rule| rule.matches(&forms)).is_none_or(|rule| rule.is_allowing)
     }
 
-    /// The pause that the site asks for between two requests, at most [`LONGEST_DELAY`]. No RFC has the line `Crawl-delay`; its value is in
-    /// seconds, which may have decimals. If there are several, the longest counts.
+    /// The pause that the site asks for between two requests, at most [`LONGEST_DELAY`]. No RFC has the line
+    /// `Crawl-delay`; its value is in seconds, which may have decimals. If there are several, the longest
+    /// counts.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
-    /// The sitemaps that the file at `base` names, whichever crawler it speaks to: each once and normalised, `http` and `https` only, at
-    /// most a thousand. They may be on other hosts. They should be whole URLs; one that is not is relative to the file, as other crawlers
-    /// have it.
+    /// The sitemaps that the file at `base` names, whichever crawler it speaks to: each once and normalised,
+    /// `http` and `https` only, at most a thousand. They may be on other hosts. They should be whole URLs;
+    /// one that is not is relative to the file, as other crawlers have it.
     pub fn sitemaps(&self, base: &Url) -> Vec<Url> {
         let mut seen = HashSet::new();
         let urls = self.sitemaps.iter().filter_map(|text| base.join(text).ok()).map(|url| normalise(&url));
@@ -84,7 +88,8 @@ impl Robots {
     }
 }
 
-/// The lines of a file, without its byte order mark. They end with CR, LF or both, so there may be more empty ones.
+/// The lines of a file, without its byte order mark. They end with CR, LF or both, so there may be more empty
+/// ones.
 fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let looked_at = match file.get(..LOOKED_AT) {
@@ -96,8 +101,8 @@ fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
     looked_at.strip_prefix(b"\xef\xbb\xbf").unwrap_or(looked_at).split(move |byte| is_end(byte))
 }
 
-/// The product token that a text begins with, without a version (section 2.2.1). Digits are taken for a part of it, because the names of
-/// crawlers have them.
+/// The product token that a text begins with, without a version (section 2.2.1). Digits are taken for a part
+/// of it, because the names of crawlers have them.
 fn product(text: &[u8]) -> &[u8] {
     let is_of_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     &text[..text.iter().position(|byte| !is_of_token(byte)).unwrap_or(text.len())]
@@ -110,7 +115,8 @@ struct Reader {
     named: Part,
     /// The groups for all others.
     any: Part,
-    /// Whether a rule was read since the last line that names a crawler. The next such line then begins a group.
+    /// Whether a rule was read since the last line that names a crawler. The next such line then begins a
+    /// group.
     has_rules: bool,
     sitemaps: Vec<Box<str>>,
 }
@@ -120,7 +126,7 @@ struct Reader {
 struct Part {
     /// Whether the file has such a group.
     is_there: bool,
-    /// Whether the group that is being read is one.
+    /// Whether the group that is being read is for this crawler.
     is_open: bool,
     rules: Vec<Rule>,
     delay: Option<Duration>,
@@ -148,7 +154,7 @@ impl Reader {
         }
     }
 
-    /// A line that says whom the rules behind it are for.
+    /// Reads a line that says for which crawler the rules behind it are.
     fn agent(&mut self, value: &[u8], agent: &[u8]) {
         if self.has_rules {
             (self.has_rules, self.named.is_open, self.any.is_open) = (false, false, false);
@@ -172,7 +178,7 @@ impl Reader {
     }
 }
 
-/// Seconds, as digits with at most one point among them. All else is nonsense.
+/// Reads seconds: digits with at most one point among them. `None` for anything else.
 fn delay(value: &[u8]) -> Option<Duration> {
     let is_number = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let seconds: f64 = str::from_utf8(value).ok().filter(|_| is_number)?.parse().ok()?;
@@ -213,8 +219,8 @@ impl Rule {
 
 /// Whether a text begins with a pattern, or is the whole of it. In the pattern `*` stands for any bytes.
 ///
-/// Each part between two `*` is taken where it comes first, since no later place could leave more to the next ones. So a text
-/// is gone through once however many `*` there are.
+/// Each part between two `*` is matched at its first occurrence: a later one leaves less text for the parts
+/// behind it. So a text is read once, however many `*` there are.
 fn matches(pattern: &[u8], is_whole: bool, text: &[u8]) -> bool {
     let mut parts = pattern.split(|byte| *byte == b'*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
@@ -235,10 +241,12 @@ fn matches(pattern: &[u8], is_whole: bool, text: &[u8]) -> bool {
 /// How URLs and patterns are written before they are compared (section 2.2.2).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Unreserved characters are themselves, reserved ones are as they were written, and all others are encoded.
+    /// Unreserved characters are themselves, reserved ones are as they were written, and all others are
+    /// encoded.
     Plain,
-    /// As [`Form::Plain`], but in a query `:`, `/`, `?` and `@` are themselves, because they mean nothing there (RFC 3986, section 3.4): in
-    /// the RFC's table `?baz=https://foo.bar` is the same as `?baz=https%3A%2F%2Ffoo.bar`.
+    /// As [`Form::Plain`], but in a query `:`, `/`, `?` and `@` are themselves, because they mean nothing
+    /// there (RFC 3986, section 3.4): in the RFC's table `?baz=https://foo.bar` is the same as
+    /// `?baz=https%3A%2F%2Ffoo.bar`.
     Loose,
 }
 
@@ -267,8 +275,8 @@ impl Form {
     }
 }
 
-/// Reserved characters that stay as they are written. Not among them are `*` and `$`, which mean something in patterns, `#`, which
-/// no path has, and `'`, which `url` encodes in queries only.
+/// Reserved characters that stay as they are written. Not among them are `*` and `$`, which mean something in
+/// patterns, `#`, which no path has, and `'`, which `url` encodes in queries only.
 fn is_kept(byte: u8) -> bool {
     matches!(
         byte,

@@ -126,8 +126,8 @@ fn lines_are_read_however_they_are_written() {
     );
 }
 
-/// A pattern, paths that it matches, and paths that it does not match: the published table of a large search engine
-/// ("URL matching based on path values"), and cases beside it.
+/// A pattern, paths that it matches, and paths that it does not match: the published table of a large search
+/// engine ("URL matching based on path values"), and cases beside it.
 const PATTERNS: &[(&str, &[&str], &[&str])] = &[
     ("/", &["/", "/a?b", "//"], &[]),
     ("/*", &["/", "/a"], &[]),

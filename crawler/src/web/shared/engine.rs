@@ -8,7 +8,7 @@ use std::{error::Error, io, sync::Arc};
 
 const SCRIPT: &str = include_str!("script.lua");
 
-/// For a connection, and for an answer.
+/// Time limits for a connection, and for an answer.
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -27,11 +27,11 @@ pub(super) struct Engine {
 /// Why there is no answer.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// It may be over later.
+    /// The trouble may be over later.
     Passing(String),
-    /// The engine lets nobody in, until somebody does something.
+    /// The engine refuses this process, until its operator does something.
     Closed(String),
-    /// It is the end of the run.
+    /// The trouble ends the run.
     Lasting(String),
 }
 
@@ -43,10 +43,11 @@ impl Trouble {
 }
 
 impl Engine {
-    /// The engine at an address such as `redis://USER:PASSWORD@HOST:6379/0`, and a crawl in it. Nothing is sent yet.
+    /// The engine at an address such as `redis://USER:PASSWORD@HOST:6379/0`, and a crawl in it. Nothing is
+    /// sent yet.
     ///
     /// # Errors
-    /// If the address is none.
+    /// If the address is not valid.
     pub(super) fn at(url: &str, crawl: &str) -> anyhow::Result<Engine> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if crawl.is_empty() || !crawl.chars().all(is_name) {
@@ -97,7 +98,8 @@ impl Engine {
         self.query(cmd(name).arg(key).arg(args)).map_err(|error| self.trouble(&error))
     }
 
-    /// Which of these are in the sets of the crawl: each is the name of a set and what may be in it. One round trip.
+    /// Which of these are in the sets of the crawl: each is the name of a set and what may be in it. One
+    /// round trip.
     pub(super) fn are_members(&mut self, members: &[(String, String)]) -> Result<Vec<bool>, Trouble> {
         let mut questions = pipe();
         for (set, member) in members {
@@ -116,7 +118,8 @@ impl Engine {
         self.connected(|connection| command.query(connection))
     }
 
-    /// What breaks a connection breaks it for good: an answer that comes late would be taken for that to the next request.
+    /// Uses the connection. After most errors it is closed: a late answer would be taken for that to the next
+    /// request.
     fn connected<T>(
         &mut self,
         ask: impl FnOnce(&mut Connection) -> Result<T, RedisError>,
@@ -165,7 +168,7 @@ impl Engine {
             }
             (Some("GONE"), _) => {
                 return Trouble::Lasting(format!(
-                    "the crawl is no longer in the engine at {name}: somebody has deleted it, or the engine has started without its data"
+                    "the crawl is no longer in the engine at {name}: it was deleted, or the engine has started without its data"
                 ));
             }
             _ => return Trouble::Lasting(format!("the engine at {name} has refused: {error}")),
@@ -174,7 +177,7 @@ impl Engine {
     }
 }
 
-/// What is wrong with the certificate of the engine, if that is what an error is about.
+/// What is wrong with the certificate of the engine, if the error is about that.
 #[cfg(feature = "tls")]
 fn distrust(error: &RedisError) -> Option<String> {
     let cause = error.source()?.downcast_ref::<Arc<dyn Error + Send + Sync>>()?;

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 /// The note that says of which crawl a state has pages.
 const CRAWL: &str = "shared crawl";
 
-/// The first process says what the crawl is like. The others are refused if they say something else: which pages there are would depend on
-/// who finds them. Returns the secret of the crawl's sums.
+/// The first process says what the crawl is like. The others are refused if they say something else: which
+/// pages there are would depend on the process that finds them. Returns the secret of the crawl's sums.
 pub(super) fn agree(engine: &mut Engine, how: &Joining) -> Result<anyhow::Result<u64>, Trouble> {
     engine.ask::<bool>("HSETNX", "about", &["settings", &how.settings.to_string()])?;
     engine.ask::<bool>("HSETNX", "about", &["secret", &fastrand::u64(..).to_string()])?;
@@ -61,7 +61,8 @@ fn of_another(state: &State) -> anyhow::Error {
     anyhow!("{} has pages of another crawl: name another file with --state", state.path().display())
 }
 
-/// The name of the file in the engine, and whether it is new. It is refused if it is of a crawl of this name that is gone.
+/// The name of the file in the engine, and whether it is new. It is refused if it is of a crawl of this name
+/// that is gone.
 pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Result<(String, bool)> {
     let of_this = format!("{crawl} {secret:x} ");
     if let Some(note) = state.note(CRAWL)? {
@@ -76,8 +77,9 @@ pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Re
 /// An entry of the stream of records: its mark, and names and values in turn.
 type Entry = (String, Vec<String>);
 
-/// What the engine has accepted from an earlier run with this file and that run has not written: it ended before it had the answer, or before
-/// it had written all. Then the engine may forget it.
+/// Writes the records that the engine accepted from an earlier run with this file, and that the earlier run
+/// did not write: it ended before it had the answer, or before it had written all. Then the engine may forget
+/// them.
 pub(super) fn recall(engine: &mut Engine, state: &State, file: &str) -> Result<anyhow::Result<()>, Trouble> {
     let (stream, mut from) = (format!("done:{file}"), "-".to_owned());
     loop {

@@ -1,25 +1,27 @@
-//! How far the engine may forget records, since the file of this process has them.
+//! Which records the engine may forget, because the file of this process has them.
 //!
-//! The engine keeps each record in a stream until then: a process may die between the answer that a record was accepted and the write of it
-//! to the disk. Its next run reads what is left in the stream. A *mark* is the number of an entry in that stream.
+//! The engine keeps each record in a stream until then: a process may die between the answer that a record
+//! was accepted and the write of it to the disk. Its next run reads what is left in the stream. A *mark* is
+//! the number of an entry in that stream.
 
 use std::collections::VecDeque;
 
 /// Marks that are worth a command to the engine.
 const MANY: usize = 64;
 
-/// The marks of answers whose records the engine still keeps, in their order, each with the write to the file that has to be durable first.
+/// The marks of answers whose records the engine still keeps, in their order, each with the write to the file
+/// that must be durable first.
 #[derive(Debug, Default)]
 pub(super) struct Marks(VecDeque<(u64, String)>);
 
 impl Marks {
-    /// The records up to this mark are durable when so many writes are.
+    /// Notes that the records up to this mark are durable when this many writes are.
     pub(super) fn add(&mut self, writes: u64, mark: String) {
         self.0.push_back((writes, mark));
     }
 
-    /// The mark up to which the engine may forget, when so many writes are durable. None if that would be little, unless these are the
-    /// `last` ones.
+    /// The mark up to which the engine may forget, when this many writes are durable. `None` if that is not
+    /// worth a command, unless it is the `last` one.
     pub(super) fn take(&mut self, durable: u64, last: bool) -> Option<String> {
         let count = self.0.partition_point(|(writes, _)| *writes <= durable);
         if count < MANY && !last {

@@ -1,4 +1,4 @@
-//! What one process has of a crawl: what it has not brought yet, and what it knows of the engine.
+//! The part of one process in a crawl: what it has not brought yet, and what it knows of the engine.
 
 use super::Fenced;
 use super::engine::{Engine, Trouble};
@@ -59,7 +59,7 @@ pub(super) struct Brought {
 }
 
 impl Brought {
-    /// Nothing came of it.
+    /// Gives a lease back: nothing came of it.
     pub(super) fn back(lease: Fenced) -> Brought {
         Brought { came: Came { token: lease.token, what: What::Back }, record: None }
     }
@@ -121,7 +121,7 @@ impl Member {
         serde_json::to_string(&request).expect("numbers and texts")
     }
 
-    /// What came of a lease is brought with the next request.
+    /// Keeps the outcome of a lease for the next request.
     pub(super) fn keep(&mut self, lease: Fenced, outcome: Outcome) -> anyhow::Result<()> {
         let (mut record, mut unwritten) = (None, Ok(()));
         let what = match outcome {
@@ -143,7 +143,8 @@ impl Member {
         unwritten
     }
 
-    /// Brings what waits, and takes up to so many leases. Whatever was sent before and has no answer goes first, as it was.
+    /// Brings what waits, and takes up to `most` leases. A request that was sent before and has no answer
+    /// goes first, as it was.
     pub(super) fn bring(&mut self, most: usize) -> Result<Vec<Fenced>, Trouble> {
         let mut leases = Vec::new();
         loop {
@@ -176,7 +177,7 @@ impl Member {
         }
     }
 
-    /// What the engine has answered. What it has accepted is recorded here, too.
+    /// Reads the engine's answer, and records what the engine has accepted.
     pub(super) fn hear(&mut self, answer: &str, brought: Vec<Brought>) -> Result<Vec<Fenced>, Trouble> {
         let mut answer: Answer = serde_json::from_str(answer)
             .map_err(|error| Trouble::Lasting(format!("the engine has answered what is none: {error}")))?;

@@ -7,22 +7,24 @@
 //!                      new leases          └───────────────────────────────┘
 //! ```
 //!
-//! [`exchange`](Store::exchange) is one round trip. The script does what [`Frontier`](super::frontier::Frontier) does in one process, and
-//! keeps all of it: what waits, what rests, what is under way, and what is over. So a process that is gone has nothing that the engine
-//! has not, and one that comes needs nothing but the name of the crawl.
+//! [`exchange`](Store::exchange) is one round trip. The script does what
+//! [`Frontier`](super::frontier::Frontier) does in one process, and keeps all of it: what waits, what rests,
+//! what is under way, and what is over. So a process that is gone has nothing that the engine has not, and
+//! one that comes needs nothing but the name of the crawl.
 //!
 //! # Leases
 //!
-//! Nobody can see whether a process is dead, or only slow. So a lease has an end, and the first worker that comes after it puts the page
-//! back. Each lease has a *token* that is higher than all before it. Whoever brings an outcome names the token; if the lease has run out,
-//! the outcome changes nothing. So what is *recorded* is recorded once. What is *fetched* may be fetched again: at most once more for each
-//! lease that runs out, since no web server knows of tokens.
+//! A process cannot see whether another one is dead, or only slow. So a lease has an end, and the first
+//! worker that comes after it puts the page back. Each lease has a *token* that is higher than all before it.
+//! A worker that brings an outcome names the token; if the lease has run out, the outcome changes nothing. So
+//! a page is *recorded* once. It may be *fetched* again: at most once more for each lease that runs out,
+//! since no web server knows of tokens.
 //!
 //! # When the engine is away
 //!
-//! Outcomes are kept and brought later. A request that may have arrived, though its answer has not, is sent again with the number that it
-//! had, and the engine gives the answer that it gave. No thread waits for the engine to come back: `exchange` hands out nothing
-//! meanwhile.
+//! Outcomes are kept and brought later. A request that may have arrived, though its answer has not, is sent
+//! again with the number that it had, and the engine gives the answer that it gave. No thread waits for the
+//! engine to come back: `exchange` hands out nothing meanwhile.
 
 mod engine;
 mod join;
@@ -60,7 +62,7 @@ pub struct Joining<'j> {
     pub engine: &'j str,
     /// The name of the crawl.
     pub crawl: &'j str,
-    /// All that decides which pages there are and how sites are asked: each process has to have the same.
+    /// All that decides which pages there are and how sites are asked: each process must have the same.
     pub settings: Value,
     /// How long a page may be under way.
     pub lease: Duration,
@@ -92,8 +94,8 @@ impl Shared {
     /// Joins a crawl, or begins it with these pages. What this process records is written to `state`.
     ///
     /// # Errors
-    /// If the engine does not answer for as long as the patience lasts, `stop` is cancelled meanwhile, the crawl has other settings, or the
-    /// state is of another crawl.
+    /// If the engine does not answer for as long as the patience lasts, `stop` is cancelled meanwhile, the
+    /// crawl has other settings, or the state is of another crawl.
     pub fn join(
         how: &Joining,
         state: State,
@@ -158,7 +160,7 @@ impl Store for Shared {
         }
     }
 
-    /// Tries for as long as it is of use: when the leases have run out, the outcomes do not count any more.
+    /// Tries until the leases have run out: then the outcomes do not count any more.
     fn finish(&self) -> anyhow::Result<()> {
         let mut member = self.member();
         let patience = self.patience.min(member.lease);
@@ -175,7 +177,7 @@ impl Store for Shared {
         member.keeper.flush()
     }
 
-    /// If the engine does not hear of it, the leases run out.
+    /// Gives leases back. If the engine does not hear of it, they run out.
     fn give_back(&self, leases: Vec<Fenced>) -> anyhow::Result<()> {
         let mut member = self.member();
         let brought: Vec<_> = leases.into_iter().map(Brought::back).collect();
@@ -195,7 +197,7 @@ impl Store for Shared {
         member.keeper.flush()
     }
 
-    /// Of the crawl as a whole, by the engine's last answer.
+    /// How far the whole crawl is, by the engine's last answer.
     fn status(&self) -> Status {
         let member = self.member();
         let Answer { open, left, seen, over_in_all, .. } = member.last;
@@ -230,7 +232,7 @@ impl Results for Shared {
         member.engine.ask("SISMEMBER", &format!("s:{bucket}"), &[&sum]).unwrap_or(true)
     }
 
-    /// One that does not answer any more has seen all.
+    /// The pages that the engine has not seen. No page, if it does not answer any more.
     fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
         let mut member = self.member();
         let sums: Vec<_> = urls.iter().map(|url| member.sums.of(url)).collect();

@@ -1,4 +1,4 @@
-//! The engine does not answer, for some time.
+//! A time in which the engine does not answer.
 
 use super::engine::{Engine, Trouble};
 use crate::stage;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Since when it does not answer, and when it is asked again. None if it answers.
+/// Since when the engine does not answer, and when it is asked again. `None` if it answers.
 #[derive(Default)]
 pub(super) struct Outage(Option<Times>);
 
@@ -21,7 +21,7 @@ struct Times {
 }
 
 impl Outage {
-    /// The engine has failed: says so once, and how long to leave it alone.
+    /// Notes that the engine has failed. Says so once, and returns how long to leave it alone.
     ///
     /// # Errors
     /// If that would be for longer than the `patience`.
@@ -41,7 +41,7 @@ impl Outage {
         Ok(pause)
     }
 
-    /// The engine has answered.
+    /// Notes that the engine has answered.
     pub(super) fn is_over(&mut self) {
         if let Some(times) = self.0.take() {
             let seconds = times.since.elapsed().as_secs_f64();
@@ -49,13 +49,14 @@ impl Outage {
         }
     }
 
-    /// How long the engine is to be left alone. None if it answers.
+    /// How long the engine must be left alone. `None` if it answers.
     pub(super) fn left(&self) -> Option<Duration> {
         self.0.as_ref().map(|times| times.next.saturating_duration_since(Instant::now()))
     }
 }
 
-/// Asks until there is an answer: who joins a crawl cannot do anything else meanwhile. What somebody has to mend is not waited for.
+/// Asks until there is an answer: a process that joins a crawl can do nothing else meanwhile. It does not
+/// wait for trouble that the engine's operator must mend.
 ///
 /// # Errors
 /// A sentence, also if `stop` is cancelled.

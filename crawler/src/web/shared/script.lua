@@ -1,8 +1,8 @@
--- One step of a worker: brings what came of its leases, and takes new ones. It runs in the engine, and nothing else runs meanwhile: so it
--- happens as a whole, or not at all.
+-- One step of a worker: brings what came of its leases, and takes new ones. It runs in the engine, and
+-- nothing else runs meanwhile: so it happens as a whole, or not at all.
 --
--- KEYS[1]: what the keys of the crawl begin with. ARGV[1]: the request. The answer is JSON, too. Both are described in `wire.rs`. Times are
--- milliseconds, and those of the engine's clock.
+-- KEYS[1]: what the keys of the crawl begin with. ARGV[1]: the request. The answer is JSON, too. Both are
+-- described in `wire.rs`. Times are milliseconds, and those of the engine's clock.
 --
 --   about         hash      counts: open, left, seen, over; fence, the last token; suspect, a token
 --   sites         hash      site -> what is known of it, as JSON
@@ -64,7 +64,8 @@ local function site_of(name)
   return sites[name]
 end
 
--- A site that may have something to hand out is due, unless it rests. It is written with the others of this step.
+-- A site that may have something to hand out is due, unless it rests. It is written with the others of this
+-- step.
 local looked_at = {}
 local function look_at(name) looked_at[name] = true end
 local function write_due()
@@ -86,7 +87,8 @@ local function put(page, is_first)
   call('ZADD', key('q:' .. page.site), page.depth * LONG_AGO + order, page.attempts .. ' ' .. page.deaths .. ' ' .. page.url)
 end
 
--- A page that is open waits again. The try counts if its site has answered whenever it was asked since it had so many outages.
+-- A page that is open waits again. The try counts if its site has answered whenever it was asked since it had
+-- so many outages.
 local function put_back(page, outages)
   local site = site_of(page.site)
   if site.left then
@@ -98,7 +100,8 @@ local function put_back(page, outages)
   look_at(page.site)
 end
 
--- Takes on pages that nobody has seen. Each is { address, site, depth, bucket, sum, other }. Many pages have the same links.
+-- Takes on pages that have not been seen. Each is { address, site, depth, bucket, sum, other }. Many pages
+-- have the same links.
 local met = {}
 local function add(links)
   local left_out = 0
@@ -206,7 +209,7 @@ local function open(name, site, pauses)
 end
 
 -- ANCHOR: drop
--- What these tokens are for, and no longer under way. Nothing for a token whose lease has run out.
+-- Takes what these tokens are for out of what is under way. Nothing for a token whose lease has run out.
 local function drop(tokens)
   local pages = {}
   if #tokens == 0 then return pages end
@@ -285,7 +288,8 @@ function what.known(page, site, came)
   rest(page.site, site)
 end
 
--- A site that was left is asked again; not before it wants to be, and not in this run if that is too late for it.
+-- A site that was left is asked again; not before it wants to be, and not in this run if that is too late for
+-- it.
 local function take_on_again(name)
   local site, count = site_of(name), call('ZCARD', key('q:' .. name))
   local from = math.max(now, site.asked_until or now)
@@ -297,7 +301,8 @@ local function take_on_again(name)
   call('SREM', key('lefts'), name)
 end
 
--- Pages that are begun with. If all is over but what was left, that is taken on again: whoever joins then has a reason.
+-- Takes on the pages that the crawl begins with. If only left pages are not over, they are taken on again: a
+-- process that joins then has a reason.
 local function start()
   for _, worker in ipairs(call('ZRANGEBYSCORE', key('workers'), '-inf', now - RULES_COUNT)) do
     call('ZREM', key('workers'), worker)
@@ -343,8 +348,8 @@ local function comes(entry)
   if entry.free then free(entry.free, site) else put_back(entry.page, entry.outages) end
 end
 
--- The question to a site, or else the page that is nearest to the start, if there is a stripe for it. Of what two workers have died of, one
--- is under way at a time: so a third death has one suspect.
+-- The question to a site, or else the page that is nearest to the start, if there is a stripe for it. Of the
+-- jobs at which two workers have died, one is under way at a time: so a third death has one suspect.
 local function next_of(name, site)
   if site.left then return nil end
   if site.stripes > 0 and site.rules_end <= now then
@@ -383,7 +388,8 @@ local function tell(page, site)
 end
 
 -- ANCHOR: lease
--- A token is higher than every one before it, also if the engine has forgotten the last ones: its clock has gone on.
+-- A token is higher than every one before it, also if the engine has forgotten the last ones: its clock has
+-- gone on.
 local function lease(page, site)
   about.fence = math.max(about.fence + 1, clock[1] * 1000000 + clock[2])
   local token = string.format('%.0f', about.fence)

@@ -1,4 +1,4 @@
-//! What `crawl status` prints: how far a crawl is, and who is at work on it.
+//! What `crawl status` prints: how far a crawl is, and which workers are at work on it.
 
 use super::engine::{Engine, Trouble};
 use anyhow::{anyhow, bail};

@@ -10,10 +10,11 @@ use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 use std::time::Duration;
 
-/// Sums that share a bucket, if all pages are seen that a crawl takes on. The engine keeps up to 512 whole numbers without any index.
+/// Sums that share a bucket, if all pages are seen that a crawl takes on. The engine keeps up to 512 whole
+/// numbers without any index.
 const IN_A_BUCKET: usize = 128;
 
-/// By what addresses become numbers.
+/// How addresses become numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sums {
     /// A key that no site knows: or a site could have addresses whose sums are the same.
@@ -41,7 +42,8 @@ impl Sums {
     }
 }
 
-/// A page that was found: its address, its site, its depth, its bucket and its sum, and whether it is on another host.
+/// A page that was found: its address, its site, its depth, its bucket and its sum, and whether it is on
+/// another host.
 #[derive(Debug, Serialize)]
 pub(super) struct Link(String, String, u32, u64, String, bool);
 
@@ -51,9 +53,9 @@ pub(super) struct Request<'r> {
     pub(super) worker: &'r str,
     /// The file in which the worker records what is accepted.
     pub(super) file: &'r str,
-    /// Of this worker. One that is sent again has the number that it had.
+    /// The number of this worker's request. A request that is sent again keeps its number.
     pub(super) number: u64,
-    /// Of the crawl. An engine that has lost its data has not this one.
+    /// The secret of the crawl. An engine that has lost its data does not have it.
     pub(super) secret: String,
     pub(super) limits: Bounds,
     pub(super) lease: u64,
@@ -94,7 +96,7 @@ pub(super) struct Came {
     pub(super) what: What,
 }
 
-/// The script has a function for each.
+/// The ways in which a lease can end. The script has a function for each.
 #[derive(Debug, Serialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub(super) enum What {
@@ -133,7 +135,7 @@ pub(super) enum What {
 }
 
 impl What {
-    /// Of a page: what the script is told.
+    /// What the script is told of a page.
     pub(super) fn of_page(effect: &Effect, sums: Sums) -> What {
         match effect {
             Effect::Over { record, links, is_well, was_asked } => What::Over {
@@ -153,7 +155,7 @@ impl What {
         }
     }
 
-    /// Of a question to a site.
+    /// What the script is told of a question to a site.
     pub(super) fn of_site(step: Step, sums: Sums) -> What {
         match step {
             Step::Away(_, why, rest) => What::Away { rest: rest.map(ms), why },
@@ -187,7 +189,7 @@ pub(super) struct Answer {
     pub(super) over_in_all: usize,
 }
 
-/// What is leased.
+/// A lease, as the script hands it out.
 #[derive(Debug, Deserialize)]
 pub(super) struct Leased {
     pub(super) token: String,
@@ -227,7 +229,7 @@ impl Leased {
     }
 }
 
-/// A record of the script's.
+/// Reads a record that the script has made.
 pub(super) fn record(text: &str) -> Option<Record> {
     serde_json::from_str(text).ok()
 }

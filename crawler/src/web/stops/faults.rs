@@ -7,7 +7,8 @@ use std::time::Duration;
 /// How long the listing waits for its tasks. The page that is slow takes longer, whatever this is.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
-/// `/news` is complete when the request to stop comes. Its task has not returned yet, so it is reported as cut off.
+/// `/news` is complete when the request to stop comes. Its task has not returned yet, so it is reported as
+/// cut off.
 // ANCHOR: false_positive
 pub fn false_positive() -> TwoDays {
     let crawl = Crawl::start((1, 1), |crawl, page, token| {
@@ -26,7 +27,8 @@ pub fn false_positive() -> TwoDays {
 }
 // ANCHOR_END: false_positive
 
-/// `/news` is being fetched, and two tasks wait in the queue. `shutdown_now` hands out the tasks, and not the pages.
+/// `/news` is being fetched, and two tasks wait in the queue. `shutdown_now` hands out the tasks, and not the
+/// pages.
 // ANCHOR: wrappers
 pub fn wrappers() -> TwoDays {
     let crawl = Crawl::start((1, 1), |crawl, page, token| {
@@ -39,7 +41,8 @@ pub fn wrappers() -> TwoDays {
     });
     crawl.moment.comes();
     let tasks = crawl.pages.shutdown_now();
-    // The listing says `((CrawlTask) task).getPage()` here. A `Task` cannot be cast. Its name is all that it tells.
+    // The listing says `((CrawlTask) task).getPage()` here. A `Task` cannot be cast. Its name is all that it
+    // tells.
     let mut left: Vec<Page> = tasks.iter().filter_map(|task| address(task.name()?)).collect();
     crawl.moment.over();
     left.extend(crawl.cut_off());
@@ -52,7 +55,8 @@ fn address(name: &str) -> Option<Page> {
 }
 // ANCHOR_END: wrappers
 
-/// The first page has three links. One has been submitted when the request to stop comes, and the next one has just been noted as seen.
+/// The first page has three links. One has been submitted when the request to stop comes, and the next one
+/// has just been noted as seen.
 // ANCHOR: links_lost
 pub fn links_lost() -> TwoDays {
     let crawl = Crawl::start((1, 1), |crawl, page, token| {
@@ -75,7 +79,8 @@ pub fn links_lost() -> TwoDays {
 }
 // ANCHOR_END: links_lost
 
-/// Two pages are being fetched. `/news` gives up at once, and `/shop` takes longer than the listing waits. It asks for neither of them.
+/// Two pages are being fetched. `/news` gives up at once, and `/shop` takes longer than the listing waits. It
+/// asks for neither of them.
 // ANCHOR: too_slow
 pub fn too_slow() -> TwoDays {
     let crawl = Crawl::start((2, 2), |crawl, page, token| {

@@ -1,8 +1,9 @@
 //! Ways to stop a crawl: four that lose pages or fetch them again, and one that does neither.
 //!
-//! Each way is a function. It starts a crawl of a small site on a real pool, and has one page wait at a chosen moment. There the crawl is
-//! told to stop. So every run of a way goes the same. Then comes the next day: a crawl that nobody stops begins with what the first
-//! one saved. The site has noted which pages it was asked for on both days.
+//! Each way is a function. It starts a crawl of a small site on a real pool, and has one page wait at a
+//! chosen moment. There the crawl is told to stop. So every run of a way has the same course. Then comes the
+//! next day: a crawl that is not stopped begins with what the first one saved. The site has noted which pages
+//! it was asked for on both days.
 //!
 //! | way | what the first day forgets |
 //! |---|---|
@@ -12,7 +13,8 @@
 //! | [`too_slow`] | every page that was being fetched, since one of them took long to give up |
 //! | [`right()`] | nothing |
 //!
-//! No task stays at its moment without a limit, and nothing waits for a task without one: a way that would hang panics instead.
+//! A task stays at its moment for a limited time, and so does whatever waits for a task: a way that would
+//! hang panics instead.
 
 mod faults;
 mod right;
@@ -140,8 +142,8 @@ impl Crawl {
     }
 
     // ANCHOR: classic_task
-    /// What the task of the classic listing does: submits a page's links, one after the other, until it is told to stop. The listing
-    /// submits every link. Here a link is submitted only if it is new.
+    /// What the task of the classic listing does: submits a page's links, one after the other, until it is
+    /// told to stop. The listing submits every link. Here a link is submitted only if it is new.
     fn submit_links(self: &Arc<Self>, links: &[Page], token: &CancelToken) -> Result<(), Cancelled> {
         for &link in links {
             token.check()?;
@@ -153,19 +155,21 @@ impl Crawl {
     }
     // ANCHOR_END: classic_task
 
-    /// Tells it to stop. The pages whose tasks had not begun.
+    /// Tells the crawl to stop. Returns the pages whose tasks had not begun.
     fn stop(&self) -> Vec<Page> {
         self.pages.stop().into_iter().filter_map(|(_task, page)| page).collect()
     }
 
-    /// Waits until the tasks have ended. The pages of those that were told to stop and had not ended: known or presumed to be cut off.
+    /// Waits until the tasks have ended. Returns the pages of the tasks that were told to stop and had not
+    /// ended: known or presumed to be cut off.
     fn cut_off(&self) -> Vec<Page> {
         assert!(self.pages.await_termination(PATIENCE), "the tasks end in time");
         let cut_off = self.pages.cut_off().expect("it has terminated");
         cut_off.into_iter().filter_map(|task| task.tag).collect()
     }
 
-    /// The second day: goes on with the pages that were saved, in their order, and with the pages that were seen. Nobody stops it.
+    /// The second day: goes on with the pages that were saved, in their order, and with the pages that were
+    /// seen. It is not stopped.
     fn next_day(&self, left: Vec<Page>) -> TwoDays {
         let first_day = lock(&self.server.sent).clone();
         let (server, mut waiting) = (Server::default(), left.clone());
@@ -187,7 +191,8 @@ pub struct TwoDays {
     pub left: Vec<Page>,
     /// Pages that were fetched on the second day.
     pub second_day: Vec<Page>,
-    /// Pages of the site that were fetched on neither day. No later day will fetch them, because nothing is left.
+    /// Pages of the site that were fetched on neither day. No later day will fetch them, because nothing is
+    /// left.
     pub lost: Vec<Page>,
     /// Pages that were fetched more than once.
     pub twice: Vec<Page>,

@@ -45,8 +45,8 @@ impl State {
 }
 // ANCHOR_END: state
 
-/// The request to stop comes when the task of `stopped` is at `point`, and that task does not give up before the first wait for it is
-/// over.
+/// The request to stop comes when the task of `stopped` is at `point`, and that task does not give up before
+/// the first wait for it is over.
 // ANCHOR: right
 pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {
     let state = Arc::new(Mutex::new(State { found: vec![SITE[0].0], done: Vec::new() }));

@@ -1,8 +1,9 @@
 //! Which URLs are the same, and which of them a crawl may fetch.
 //!
-//! Two URLs that [`normalise`] makes equal name the same page, by the rules of RFC 3986, section 6.2. [`Scope`] decides what is fetched:
-//! only `http` and `https`, only hosts that were asked for, and no private addresses. A name may still resolve to a private
-//! address, so whoever connects must ask [`is_private_address`] again, for the address.
+//! Two URLs that [`normalise`] makes equal name the same page, by the rules of RFC 3986, section 6.2.
+//! [`Scope`] decides what is fetched: only `http` and `https`, only hosts that were asked for, and no private
+//! addresses. A name may still resolve to a private address, so the code that connects must ask
+//! [`is_private_address`] again, for the address.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use hypertext_http::is_private_address;
@@ -15,13 +16,14 @@ use url::{Host, Url};
 /// The most bytes that a URL may have. RFC 9110, section 4.1, asks servers to support at least that many.
 pub const LONGEST: usize = 8000;
 
-/// The URL in the form in which all equal ones are equal as text.
+/// The normal form of a URL: equal URLs have the same text in it.
 ///
-/// `url` has done a part when it parsed the text: lower case of scheme and host, dot segments, the default port, an empty path. What
-/// is done here: the fragment, the user name and the password are removed, and so is a `?` with nothing behind it; what is encoded with
-/// `%` but need not be is decoded, and the digits of the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot behind
-/// `example.org.` is removed: it says only that the name is complete, and the server is the same.
-/// The order of a query is kept, as are repeated slashes, since a server may tell those apart.
+/// `url` has done a part when it parsed the text: lower case of scheme and host, dot segments, the default
+/// port, an empty path. What is done here: the fragment, the user name and the password are removed, and so
+/// is a `?` with nothing behind it; what is encoded with `%` but need not be is decoded, and the digits of
+/// the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot behind `example.org.` is
+/// removed: it says only that the name is complete, and the server is the same. The order of a query is kept,
+/// as are repeated slashes, since a server may tell those apart.
 pub fn normalise(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
@@ -54,7 +56,7 @@ fn decoded(text: &str) -> Cow<'_, str> {
     for octet in octets(text.as_bytes()) {
         match octet {
             Octet::Plain(byte) => written.push(byte),
-            // Behind a `%` that is none of an encoding it would become one.
+            // A byte that is decoded behind a lone `%` could make an encoding of it.
             Octet::Encoded(byte)
                 if is_unreserved(byte) && !written.iter().rev().take(2).any(|byte| *byte == b'%') =>
             {
@@ -108,8 +110,9 @@ pub(super) fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// The site of a URL: scheme, host, and the port unless it is the scheme's own, such as `https://example.org` or
-/// `http://[2001:db8::1]:8080`. Pages of one site share a `robots.txt` (RFC 9309, section 2.3) and the pauses between requests.
+/// The site of a URL: scheme, host, and the port unless it is the scheme's own, such as `https://example.org`
+/// or `http://[2001:db8::1]:8080`. Pages of one site share a `robots.txt` (RFC 9309, section 2.3) and the
+/// pauses between requests.
 ///
 /// It is `null` for a URL that is neither `http` nor `https` nor another scheme with hosts.
 pub fn host_key(url: &Url) -> String {
@@ -146,7 +149,7 @@ impl fmt::Display for Refused {
 
 impl Error for Refused {}
 
-/// An entry of an `--allow` list that is no host.
+/// An entry of the `--allow` list that is not a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadHost(
     /// The entry.
@@ -167,7 +170,8 @@ impl Error for BadHost {}
 
 /// The hosts that a crawl may visit.
 ///
-/// Ports do not matter: a start page `http://example.org:8080/` lets the crawl visit `https://example.org/` as well.
+/// Ports do not matter: a start page `http://example.org:8080/` lets the crawl visit `https://example.org/`
+/// as well.
 #[derive(Clone, Debug)]
 pub struct Scope {
     /// As in a URL: in lower case, with IPv6 addresses in brackets.
@@ -181,9 +185,9 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The hosts of the start pages, with and without `www.` before them, and those that are allowed besides. `example.org` allows that host only, and `.example.org` allows
-    /// all hosts below it, but not that host itself. Private addresses are refused unless `is_private_allowed`, even those of
-    /// start pages.
+    /// The hosts of the start pages, with and without `www.` before them, and those that are allowed besides.
+    /// `example.org` allows that host only, and `.example.org` allows all hosts below it, but not that host
+    /// itself. Private addresses are refused unless `is_private_allowed`, even those of start pages.
     ///
     /// # Errors
     /// [`BadHost`] if an entry of `allowed` is no host: an empty one, one with a port, or a URL.
@@ -215,11 +219,12 @@ impl Scope {
         Ok(scope)
     }
 
-    /// Fetches, beside the start pages, only what a pattern of `only` matches, if there is one, and nothing that one of `not` matches. Patterns are
-    /// matched with the whole URL. `*` stands for any characters, also slashes.
+    /// Limits the crawl, beside the start pages, to URLs that a pattern of `only` matches, if there is one,
+    /// and that no pattern of `not` matches. Patterns are matched with the whole URL. `*` stands for any
+    /// characters, also slashes.
     ///
     /// # Errors
-    /// If one is no pattern.
+    /// If a pattern is not valid.
     pub fn with_patterns(self, only: &[String], not: &[String]) -> Result<Scope, globset::Error> {
         let set = |patterns: &[String]| {
             let mut set = GlobSetBuilder::new();
@@ -239,7 +244,8 @@ impl Scope {
     /// Whether the crawl may fetch the URL, as far as the URL tells.
     ///
     /// # Errors
-    /// The first reason against it, in this order: its length, its scheme, a private address, the host, the patterns.
+    /// The first reason against it, in this order: its length, its scheme, a private address, the host, the
+    /// patterns.
     pub fn admits(&self, url: &Url) -> Result<(), Refused> {
         if url.as_str().len() > LONGEST {
             return Err(Refused::TooLong);
@@ -268,7 +274,8 @@ impl Scope {
     }
 }
 
-/// The host of a start page, and its other name: most sites that have `www.` in their name lead from one to the other.
+/// The host of a start page, and its other name: most sites that have `www.` in their name lead from one to
+/// the other.
 fn hosts_of(start: &Url) -> Vec<String> {
     let Some(host) = start.host_str().map(without_dot) else { return Vec::new() };
     let other = match (start.host(), host.strip_prefix("www.")) {
@@ -284,7 +291,8 @@ fn without_dot(host: &str) -> &str {
     host.strip_suffix('.').unwrap_or(host)
 }
 
-/// Whether the URL itself says that it leads to a private address: by the address, or by the name `localhost` (RFC 6761, section 6.3).
+/// Whether the URL itself says that it leads to a private address: by the address, or by the name `localhost`
+/// (RFC 6761, section 6.3).
 fn has_private_host(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => is_private_address(address.into()),

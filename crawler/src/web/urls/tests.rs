@@ -81,7 +81,8 @@ fn a_site_is_a_scheme_a_host_and_a_port() {
     }
 }
 
-/// Hosts that are asked for: `example.org`, `[2600::1]`, and by a list those below `example.com` and `other.net`.
+/// Hosts that are asked for: `example.org`, `[2600::1]`, and by a list those below `example.com` and
+/// `other.net`.
 fn scope(is_private_allowed: bool) -> Scope {
     let starts = [url("http://example.org:8080/a"), url("https://[2600::1]/"), url("http://10.0.0.1/")];
     Scope::new(&starts, &[".example.com", "Other.NET"], is_private_allowed).expect("these are hosts")

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// As if this machine had one public address, and one that is not.
+/// Whether it is the private one of the two addresses that this machine seems to have.
 fn is_second(address: IpAddr) -> bool {
     address == IpAddr::from([127, 0, 0, 2])
 }

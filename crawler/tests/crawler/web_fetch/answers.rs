@@ -144,7 +144,8 @@ fn heads_are_read_as_browsers_read_them() {
     }
 }
 
-/// The body of a redirect or an error says nothing that the crawler needs, so whatever is wrong with it, the head counts.
+/// The body of a redirect or an error says nothing that the crawler needs, so whatever is wrong with it, the
+/// head counts.
 #[test]
 fn a_head_counts_whatever_the_body_is() {
     for (head, body) in [

@@ -65,10 +65,10 @@ fn no_connection_and_no_name_are_told_apart() {
     let error = get(&Url::parse(&format!("http://{closed}/")).unwrap()).unwrap_err();
     assert!(matches!(&error, FetchError::Connect(why) if why.contains("refuses")), "{error:?}");
     assert!(error.is_transient());
-    let nobody = |_: &str, _: u16| Err(io::Error::other("no such name"));
-    let fetcher = Fetcher::with_parts(options(), is_private_address, nobody).unwrap();
+    let unknown = |_: &str, _: u16| Err(io::Error::other("no such name"));
+    let fetcher = Fetcher::with_parts(options(), is_private_address, unknown).unwrap();
     let error =
-        fetcher.fetch(&Url::parse("http://nobody.example/").unwrap(), &CancelToken::new()).unwrap_err();
+        fetcher.fetch(&Url::parse("http://unknown.example/").unwrap(), &CancelToken::new()).unwrap_err();
     assert_eq!(error.to_string(), "the name of the host cannot be resolved: no such name");
     assert!(error.is_transient());
 }

@@ -69,8 +69,8 @@ fn bytes_behind_an_answer_are_not_the_next_answer() {
     }
 }
 
-/// Fetches on another thread, cancels when `ready` says so, and wants to be told so before any time is up. Gives the time that
-/// it took to come back.
+/// Fetches on another thread, cancels when `ready` says so, and requires that the fetch reports the cancel
+/// and not a time-out. Returns the time that it took to come back.
 fn cancelled_when(ready: &Receiver<()>, fetcher: &Fetcher, url: &Url) -> Duration {
     let token = CancelToken::new();
     let (error, took) = thread::scope(|scope| {
@@ -154,5 +154,5 @@ fn a_token_with_a_deadline_is_a_cancelled_one() {
     assert!(matches!(error, FetchError::Cancelled(_)), "{error:?}");
     let error = fetcher(options()).fetch(&silent.url("/"), &token).unwrap_err();
     assert!(matches!(error, FetchError::Cancelled(_)), "{error:?}");
-    assert_eq!(silent.accepted(), 1, "a cancelled token connects to nobody");
+    assert_eq!(silent.accepted(), 1, "a cancelled token makes no connection");
 }

@@ -5,8 +5,8 @@ use std::env;
 use std::thread;
 use std::time::Duration;
 
-/// What happens to three processes and their engine, at random moments, comes to the same as if nothing had happened. `SHARED_SEED`
-/// repeats a round.
+/// What happens to three processes and their engine, at random moments, comes to the same as if nothing had
+/// happened. `SHARED_SEED` repeats a round.
 #[test]
 #[ignore = "needs redis-server"]
 fn whatever_happens_each_page_is_recorded_once() {

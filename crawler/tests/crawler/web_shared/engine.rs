@@ -30,8 +30,9 @@ impl Engine {
         Engine { folder, port, flags, server }
     }
 
-    /// It is killed in tests, and its machine is not. So what it has written is not lost, also if it does not wait for the disk. A lease that
-    /// runs out while the disk is busy would be no fault of a worker.
+    /// Starts the server. Tests kill it, and not its machine, so it loses nothing that it has written,
+    /// although it does not wait for the disk. If it did, a lease could run out while the disk is busy,
+    /// through no fault of a worker.
     fn server(folder: &TempDir, port: u16, flags: &[String]) -> Child {
         let mut command = Command::new("redis-server");
         command.args([
@@ -86,7 +87,7 @@ impl Drop for Engine {
     }
 }
 
-/// A port at which nobody listens.
+/// A port at which no process listens.
 pub(super) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -1,4 +1,5 @@
-//! A copy of an engine takes over. What the copy had not heard of is fetched and recorded again, and nothing else.
+//! A copy of an engine takes over. What the copy had not heard of is fetched and recorded again, and nothing
+//! else.
 
 use super::engine::Engine;
 use super::forwarder::Forwarder;
@@ -21,12 +22,13 @@ fn what_a_copy_had_not_heard_of_is_done_again_when_it_takes_over() {
     let address = Forwarder::to(shared.engine.port, |_, _| false);
     let children: Vec<_> = (0..2).map(|process| shared.start_at(process, &address.url(), &LEASE)).collect();
     shared.until_asked(100);
-    // From here on the copy hears of nothing. So it is as if its connection had been slow when the engine was killed.
+    // From here on the copy hears of nothing. So it is as if its connection had been slow when the engine was
+    // killed.
     assert_eq!(copy.say(&["REPLICAOF", "NO", "ONE"]), "+OK");
     let heard = length(&copy);
     shared.until_asked(200);
     shared.engine.kill();
-    thread::sleep(Duration::from_millis(200)); // nobody has noticed: for a while there is none
+    thread::sleep(Duration::from_millis(200)); // for a while there is no engine
     let asked = shared.site.requests().len();
     address.turn_to(copy.port);
     shared.engine = copy;

@@ -21,8 +21,8 @@ struct Way {
 }
 
 impl Forwarder {
-    /// To an engine at this port. `is_lost` says of which answers nothing is heard: it is given the number of the connection and that of
-    /// the answer, from 0. With such an answer the connection is lost.
+    /// To an engine at this port. `is_lost` says which answers are lost, together with their connection: it
+    /// is given the number of the connection and that of the answer, from 0.
     pub(super) fn to(engine: u16, is_lost: fn(usize, usize) -> bool) -> Forwarder {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -46,7 +46,7 @@ impl Forwarder {
         self.way.lock().unwrap().pause = pause;
     }
 
-    /// Another engine has the address from now on. Whoever was connected is not any more.
+    /// Gives the address to another engine, and closes all connections.
     pub(super) fn turn_to(&self, engine: u16) {
         let mut way = self.way.lock().unwrap();
         way.engine = engine;

@@ -1,4 +1,4 @@
-//! Who may join a crawl.
+//! Which processes may join a crawl.
 
 use super::{Shared, is_complete, said};
 use crate::child::{crawl, ended};
@@ -68,7 +68,7 @@ fn a_user_with_a_password_may_do_what_the_crawl_needs() {
     say(&["ACL", "SETUSER", "default", "resetpass", ">other"]);
     let at = |who: &str| shared.engine.url().replace("//", &format!("//{who}@"));
     is_complete(&ended(shared.start_at(0, &at("crawler:secret"), &[])));
-    for who in ["crawler:other", "nobody:secret", ":secret"] {
+    for who in ["crawler:other", "stranger:secret", ":secret"] {
         let output = ended(shared.start_at(1, &at(who), &[]));
         assert_eq!(output.status.code(), Some(1), "{who}: {}", said(&output));
         assert!(said(&output).contains("is the password in --frontier right?"), "{who}: {}", said(&output));

@@ -1,10 +1,10 @@
-//! One crawl by many processes, on a real engine: whatever happens to them and to it, each page is recorded once. They need the program
-//! `redis-server`, so they run where they are asked for: `bash .ci/redis`.
+//! One crawl by many processes, on a real engine: whatever happens to them and to it, each page is recorded
+//! once. They need the program `redis-server`, so they run where they are asked for: `bash .ci/redis`.
 
 mod engine; // a Redis of a test's own
 mod forwarder; // what lies between a process and its engine
 mod site; // sites that count what they are asked for
-mod joining; // who may join
+mod joining; // which processes may join
 #[cfg(feature = "tls")]
 mod tls; // which engines are trusted
 mod sites; // what sites have from many processes

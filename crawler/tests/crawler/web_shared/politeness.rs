@@ -18,7 +18,8 @@ fn has_an_old_lease(engine: &Engine) -> bool {
     engine.say(&["ZCOUNT", "{test}:leases", "-inf", &ends.to_string()]) != ":0"
 }
 
-/// Stops a process at a moment when it has a lease, and says which. A process that brings an outcome takes the next lease: so it may be any.
+/// Stops a process at a moment when it has a lease, and says which. A process that brings an outcome takes
+/// the next lease: so it may be any.
 fn stop_one_with_a_lease(children: &[Child], engine: &Engine) -> usize {
     let begun = Instant::now();
     while has_an_old_lease(engine) {
@@ -58,7 +59,8 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     children[victim].wait().unwrap();
     children[victim] = start(victim);
     until(first + 20);
-    // The dead ask for nothing. From here on, somebody may ask who does not know that it is late.
+    // The process that was killed asks for nothing. From here on, one that does not know that it is late may
+    // ask.
     assert!(site.most_at_once() <= stripes, "{} at the same moment", site.most_at_once());
     let mut ran_out = 0;
     for more in [40, 60] {

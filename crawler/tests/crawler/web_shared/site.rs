@@ -29,7 +29,7 @@ pub(super) struct Counts {
     from: BTreeMap<IpAddr, usize>,
     at_once: usize,
     most_at_once: usize,
-    /// An answer takes so long.
+    /// How long an answer takes.
     pause: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Counts {
 }
 
 impl Site {
-    /// A site at this address. An answer takes it so long.
+    /// A site at this address. An answer takes `pause`.
     pub(super) fn start(address: &str, pages: usize, pause: Duration) -> Site {
         let listener = TcpListener::bind((address, 0)).unwrap();
         let start = format!("http://{}/1", listener.local_addr().unwrap());
@@ -131,7 +131,8 @@ impl Seen {
     }
 }
 
-/// A site whose page `/bad` never has an answer, and whose page `/busy` asks for a rest of an hour. Each request is counted.
+/// A site whose page `/bad` never has an answer, and whose page `/busy` asks for a rest of an hour. Each
+/// request is counted.
 pub(super) fn odd_site() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));

@@ -1,4 +1,4 @@
-//! An engine whose connections are encrypted: which one is trusted.
+//! Engines whose connections are encrypted: which of them are trusted.
 
 use super::engine::{Engine, free_port};
 use super::{Shared, is_complete, said};
