@@ -33,9 +33,9 @@ const MOST: usize = 256;
 
 /// What the page consists of.
 const FILES: [(&str, &str, &str); 3] = [
-    ("/", "text/html; charset=utf-8", include_str!("watch/page.html")),
-    ("/watch.js", "text/javascript; charset=utf-8", include_str!("watch/watch.js")),
-    ("/watch.css", "text/css; charset=utf-8", include_str!("watch/watch.css")),
+    ("/", "text/html; charset=utf-8", include_str!("page.html")),
+    ("/watch.js", "text/javascript; charset=utf-8", include_str!("watch.js")),
+    ("/watch.css", "text/css; charset=utf-8", include_str!("watch.css")),
 ];
 
 /// Answers at `addr` until the process ends. Says where that is, for port 0.
