@@ -1,3 +1,7 @@
+//! The access log: an event for each answer, begun with the answer and ended with its last byte.
+//!
+//! The thread's name is the one thing that web servers' logs don't have and that this course is about.
+
 use crate::http::{Request, date};
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
@@ -11,8 +15,6 @@ pub const ACCESS: &str = "servers::access";
 
 /// An event for each answer: who, when, what, status, bytes of body that were sent, time, thread; and whether that is not
 /// the whole body.
-///
-/// The thread's name is the one thing that web servers' logs don't have and that this course is about.
 ///
 /// The event has the target [`ACCESS`], the level info, no message, and these fields:
 ///

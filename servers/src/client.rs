@@ -1,31 +1,18 @@
-//! One client that is being served: waits that end, and a close that does not take the answer back.
-//!
-//! # Waiting
+//! One client that is being served by a thread: waits that end, and one write for an answer.
 //!
 //! No wait for a client is without an end: reads come back at a time that the caller says, or every [50 ms](SLICE), so that
-//! it looks at what else may end its wait; and writes keep a [pace](crate::pace). The token of the task that serves the
-//! client reaches its waits, too. A read whose task is cancelled comes back within a slice, or at once if it waits for longer,
-//! and its reader asks [`is_cancelled`](Client::is_cancelled); a write ends soon after.
+//! it looks at what else may end its wait; and writes keep to a [budget](crate::write_budget). The token of
+//! the task that serves the client reaches its waits, too. A read whose task is cancelled comes back within a
+//! slice, or at once if it waits for longer, and its reader asks [`is_cancelled`](Client::is_cancelled); a
+//! write ends soon after.
 //!
-//! # Closing
-//!
-//! Closing a socket with unread bytes makes TCP send a reset, and so do bytes that arrive later. A reset can overtake
-//! the answer that was sent just before: the client sees "connection reset" in place of the answer. So the sending
-//! side is ended first, and what the client still sends is read and thrown away, for a bounded time. That costs a
-//! thread, so it is done only for a client that is still sending:
-//!
-//! | the answer was | reads on | at most until the client is silent for | at most for |
-//! |---|---|---|---|
-//! | to a request that its client has announced as its last | no: more must not come (RFC 9112, 9.6) | | |
-//! | to another request that was read whole, and nothing more has arrived | no | | |
-//! | to another request that was read whole, and more has arrived | yes | 50 ms | 500 ms |
-//! | 408: the client did not send in time | yes | 50 ms, or less if the time for a head is less | 500 ms |
-//! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
+//! How long a client is listened to behind its last answer is the matter of [`lingering`](crate::lingering).
 
 use crate::crowd::Place;
 use crate::http::Presence;
 use crate::limits::Limits;
-use crate::writer::Writer;
+use crate::lingering::{LAST_WORDS, Lingering, StillSending};
+use crate::write_budget::WriteBudget;
 use executor::{CancelToken, Registration};
 use std::cell::{Cell, OnceCell};
 use std::io::{self, ErrorKind, Read, Write};
@@ -39,17 +26,6 @@ pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// The system takes a time-out of zero for none.
 const SHORTEST: Duration = Duration::from_millis(1);
-
-/// How long a client that was refused may be silent before it is taken to have sent everything; and how long it may
-/// pause if it has sent something since.
-pub(crate) const QUIET: Duration = Duration::from_millis(500);
-pub(crate) const PAUSE: Duration = Duration::from_secs(2);
-
-/// How long a client that has its answer, and nothing more to expect, may go on sending.
-pub(crate) const LAST_BYTES: Duration = Duration::from_millis(500);
-
-/// How long a client may take for what is left of its answer once the task that serves it is cancelled.
-pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// A connection that is being served.
 #[derive(Debug)]
@@ -81,17 +57,6 @@ pub(crate) enum Wait {
     ASlice,
     /// Until then, and perhaps a slice more. Only the end of the task ends it earlier.
     Until(Instant),
-}
-
-/// Whether a client that has its answer sends more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StillSending {
-    /// It has announced that it will not.
-    No,
-    /// It does if something is waiting to be read.
-    Perhaps,
-    /// Part of it has been read.
-    Yes,
 }
 
 /// What one read brought.
@@ -197,9 +162,9 @@ impl Client {
         (&*self.stream).write(bytes)
     }
 
-    /// Writes one answer, at the pace that `limits` ask for.
+    /// What writes one answer, within the budget that `limits` give it.
     pub(crate) fn writer(&self, limits: &Limits) -> Writer<'_> {
-        Writer::new(self, limits)
+        Writer { client: self, budget: WriteBudget::new(limits, Instant::now()), taken: 0 }
     }
 
     /// Closes after the last answer to a client whose requests were read whole. Waits only if the client goes on
@@ -211,43 +176,25 @@ impl Client {
             StillSending::Yes => true,
         };
         if has_more {
-            self.drain(SLICE, SLICE, LAST_BYTES);
+            self.linger(Lingering::briefly(Instant::now()));
         }
     }
 
-    /// Closes after the client was told that its time is up. Most of them send nothing more, and many of them may stand
-    /// in line for this thread, so the first read that brings nothing is the last.
-    pub(crate) fn finish_late(self) {
-        self.drain(Duration::ZERO, SLICE, LAST_BYTES);
-    }
-
-    /// Closes after a request was refused that the client may still be sending. Without this it would, as often as
-    /// not, find the connection reset, and never see why.
-    ///
-    /// `is_sending` says that the client has announced more than has arrived.
-    pub(crate) fn linger(self, is_sending: bool, longest: Duration) {
-        self.drain(if is_sending { PAUSE } else { QUIET }, PAUSE, longest);
-    }
-
-    /// Ends the sending side, then throws away what arrives, until the client ends its side or is silent for `quiet`;
-    /// for `pause`, once something has arrived; and until `longest` is over.
-    fn drain(&self, mut quiet: Duration, pause: Duration, longest: Duration) {
+    /// Ends the sending side, then throws away what arrives until the client ends its side, or time is up.
+    pub(crate) fn linger(self, mut lingering: Lingering) {
         if self.stream.shutdown(Shutdown::Write).is_err() {
             return;
         }
-        let began = Instant::now();
-        let mut heard = began;
         let mut discarded = [0; 16 * 1024];
         loop {
             let received = self.receive(&mut discarded, Wait::ASlice);
             let now = Instant::now();
             match received {
-                Ok(Received::Bytes(_)) => (heard, quiet) = (now, pause),
-                Ok(Received::Nothing) if now - heard < quiet => {}
+                Ok(Received::Bytes(_)) => lingering.heard(now),
+                Ok(Received::Nothing) => {}
                 _ => return,
             }
-            let longest = if self.is_cancelled() { longest.min(LAST_WORDS) } else { longest };
-            if now - began >= longest {
+            if now >= lingering.deadline(self.is_cancelled()) {
                 return;
             }
         }
@@ -260,6 +207,56 @@ impl Presence for Client {
             Ok(count) => count == 0,
             Err(error) => !is_nothing_yet(&error),
         }
+    }
+}
+
+/// Writes one answer to a client, within its [budget](crate::write_budget).
+pub(crate) struct Writer<'c> {
+    client: &'c Client,
+    budget: WriteBudget,
+    taken: u64,
+}
+
+impl Writer<'_> {
+    /// How many bytes were written: the system has them, and perhaps the client.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    fn check(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        if self.client.is_cancelled() {
+            self.budget.end_by(now + LAST_WORDS);
+        }
+        if now < self.budget.deadline() { Ok(()) } else { Err(ErrorKind::TimedOut.into()) }
+    }
+}
+
+impl Write for Writer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.client.write(bytes)?;
+        self.taken += count as u64;
+        self.budget.earn(count, Instant::now());
+        Ok(count)
+    }
+
+    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            if self.taken > 0 {
+                self.check()?;
+            }
+            match self.write(bytes) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(count) => bytes = &bytes[count..],
+                Err(error) if is_nothing_yet(&error) => self.check()?,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -1,7 +1,9 @@
+//! A client between `accept` and the task that serves it: it is answered even if no task ever does.
+
 use crate::client::Client;
 use crate::crowd::Place;
-use crate::leaving::Leaving;
 use crate::limits::Limits;
+use crate::turned_away::TurnedAway;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
@@ -14,28 +16,28 @@ use std::net::{SocketAddr, TcpStream};
 ///
 /// # Blocking
 ///
-/// Dropping it does not wait for the client: the answer is written at once. [`Leaving`] waits for all such clients
-/// together.
+/// Dropping it does not wait for the client: the answer is written at once. [`TurnedAway`] waits for all such
+/// clients together.
 #[derive(Debug)]
 pub struct Connection {
     /// None once the connection is served.
     stream: Option<TcpStream>,
     peer: SocketAddr,
-    leaving: Leaving,
+    turned_away: TurnedAway,
     /// None for one that nobody is going to serve.
     place: Option<Place>,
     is_silent: bool,
 }
 
 impl Connection {
-    /// If nobody serves it, the client is told so and becomes one of those that are `leaving`.
+    /// If nobody serves it, the client is told so and becomes one of those that were `turned_away`.
     pub(crate) fn new(
         stream: TcpStream,
         peer: SocketAddr,
-        leaving: Leaving,
+        turned_away: TurnedAway,
         place: Option<Place>,
     ) -> Connection {
-        Connection { stream: Some(stream), peer, leaving, place, is_silent: false }
+        Connection { stream: Some(stream), peer, turned_away, place, is_silent: false }
     }
 
     /// The client's address.
@@ -65,14 +67,14 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         let Some(stream) = self.stream.take() else { return };
-        let is_silent = self.is_silent && !self.leaving.is_late();
+        let is_silent = self.is_silent && !self.turned_away.is_late();
         if let Some(place) = self.place.take() {
             place.is_not_served(is_silent);
         }
         if is_silent {
-            self.leaving.let_go(stream);
+            self.turned_away.let_go(stream);
         } else {
-            self.leaving.turn_away(stream);
+            self.turned_away.turn_away(stream);
         }
     }
 }

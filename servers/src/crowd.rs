@@ -1,3 +1,8 @@
+//! A bound on the connections that are open, and places for those within it.
+//!
+//! A connection holds its place until it is closed, and drops it first: a client that has seen the end of one
+//! connection finds a place for the next.
+
 use crate::stats::{Samples, family};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -11,8 +11,8 @@
 //! the waiting, with a deadline, and what is said about it.
 
 use crate::diagnostics::report;
-use crate::leaving::Leaving;
 use crate::server::KEPT_FOR;
+use crate::turned_away::TurnedAway;
 use executor::{CancelToken, ExecutorService, ThreadPoolExecutor};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -34,8 +34,8 @@ pub const CUT_OFF: u8 = 3;
 
 // ANCHOR: finish
 /// Waits for the connections that were accepted; cuts off what is not done by the `deadline`. Gives back the exit status.
-pub fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -> u8 {
-    let late = leaving.see_off(deadline.min(Instant::now() + LATE));
+pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) -> u8 {
+    let late = turned_away.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {
         report(format_args!("stopping: refused {late} that came too late"));
     }
@@ -44,7 +44,7 @@ pub fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -
     while !pool.is_terminated() {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            cut_off(pool, leaving, deadline + LAST_WORDS);
+            cut_off(pool, turned_away, deadline + LAST_WORDS);
             return CUT_OFF;
         }
         let (stats, left_s) = (pool.stats(), left.as_secs_f64());
@@ -58,11 +58,11 @@ pub fn finish(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) -
 }
 
 /// Cancels what runs and refuses what was not begun: dropped, such a connection answers 503.
-fn cut_off(pool: &ThreadPoolExecutor, leaving: &Leaving, deadline: Instant) {
+fn cut_off(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) {
     let never_begun = pool.shutdown_now();
     report(format_args!("out of time: cancelled what ran, refused {} that waited", never_begun.len()));
     drop(never_begun);
-    leaving.see_off(deadline);
+    turned_away.see_off(deadline);
     pool.await_termination(deadline.saturating_duration_since(Instant::now()));
 }
 // ANCHOR_END: finish

@@ -1,7 +1,19 @@
+//! The listening socket, and an accept loop that outlives its errors and can be stopped.
+//!
+//! | `accept` | what it means | what the loop does |
+//! |---|---|---|
+//! | gives a connection, and there is room | | hands it out |
+//! | gives a connection, and there is none | the [crowd](crate::crowd) is complete | tells it 503 |
+//! | fails, since the client has gone or a signal came | nothing | tries again |
+//! | fails otherwise | most likely, descriptors have run out | lets the clients go that it has turned away; or reports, pauses, tries again |
+//!
+//! Nothing portable ends an `accept` that waits. So a stop connects to the listener: that wakes one thread,
+//! and each thread that was woken wakes the next.
+
 use crate::connection::Connection;
 use crate::crowd::Crowd;
 use crate::diagnostics::report;
-use crate::leaving::{Leaving, is_ready_within};
+use crate::turned_away::{TurnedAway, is_ready_within};
 use executor::{CancelToken, Registration};
 #[cfg(target_os = "linux")]
 use socket2::SockRef;
@@ -31,7 +43,7 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub struct Listener {
     socket: TcpListener,
     local_addr: SocketAddr,
-    leaving: Leaving,
+    turned_away: TurnedAway,
     crowd: Crowd,
 }
 
@@ -103,7 +115,7 @@ impl Listener {
         Ok(Listener {
             socket,
             local_addr: self.local_addr,
-            leaving: Leaving::default(),
+            turned_away: TurnedAway::default(),
             crowd: Crowd::default(),
         })
     }
@@ -125,7 +137,7 @@ impl Listener {
         socket.listen(backlog.into())?;
         let socket = TcpListener::from(socket);
         let local_addr = socket.local_addr()?;
-        Ok(Listener { socket, local_addr, leaving: Leaving::default(), crowd: Crowd::default() })
+        Ok(Listener { socket, local_addr, turned_away: TurnedAway::default(), crowd: Crowd::default() })
     }
 
     /// The address that clients connect to.
@@ -153,7 +165,7 @@ impl Listener {
     /// Threads that share the listener and have to be stopped have to share the token, too.
     pub fn incoming_until(&self, stop: &CancelToken) -> Incoming<'_> {
         let local_addr = self.local_addr;
-        self.leaving.count_from(stop);
+        self.turned_away.count_from(stop);
         let wake = stop.on_cancel(move || wake_one_accept(local_addr));
         Incoming { listener: self, stop: stop.clone(), pause: FIRST_PAUSE, _wake: wake }
     }
@@ -168,16 +180,16 @@ impl Listener {
     /// on them, they would see a reset in place of an answer.
     ///
     /// What it gives back knows them, and the clients that are turned away from now on: their connections stay open
-    /// until they are [seen off](Leaving::see_off).
+    /// until they are [seen off](TurnedAway::see_off).
     ///
     /// # Blocking
     ///
     /// Until no client has come for 50 ms, and for a second at most. On Linux no client can come from the beginning:
     /// one that tries is not answered, tries again after a second, and finds that nobody listens. On other systems
     /// a client that comes between the last look and the end is reset.
-    pub fn close(self) -> Leaving {
-        let Listener { socket, leaving, crowd, .. } = self;
-        leaving.count_from_now();
+    pub fn close(self) -> TurnedAway {
+        let Listener { socket, turned_away, crowd, .. } = self;
+        turned_away.count_from_now();
         stop_connecting(&socket);
         if socket.set_nonblocking(true).is_ok() {
             let mut late = Vec::new();
@@ -186,7 +198,7 @@ impl Listener {
                 match socket.accept() {
                     Ok((stream, peer)) => {
                         crowd.turn_away();
-                        late.push(Connection::new(stream, peer, leaving.clone(), None));
+                        late.push(Connection::new(stream, peer, turned_away.clone(), None));
                     }
                     Err(error) if error.kind() == ErrorKind::WouldBlock => {
                         if Instant::now() >= deadline || !is_ready_within(&socket, LAST_MOMENT) {
@@ -198,7 +210,7 @@ impl Listener {
                     // Out of descriptors: those that are here have to go for the others.
                     Err(_) => {
                         late.clear();
-                        leaving.see_off(Instant::now() + LAST_MOMENT);
+                        turned_away.see_off(Instant::now() + LAST_MOMENT);
                         thread::sleep(FIRST_PAUSE);
                     }
                 }
@@ -206,7 +218,7 @@ impl Listener {
             // Before they are answered: some ask again at once, and would be reset as the next in the queue.
             drop(socket);
         }
-        leaving
+        turned_away
     }
 }
 
@@ -230,15 +242,15 @@ impl Iterator for Incoming<'_> {
     type Item = Connection;
 
     fn next(&mut self) -> Option<Connection> {
-        let Listener { socket, local_addr, leaving, crowd } = self.listener;
+        let Listener { socket, local_addr, turned_away, crowd } = self.listener;
         while !self.stop.is_cancelled() {
-            leaving.look_after_until(socket);
+            turned_away.look_after_until(socket);
             match socket.accept() {
                 Ok((stream, peer)) => {
                     self.pause = FIRST_PAUSE;
                     let place = crowd.enter();
                     let has_room = place.is_some();
-                    let connection = Connection::new(stream, peer, leaving.clone(), place);
+                    let connection = Connection::new(stream, peer, turned_away.clone(), place);
                     if !self.stop.is_cancelled() {
                         if has_room {
                             return Some(connection);
@@ -251,7 +263,7 @@ impl Iterator for Incoming<'_> {
                 }
                 Err(error) if is_the_clients(&error) => {}
                 // Descriptors have run out, and here are some.
-                Err(_) if leaving.hang_up() => {}
+                Err(_) if turned_away.hang_up() => {}
                 Err(error) => self.back_off(&error),
             }
         }

@@ -23,16 +23,17 @@
 //! A handler that panics costs nobody a thread: its request is answered with 500, and the connection closed.
 
 use crate::access_log::{AccessLog, Line};
-use crate::client::{Client, Received, StillSending, Wait};
+use crate::client::{Client, Received, Wait};
 use crate::connection::Connection;
 use crate::http::{
     Body, CLOSE, Conversation, Persistence, Phase, Refusal, Request, Response, Room, Status, Step,
 };
+use crate::keep_alive::KeepAlive;
 use crate::limits::Limits;
+use crate::lingering::{Lingering, StillSending};
 use crate::listener::LAST_MOMENT;
 use crate::site::Site;
 use crate::stats::{Board, Tally};
-use crate::staying::Staying;
 use executor::CancelToken;
 use std::any::Any;
 use std::convert::Infallible;
@@ -67,7 +68,7 @@ pub struct Server {
     board: Option<Arc<Board>>,
     /// The lines that tell a client how long its connection may be idle.
     idle_for: Option<String>,
-    staying: Staying,
+    keep_alive: KeepAlive,
 }
 
 /// Why a conversation is over.
@@ -101,8 +102,8 @@ impl Server {
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
         let room = Room::of_at_most(limits.body_memory);
         let idle_for = Persistence::idle_for(limits.idle_timeout);
-        let (tally, staying) = (Arc::default(), Staying::new());
-        Server { site, limits, log, room, tally, board: None, idle_for, staying }
+        let (tally, keep_alive) = (Arc::default(), KeepAlive::new());
+        Server { site, limits, log, room, tally, board: None, idle_for, keep_alive }
     }
 
     /// Lets a connection stay open only while `may_stay` says so. Once it says no, the requests that have arrived are
@@ -116,7 +117,7 @@ impl Server {
     /// cheap.
     #[must_use]
     pub fn keep_alive_while(mut self, may_stay: impl Fn() -> bool + Send + Sync + 'static) -> Server {
-        self.staying.only_while(may_stay);
+        self.keep_alive.only_while(may_stay);
         self
     }
 
@@ -125,7 +126,7 @@ impl Server {
     /// thread were wanted. Requests in progress, and bodies that are on the way, are not hurried.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
-        self.staying.until(stop);
+        self.keep_alive.until(stop);
         self
     }
 
@@ -152,7 +153,7 @@ impl Server {
         match end {
             End::Finished(still_sending) => client.finish(still_sending),
             End::Refused(refusal) => self.refuse(client, refusal),
-            End::Declined => client.linger(false, self.limits.linger_timeout),
+            End::Declined => client.linger(self.lingering(false)),
             End::Silent | End::Lost => {}
         }
     }
@@ -193,25 +194,27 @@ impl Server {
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
             // Windows does not end a read that waits when its socket is shut down.
-            Some(deadline) if self.staying.is_certain() && cfg!(unix) => Wait::Until(deadline),
+            Some(deadline) if self.keep_alive.is_certain() && cfg!(unix) => Wait::Until(deadline),
             _ => Wait::ASlice,
         }
     }
 
     fn check_patience(&self, client: &Client, conversation: &Conversation, now: Instant) -> Result<(), End> {
         let waited = now - conversation.since();
-        let (is_cancelled, staying) = (client.is_cancelled(), &self.staying);
+        let (is_cancelled, keep_alive) = (client.is_cancelled(), &self.keep_alive);
         let is_hurried = match conversation.phase() {
             Phase::New => {
-                let has_to_go = || staying.is_stopped_for(Duration::ZERO, now) || !staying.has_threads();
+                let has_to_go =
+                    || keep_alive.is_stopped_for(Duration::ZERO, now) || !keep_alive.has_threads();
                 is_cancelled || (waited >= ON_THE_WAY && has_to_go())
             }
             Phase::Idle => {
-                let has_to_go = || staying.is_stopped_for(LAST_MOMENT, now) || staying.is_thread_wanted(now);
+                let has_to_go =
+                    || keep_alive.is_stopped_for(LAST_MOMENT, now) || keep_alive.is_thread_wanted(now);
                 is_cancelled || (waited >= KEPT_FOR && has_to_go())
             }
             Phase::Head => {
-                is_cancelled || (waited >= ON_THE_WAY && staying.is_stopped_for(Duration::ZERO, now))
+                is_cancelled || (waited >= ON_THE_WAY && keep_alive.is_stopped_for(Duration::ZERO, now))
             }
             Phase::Body | Phase::Request => is_cancelled,
         };
@@ -225,11 +228,11 @@ impl Server {
 
     /// Whether the connection may stay open behind an answer.
     pub(crate) fn may_stay(&self) -> bool {
-        self.staying.may_be_promised()
+        self.keep_alive.may_be_promised()
     }
 
     pub(crate) fn stop_token(&self) -> Option<&CancelToken> {
-        self.staying.stop_token()
+        self.keep_alive.stop_token()
     }
 
     /// What an answer tells of its connection.
@@ -282,7 +285,7 @@ impl Server {
         let body = conversation.answer(response, then, output);
         self.send(client, Some(&request), status, body, output, began)?;
         if !stays {
-            return Err(End::Finished(still_sending(conversation)));
+            return Err(End::Finished(StillSending::behind(conversation)));
         }
         conversation.answered(Instant::now());
         if gives_way {
@@ -348,19 +351,15 @@ impl Server {
         match refusal {
             _ if sent.is_err() => {}
             // It has been waited for long enough.
-            Refusal::HeadTimeout | Refusal::BodyTimeout => client.finish_late(),
-            _ => client.linger(refusal.is_of_a_body(), self.limits.linger_timeout),
+            Refusal::HeadTimeout | Refusal::BodyTimeout => {
+                client.linger(Lingering::for_one_read(Instant::now()));
+            }
+            _ => client.linger(self.lingering(refusal.is_of_a_body())),
         }
     }
-}
 
-/// Whether a client may still be sending whose last request has been answered.
-pub(crate) fn still_sending(conversation: &Conversation) -> StillSending {
-    match conversation.has_unread() {
-        true => StillSending::Yes,
-        // It has asked for the end itself, and must not send more then (RFC 9112, 9.6).
-        false if conversation.is_the_clients_last() => StillSending::No,
-        false => StillSending::Perhaps,
+    fn lingering(&self, is_sending: bool) -> Lingering {
+        Lingering::refused(is_sending, self.limits.linger_timeout, Instant::now())
     }
 }
 

@@ -142,8 +142,8 @@ fn main() -> Result<ExitCode, Failure> {
         // What this thread serves itself ends with the grace, too. A task that comes back is dropped: 503.
         let _ = stage.grace().over().attach(|| pool.execute(task));
     }
-    let leaving = listener.close();
+    let turned_away = listener.close();
     // ANCHOR_END: accept_loop
-    let status = finish(&pool, &leaving, stage.grace().deadline());
+    let status = finish(&pool, &turned_away, stage.grace().deadline());
     Ok(stage.end(status))
 }

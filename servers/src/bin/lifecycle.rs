@@ -60,8 +60,8 @@ fn main() -> Result<ExitCode, Failure> {
         // Refused, since the pool is shut down, the task is dropped here, and with it the connection, which answers 503.
         let _ = pool.execute(move || server.serve(connection));
     }
-    let leaving = listener.close();
+    let turned_away = listener.close();
     // ANCHOR_END: accept_loop
-    let status = finish(&pool, &leaving, stage.grace().deadline());
+    let status = finish(&pool, &turned_away, stage.grace().deadline());
     Ok(stage.end(status))
 }

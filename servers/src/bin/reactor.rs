@@ -1,5 +1,5 @@
 //! The server with one event loop, and a pool for the handlers: thousands of connections on a handful of threads. (The loop
-//! itself: `reactor/mod.rs`, `run`; what it does for one connection: `reactor/connection.rs`, `turn`.)
+//! itself: `reactor/event_loop.rs`, `run`; what it does for one connection: `reactor/connection.rs`, `turn`.)
 //!
 //! The loop reads requests and writes answers for everybody, and never waits for anybody. What a request asks for runs on
 //! the pool, in the *stripe* of its connection: requests that one client sends in a row are answered in order, those of

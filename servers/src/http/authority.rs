@@ -1,7 +1,12 @@
+//! The host of a request: what the `Host` field and an absolute target hold.
+//!
+//! Which hosts a server answers for is decided in [`hosts`](crate::hosts) and, for a stop, in
+//! [`control`](crate::control). Here is what is a host at all, and which of them mean this machine. There may
+//! be a port behind a host, which is of no account: a forwarded one has another number here.
+
 use std::net::{IpAddr, Ipv6Addr};
 
-/// A host: what the `Host` field and an absolute target hold. There may be a port behind it, which is of no account: a
-/// forwarded one has another number here.
+/// A host, without its port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Authority<'b> {
     /// As sent; an IPv6 address has its brackets.

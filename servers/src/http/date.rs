@@ -1,8 +1,12 @@
+//! The time as HTTP writes it.
+//!
+//! Formatting costs more than the rest of a small response's head, so each thread keeps the text of the
+//! current second. A cache for each thread needs no lock.
+
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The time as HTTP writes it. Formatting costs more than the rest of a small response's head, so each thread keeps the
-/// text of the current second. A cache for each thread needs no lock.
+/// The text of a second.
 struct Formatted {
     second: u64,
     text: String,

@@ -17,9 +17,6 @@ pub use refusal::Refusal;
 mod authority;
 pub(crate) use authority::{Authority, has_valid_escapes};
 
-mod presence;
-pub use presence::Presence;
-
 mod room;
 pub use room::Room;
 pub(crate) use room::Share;
@@ -28,7 +25,7 @@ mod body;
 use body::{BodyDecoder, Framing};
 
 mod request;
-pub use request::{Request, Version};
+pub use request::{Presence, Request, Version};
 
 mod head;
 

@@ -1,3 +1,8 @@
+//! A request apart from its connection.
+//!
+//! A [`Request`] borrows the bytes of its connection, which cannot read on meanwhile. One that is moved out
+//! can wait in a queue, while the connection takes the next.
+
 use super::head::Head;
 use super::{Body, Persistence, Request, Response, Share};
 use std::mem;

@@ -1,3 +1,5 @@
+//! Which part of a file a request is for: its `Range` field, which a server may ignore (RFC 9110, 14.2).
+
 use super::{Request, Validators};
 
 /// Which part of a file a request is for.

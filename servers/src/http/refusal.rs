@@ -1,3 +1,5 @@
+//! What is refused: with which status, in which words, and by which name it is counted.
+
 use super::{Response, Status};
 use std::fmt;
 

@@ -1,5 +1,10 @@
-use super::head::Field;
-use super::{Authority, Presence};
+//! A request whose head has been read: what a handler sees of it.
+//!
+//! It borrows the bytes that it was read from. So it costs no allocation, and it ends before the next request
+//! of its connection is looked at. A request that is to wait, or to be answered on another thread, is an
+//! [`OwnedRequest`](super::OwnedRequest).
+
+use super::Authority;
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -85,5 +90,54 @@ impl<'b> Request<'b> {
             .iter()
             .filter(move |field| field.is_called(name, head))
             .map(move |field| field.value(head))
+    }
+}
+
+/// What a handler can know of the client that waits for its answer.
+pub trait Presence: fmt::Debug {
+    /// Whether the client has ended its side of the connection, or is gone: both look the same from here.
+    ///
+    /// A client that has sent more after the request counts as present. It costs some system calls, so ask
+    /// now and then.
+    fn has_left(&self) -> bool;
+}
+
+/// A place in the bytes of a head.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl Span {
+    /// Where `part`, which lies in `whole`, does so.
+    pub(super) fn of(part: &[u8], whole: &[u8]) -> Span {
+        let start = part.as_ptr().addr() - whole.as_ptr().addr();
+        Span { start, end: start + part.len() }
+    }
+
+    fn bytes(self, whole: &[u8]) -> &[u8] {
+        &whole[self.start..self.end]
+    }
+
+    pub(super) fn text(self, whole: &[u8]) -> &str {
+        std::str::from_utf8(self.bytes(whole)).expect("it was text when it was parsed")
+    }
+}
+
+/// One header field.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    pub(super) name: Span,
+    pub(super) value: Span,
+}
+
+impl Field {
+    fn is_called(self, name: &str, head: &[u8]) -> bool {
+        self.name.bytes(head).eq_ignore_ascii_case(name.as_bytes())
+    }
+
+    fn value(self, head: &[u8]) -> &[u8] {
+        self.value.bytes(head)
     }
 }

@@ -1,3 +1,9 @@
+//! An answer: status, fields and body, and how they become bytes.
+//!
+//! Head and body of a small answer are one write: two small ones in a row would wait for each other (Nagle's
+//! algorithm on this side, delayed acknowledgement on the other). A large file is never in memory as a whole:
+//! it passes through the buffer in chunks.
+
 use super::date;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
@@ -106,10 +112,6 @@ impl Body {
     }
 
     /// Writes a head that has been put into `out`, then the body.
-    ///
-    /// Head and body of a small response are one write: two small ones in a row would wait for each other
-    /// (Nagle's algorithm on this side, delayed acknowledgement on the other). A large file passes through
-    /// `out` in chunks.
     ///
     /// # Errors
     ///

@@ -1,3 +1,8 @@
+//! A bound on the memory for the bodies of all clients together, and the share that each body has of it.
+//!
+//! A body asks for its share before it is read, and is refused if there is too little left. The share goes
+//! with the body, to another thread or into an answer, and is given back when it is dropped.
+
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,3 +1,6 @@
+//! What tells one state of a file from another, and what the conditions of a request (`If-Match` and the
+//! like) come to.
+
 use super::Request;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

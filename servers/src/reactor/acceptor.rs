@@ -1,3 +1,10 @@
+//! The listener of an event loop, until it is closed.
+//!
+//! The system tells of a connection that comes while there were none. So the loop accepts until there are
+//! none left; and if accepting fails because descriptors have run out, nothing will tell of those that wait:
+//! it looks again by itself. What a listener does that a thread waits for is in
+//! [`listener`](crate::listener).
+
 use crate::crowd::{Crowd, Place};
 use crate::diagnostics::report;
 use crate::listener::{FIRST_PAUSE, LAST_MOMENT, LONGEST_PAUSE, Listener, is_the_clients, stop_connecting};
@@ -7,10 +14,7 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// The listener of an event loop, until it is closed.
-///
-/// The system tells of a connection that comes while there were none. So the loop accepts until there are none left; and
-/// if accepting fails because descriptors have run out, nothing will tell of those that wait: it looks again by itself.
+/// A listener that never waits.
 pub(super) struct Acceptor {
     socket: Option<TcpListener>,
     crowd: Crowd,

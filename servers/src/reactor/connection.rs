@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A thread that serves a client is at one place of its program: it reads, or it writes. Here the place is kept as
-//! values: what has arrived (a [`Conversation`]), what is under way (jobs), what is not sent yet ([`Outgoing`]). A *turn*
-//! goes on from there, until nothing can be done without waiting.
+//! values: what has arrived (a [`Conversation`]), what was handed over ([`Pipeline`]), what is not sent yet
+//! ([`SendBuffer`]). A *turn* goes on from there, until nothing can be done without waiting.
 //!
 //! # Invariants
 //!
@@ -18,22 +18,19 @@
 //!    stops reading earlier has to remember that there is more.
 //! 3. A turn reads and sends a bounded amount. A connection that could go on says so and waits for its next turn.
 
-use super::end::{Lingering, Manner};
-use super::exchange::{AnswerLine, Exchange, append_last, into_bytes};
-use super::io::is_nothing_yet;
-use super::outgoing::{Outgoing, Sent};
-use super::under_way::UnderWay;
-use super::{Stop, Turn};
+use super::handoff::{AnswerLine, Exchange, append_last, into_bytes};
+use super::pipeline::Pipeline;
+use super::send_buffer::{SendBuffer, Sent};
+use super::turn::{Stop, Turn};
 use crate::access_log::Line;
-use crate::client::{LAST_WORDS, PAUSE, QUIET};
 use crate::crowd::Place;
 use crate::http::{Conversation, Phase, Presence, Refusal, Response, Step};
-use crate::leaving::LONGEST;
+use crate::lingering::{LAST_WORDS, LONGEST, Lingering, StillSending};
 use crate::server::{KEPT_FOR, ON_THE_WAY};
 use mio::net::TcpStream;
 use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How often one turn reads or sends: it can read, answer what has come, and find that nothing more has. With more, clients
 /// that pipeline without end would hold up the others for longer, and would not get more done.
@@ -55,8 +52,8 @@ pub(super) struct Connection {
     /// Where it is.
     pub(super) place: usize,
     conversation: Conversation,
-    under_way: UnderWay,
-    outgoing: Outgoing,
+    pipeline: Pipeline,
+    send_buffer: SendBuffer,
     state: State,
     is_readable: bool,
     /// The system has said that the client has ended its side: even a short read may not have found that.
@@ -70,8 +67,9 @@ pub(super) struct Connection {
 #[derive(Debug, Clone, Copy)]
 enum State {
     Open,
-    /// No more requests are looked at. When the answers are sent, it ends in this way.
-    Ending(Manner),
+    /// No more requests are looked at. When the answers are sent, it is closed, or lingers for a client that
+    /// sends more.
+    Ending(StillSending, Lingering),
     Lingering(Lingering),
 }
 
@@ -107,8 +105,7 @@ impl Connection {
         place: Option<Place>,
         turn: &mut Turn,
     ) -> Connection {
-        let state =
-            if place.is_some() { State::Open } else { State::Ending(Manner::Linger(turn_away(turn))) };
+        let state = if place.is_some() { State::Open } else { turn_away(turn) };
         Connection {
             has_place: place,
             socket,
@@ -116,8 +113,8 @@ impl Connection {
             number,
             place: usize::MAX,
             conversation: Conversation::sharing(&turn.server.room, &turn.server.limits, turn.now),
-            under_way: UnderWay::default(),
-            outgoing: Outgoing::default(),
+            pipeline: Pipeline::default(),
+            send_buffer: SendBuffer::default(),
             state,
             is_readable: true,
             end_is_near: false,
@@ -130,14 +127,14 @@ impl Connection {
     pub(super) fn has_changed(&mut self, event: &mio::event::Event) {
         self.is_readable |= event.is_readable() || event.is_read_closed() || event.is_error();
         self.end_is_near |= event.is_read_closed() || event.is_error();
-        if self.end_is_near && !self.under_way.is_empty() && has_left(&self.socket) {
-            self.under_way.client_leaves();
+        if self.end_is_near && !self.pipeline.is_empty() && has_left(&self.socket) {
+            self.pipeline.client_leaves();
         }
     }
 
     /// The answer to a request that was handed over.
     pub(super) fn has_answer(&mut self, exchange: Box<Exchange>) {
-        self.under_way.is_answered(exchange);
+        self.pipeline.is_answered(exchange);
     }
 
     // ANCHOR: turn
@@ -153,9 +150,9 @@ impl Connection {
             }
             let need = match self.state {
                 State::Open => self.answer_what_is_here(turn),
-                State::Ending(_) if self.under_way.has_to_come() => Need::Answer,
-                State::Ending(_) if self.under_way.has_answers() => self.send_answers(turn),
-                State::Ending(manner) => self.end(manner, turn.now),
+                State::Ending(..) if self.pipeline.has_to_come() => Need::Answer,
+                State::Ending(..) if self.pipeline.has_answers() => self.send_answers(turn),
+                State::Ending(still_sending, lingering) => self.end(still_sending, lingering.from(turn.now)),
                 State::Lingering(_) => Need::Bytes,
             };
             match need {
@@ -176,7 +173,7 @@ impl Connection {
             self.conversation.is_its_turn(turn.now);
         }
         let limits = &turn.server.limits;
-        Ok(match self.outgoing.send(&mut turn.output, &mut self.socket, limits, turn.now)? {
+        Ok(match self.send_buffer.send(&mut turn.output, &mut self.socket, limits, turn.now)? {
             Sent::All => None,
             Sent::Blocked => Some(Next::Wait),
             Sent::Enough => Some(Next::Again),
@@ -187,18 +184,18 @@ impl Connection {
     // ANCHOR: requests
     /// Answers the requests that have arrived, or hands them over.
     fn answer_what_is_here(&mut self, turn: &mut Turn) -> Need {
-        if self.under_way.has_answers() {
+        if self.pipeline.has_answers() {
             return self.send_answers(turn);
         }
-        while turn.output.len() < ENOUGH && !self.outgoing.has_tail() {
+        while turn.output.len() < ENOUGH && !self.send_buffer.has_tail() {
             match self.conversation.step() {
                 Ok(Step::Read) => return Need::Bytes,
                 Ok(Step::Request) if !self.answer(turn) => return Need::Answer,
                 Ok(Step::Request) => {}
                 // What is not a request for a handler has to wait for its turn, too.
-                _ if self.under_way.has_unanswered() => return Need::Answer,
+                _ if self.pipeline.has_unanswered() => return Need::Answer,
                 Ok(Step::Expectation) => self.go_ahead(turn),
-                Ok(Step::Over) => self.state = State::Ending(Manner::AtOnce),
+                Ok(Step::Over) => self.state = ends(StillSending::No, turn.now),
                 Err(refusal) => self.refuse(refusal, turn),
             }
             if !matches!(self.state, State::Open) {
@@ -213,13 +210,13 @@ impl Connection {
     fn answer(&mut self, turn: &mut Turn) -> bool {
         let mut request = self.conversation.request();
         if turn.hands_over(&request) {
-            if self.under_way.has_room() {
+            if self.pipeline.has_room() {
                 self.hand_over(turn);
                 return true;
             }
             return false;
         }
-        if self.under_way.has_unanswered() {
+        if self.pipeline.has_unanswered() {
             return false;
         }
         let began = turn.server.log.is_on().then(Instant::now);
@@ -228,7 +225,7 @@ impl Connection {
         request.client = Some(&client);
         let (response, is_sound) = turn.server.respond(&request);
         let stays = is_sound && self.may_go_on(turn);
-        let end = (!stays).then(|| Manner::after_an_answer(&self.conversation, turn.now));
+        let end = (!stays).then(|| ends(StillSending::behind(&self.conversation), turn.now));
         let line = turn.server.begin_answer(self.peer, Some(&request), response.status);
         let (before, length) = (turn.output.len(), response.body.length());
         let then = turn.server.then(stays, self.conversation.has_unread());
@@ -237,16 +234,16 @@ impl Connection {
         let tail = into_bytes(body, &mut turn.output)
             .map(|tail| tail.map(|tail| tail.with(self.conversation.take_share())));
         if let Some((line, began)) = line.zip(began) {
-            self.outgoing.put_line(line, began, before, head, length);
+            self.send_buffer.put_line(line, began, before, head, length);
         }
         self.conversation.answered(turn.now);
         match tail {
-            Ok(tail) => tail.into_iter().for_each(|tail| self.outgoing.put_tail(tail)),
+            Ok(tail) => tail.into_iter().for_each(|tail| self.send_buffer.put_tail(tail)),
             // The head has promised a body. Only the end of the connection can tell the client that it does not come.
-            Err(_) => self.state = State::Ending(Manner::AtOnce),
+            Err(_) => self.state = ends(StillSending::No, turn.now),
         }
         if let Some(end) = end {
-            self.state = State::Ending(end);
+            self.state = end;
         }
         true
     }
@@ -254,10 +251,10 @@ impl Connection {
     fn hand_over(&mut self, turn: &mut Turn) {
         let stays = self.may_go_on(turn);
         if !stays {
-            self.state = State::Ending(Manner::after_an_answer(&self.conversation, turn.now));
+            self.state = ends(StillSending::behind(&self.conversation), turn.now);
         }
         let has_more = self.conversation.has_unread();
-        let mut exchange = self.under_way.take(&mut self.conversation, self.peer, turn);
+        let mut exchange = self.pipeline.take(&mut self.conversation, self.peer, turn);
         exchange.has_more = has_more;
         (exchange.place, exchange.connection, exchange.stays) = (self.place, self.number, stays);
         turn.hand_over(exchange);
@@ -266,20 +263,18 @@ impl Connection {
     /// Puts the answers that have come back into the output, in order.
     fn send_answers(&mut self, turn: &mut Turn) -> Need {
         while turn.output.len() < ENOUGH
-            && !self.outgoing.has_tail()
-            && let Some(mut exchange) = self.under_way.next_answer()
+            && !self.send_buffer.has_tail()
+            && let Some(mut exchange) = self.pipeline.next_answer()
         {
             if let Some(AnswerLine { line, began, head, body }) = exchange.line.take() {
-                self.outgoing.put_line(line, began, turn.output.len(), head, body);
+                self.send_buffer.put_line(line, began, turn.output.len(), head, body);
             }
             turn.output.extend_from_slice(&exchange.output);
-            exchange.tail.take().into_iter().for_each(|tail| self.outgoing.put_tail(tail));
+            exchange.tail.take().into_iter().for_each(|tail| self.send_buffer.put_tail(tail));
             // It may be the last though it was not meant to be: its handler has panicked, or nobody has run it.
             if !exchange.stays && matches!(self.state, State::Open) {
-                let briefly = Lingering::briefly(turn.now);
-                let more = self.conversation.has_unread();
-                self.state =
-                    State::Ending(if more { Manner::Linger(briefly) } else { Manner::Unless(briefly) });
+                let has_more = self.conversation.has_unread();
+                self.state = ends(if has_more { StillSending::Yes } else { StillSending::Perhaps }, turn.now);
             }
             turn.keep(exchange);
         }
@@ -296,7 +291,7 @@ impl Connection {
         let line = turn.server.begin_answer(self.peer, Some(&request), response.status);
         self.answer_last(response, line, turn);
         // It may send its body all the same.
-        self.state = State::Ending(Manner::Linger(Self::lingering(QUIET, turn)));
+        self.state = State::Ending(StillSending::Yes, refused(false, turn));
     }
 
     fn refuse(&mut self, refusal: Refusal, turn: &mut Turn) {
@@ -305,12 +300,12 @@ impl Connection {
         let response = refusal.response();
         let line = turn.server.begin_answer(self.peer, None, response.status);
         self.answer_last(response, line, turn);
-        self.state = State::Ending(Manner::Linger(match refusal {
+        let lingering = match refusal {
             // It has been waited for long enough.
             Refusal::HeadTimeout | Refusal::BodyTimeout => Lingering::briefly(turn.now),
-            refusal if refusal.is_of_a_body() => Self::lingering(PAUSE, turn),
-            _ => Self::lingering(QUIET, turn),
-        }));
+            _ => refused(refusal.is_of_a_body(), turn),
+        };
+        self.state = State::Ending(StillSending::Yes, lingering);
     }
 
     /// Puts an answer from memory into the output, the last one of the connection.
@@ -319,7 +314,7 @@ impl Connection {
         let head = append_last(response, &mut turn.output);
         if let Some(line) = line {
             let length = turn.output.len() - before - head;
-            self.outgoing.put_line(line, turn.now, before, head, length as u64);
+            self.send_buffer.put_line(line, turn.now, before, head, length as u64);
         }
     }
 
@@ -327,21 +322,17 @@ impl Connection {
         self.conversation.may_go_on() && (turn.server.may_stay() || self.conversation.next_is_here())
     }
 
-    fn lingering(quiet: Duration, turn: &Turn) -> Lingering {
-        Lingering::new(quiet, PAUSE, turn.server.limits.linger_timeout, turn.now)
-    }
-
     /// Every answer is sent.
-    fn end(&mut self, manner: Manner, now: Instant) -> Need {
-        let lingering = match manner {
-            Manner::Unless(lingering) if matches!(self.socket.peek(&mut [0]), Ok(1..)) => lingering,
-            Manner::Linger(lingering) => lingering,
-            Manner::AtOnce | Manner::Unless(_) => return Need::Nothing,
+    fn end(&mut self, still_sending: StillSending, lingering: Lingering) -> Need {
+        let has_more = match still_sending {
+            StillSending::No => false,
+            StillSending::Perhaps => matches!(self.socket.peek(&mut [0]), Ok(1..)),
+            StillSending::Yes => true,
         };
-        if self.socket.shutdown(Shutdown::Write).is_err() {
+        if !has_more || self.socket.shutdown(Shutdown::Write).is_err() {
             return Need::Nothing;
         }
-        self.state = State::Lingering(lingering.from(now));
+        self.state = State::Lingering(lingering);
         Need::Bytes
     }
 
@@ -350,7 +341,7 @@ impl Connection {
         let count = match self.socket.read(&mut turn.arrived) {
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
-            Err(error) if is_nothing_yet(&error) => {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 self.is_readable = false;
                 return Ok(());
             }
@@ -372,17 +363,17 @@ impl Connection {
     /// Until when the client may take its time; none if it is not the client's turn.
     pub(super) fn deadline(&self, stop: Stop) -> Option<Instant> {
         match self.state {
-            _ if !self.outgoing.is_empty() => self.outgoing.deadline(),
-            State::Lingering(lingering) => Some(lingering.deadline(stop)),
-            State::Open if self.under_way.is_empty() => self.patience(stop).map(|(until, _)| until),
-            State::Open | State::Ending(_) => None,
+            _ if !self.send_buffer.is_empty() => self.send_buffer.deadline(),
+            State::Lingering(lingering) => Some(lingering.deadline(stop == Stop::Cancelled)),
+            State::Open if self.pipeline.is_empty() => self.patience(stop).map(|(until, _)| until),
+            State::Open | State::Ending(..) => None,
         }
     }
 
     /// The deadline has passed.
     pub(super) fn is_late(&mut self, turn: &mut Turn) -> Next {
         match self.state {
-            State::Open if self.outgoing.is_empty() => match self.patience(turn.stop) {
+            State::Open if self.send_buffer.is_empty() => match self.patience(turn.stop) {
                 Some((_, Some(refusal))) => {
                     self.refuse(refusal, turn);
                     self.turn(turn)
@@ -412,14 +403,23 @@ impl Connection {
 
     /// The server has no more time.
     pub(super) fn is_cancelled(&mut self, now: Instant) {
-        self.outgoing.end_by(now + LAST_WORDS);
+        self.send_buffer.end_by(now + LAST_WORDS);
     }
 }
 
+/// The end behind the last answer to a request that was read whole.
+fn ends(still_sending: StillSending, now: Instant) -> State {
+    State::Ending(still_sending, Lingering::briefly(now))
+}
+
+fn refused(is_sending: bool, turn: &Turn) -> Lingering {
+    Lingering::refused(is_sending, turn.server.limits.linger_timeout, turn.now)
+}
+
 /// Puts into the output what a client is told for whom there is no room.
-fn turn_away(turn: &mut Turn) -> Lingering {
+fn turn_away(turn: &mut Turn) -> State {
     append_last(Refusal::Overloaded.response(), &mut turn.output);
-    Lingering::new(QUIET, PAUSE, LONGEST, turn.now)
+    State::Ending(StillSending::Yes, Lingering::refused(false, LONGEST, turn.now))
 }
 
 /// What a handler on the loop can know of its client.
@@ -435,6 +435,6 @@ impl Presence for Local<'_> {
 fn has_left(socket: &TcpStream) -> bool {
     match socket.peek(&mut [0]) {
         Ok(count) => count == 0,
-        Err(error) => !is_nothing_yet(&error),
+        Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
     }
 }

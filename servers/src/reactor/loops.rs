@@ -1,4 +1,10 @@
-use super::{Reactor, ReactorStats};
+//! Several event loops, each a task on a thread of its own, and their end.
+//!
+//! The end is that of [`ending`](crate::ending), for a stage whose connections belong to loops: the loops
+//! themselves are waited for. What runs on the pool of handlers is cancelled when the time is over, and the
+//! loops then have half a second to say so to the clients.
+
+use super::event_loop::{Reactor, ReactorStats};
 use crate::diagnostics::report;
 use crate::ending::{CUT_OFF, LAST_WORDS, SERVED};
 use crate::server::KEPT_FOR;
@@ -35,7 +41,8 @@ impl Loops {
     ///
     /// When the system gives no thread.
     pub fn start(&mut self, reactor: Reactor, shown: &Stats) -> Result<(), RejectedSubmission<usize>> {
-        shown.add_loop(self.stats.len(), reactor.stats());
+        let (number, stats) = (self.stats.len(), reactor.stats());
+        shown.add(move |samples| stats.measure(number, samples));
         self.stats.push(reactor.stats());
         self.running.push(self.pool.submit(move || reactor.run())?);
         Ok(())

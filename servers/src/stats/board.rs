@@ -1,3 +1,8 @@
+//! What each thread does: which client it serves, and what that has asked for. `--watch` shows it.
+//!
+//! Threads write it on a board, which costs each request a lock that all of them share. So there is one only
+//! if somebody wants to watch.
+
 use crate::http::Request;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
@@ -9,9 +14,7 @@ use std::time::Instant;
 /// The longest request line that is shown, in characters.
 const LONGEST: usize = 120;
 
-/// What each thread does: the board on which threads write which client they serve, and what it has asked for.
-///
-/// It costs each request a lock that all threads share, so there is one only if somebody wants to watch.
+/// The board on which threads write what they do.
 #[derive(Debug, Default)]
 pub(crate) struct Board(Mutex<HashMap<ThreadId, Line>>);
 

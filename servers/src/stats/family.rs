@@ -1,3 +1,6 @@
+//! The list of what is measured. A family has a name for Prometheus, a place in the JSON, and a sentence that
+//! says what it is; the table of the README is made of the same sentences.
+
 use std::fmt;
 
 /// One thing that is measured, with its names.

@@ -24,7 +24,6 @@ pub(crate) use board::Board;
 pub use family::{Family, Kind, families};
 pub(crate) use tally::Tally;
 
-use crate::reactor::ReactorStats;
 use executor::ThreadPoolExecutor;
 use serde_json::{Value as Json, json};
 use std::fmt::{self, Write};
@@ -105,15 +104,6 @@ impl Stats {
             samples.count_of(&family::REJECTED, name, rejected());
         });
         self
-    }
-
-    /// Measures an event loop, too. The first one is number 0.
-    pub fn add_loop(&self, number: usize, reactor: Arc<ReactorStats>) {
-        self.add(move |samples| {
-            let number = number.to_string();
-            samples.count_of(&family::LOOP_CONNECTIONS, &number, reactor.connections() as u64);
-            samples.count_of(&family::LOOP_ACCEPTED, &number, reactor.accepted());
-        });
     }
 
     /// Measures something else, too. The source is called for each look, under a lock: it must not come back here.

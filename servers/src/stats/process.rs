@@ -1,3 +1,6 @@
+//! What the system tells of this process: memory, descriptors, threads, processor time. On Linux alone, from
+//! `/proc`.
+
 use super::Samples;
 use super::family;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,3 +1,12 @@
+//! Counters of what a server has answered and refused, which cost next to nothing.
+//!
+//! A counter that all threads write would go from one processor's cache to the next with each answer. So the
+//! answers are counted in stripes, each in cache lines of its own, and each thread writes to one of them.
+//! Whoever looks adds them up.
+//!
+//! All of it is relaxed: a number says nothing about any other, and nobody reads it to learn what another
+//! thread has written.
+
 use super::Samples;
 use super::family;
 use crate::http::{Refusal, Status};
@@ -12,8 +21,6 @@ const CODES: usize = 400;
 const FIRST_CODE: u16 = 200;
 
 /// What a server has answered and refused, counted by the threads that do it.
-///
-/// All of it is relaxed: a number says nothing about any other, and nobody reads it to learn what another thread has written.
 #[derive(Debug)]
 pub(crate) struct Tally {
     answers: Box<[Stripe]>,

@@ -1,3 +1,5 @@
+//! The command line of the stages: mistakes in it, and what the README says of its flags.
+
 use crate::support::{
     BOUNDED, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage,
     every_stage, output_of,

@@ -1,3 +1,5 @@
+//! Which connections stay open behind an answer, for how long, and what tells the client.
+
 use crate::support::{KEEPING_STAGES, POOLED, SHARED_ACCEPT, SINGLE_THREADED, Stage, every_stage};
 use std::io::Write;
 use std::net::Shutdown;

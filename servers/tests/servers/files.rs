@@ -1,3 +1,5 @@
+//! Files below `--root`: which are found, what their answers say, and that no path leads out.
+
 use crate::support::{POOLED, Reply, STAGES, Stage, every_stage};
 use std::fs;
 use std::path::Path;

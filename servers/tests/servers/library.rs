@@ -242,13 +242,13 @@ fn a_panicking_handler_is_answered_with_500() {
 fn whoever_is_in_the_backlog_when_listening_ends_is_told_so() {
     let listener = listener("127.0.0.1:0");
     let mut clients: Vec<_> = (0..5).map(|_| Client::connect(listener.local_addr())).collect();
-    let leaving = listener.close();
+    let turned_away = listener.close();
     for client in &mut clients {
         assert_eq!(client.reply().status, 503);
         client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
     }
     drop(clients);
-    assert_eq!(leaving.see_off(Instant::now() + DEADLINE), 5);
+    assert_eq!(turned_away.see_off(Instant::now() + DEADLINE), 5);
 }
 
 /// Without the filter, the listener would wait for a second in vain for the moment in which no client comes.
@@ -274,13 +274,13 @@ fn clients_that_come_without_end_do_not_keep_a_listener_open() {
             .collect();
         told.iter().take(20).for_each(drop);
         let began = Instant::now();
-        let leaving = listener.close();
+        let turned_away = listener.close();
         let took = began.elapsed();
         let clients = coming.into_iter().flat_map(|coming| coming.join().unwrap());
         for mut client in clients {
             assert_eq!(client.reply().status, 503);
         }
-        drop(leaving);
+        drop(turned_away);
         took
     });
 }

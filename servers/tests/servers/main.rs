@@ -25,6 +25,7 @@ mod lifecycle;
 mod log;
 mod listeners;
 mod memory;
+mod pages;
 mod policy;
 mod refusals;
 mod requests;

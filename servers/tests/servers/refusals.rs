@@ -1,3 +1,5 @@
+//! Requests that every stage refuses, in a way that the client can read.
+
 use crate::support::{Stage, every_stage};
 use std::net::Shutdown;
 

@@ -1,3 +1,5 @@
+//! What every stage answers to sound requests.
+
 use crate::support::{MULTI_REACTOR, STOPPING_STAGES, every_stage};
 use std::io::Read;
 use std::path::Path;

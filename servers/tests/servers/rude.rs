@@ -1,3 +1,5 @@
+//! Clients that hang up, fall silent or send nonsense, many at once: the others are served.
+
 use crate::support::{Client, Stage, every_stage};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Clients that take their time: each wait for them has an end, and each end its answer.
+
 use crate::support::{Client, DEADLINE, KEEPING_STAGES, POOLED, Stage, each_of, every_stage};
 use std::io::Write;
 use std::sync::mpsc;

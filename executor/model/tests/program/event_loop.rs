@@ -9,7 +9,7 @@ use crate::door;
 use door::sync::{Arc, Condvar, Mutex};
 use door::thread;
 
-#[path = "../../../../servers/src/reactor/mailbox.rs"]
+#[path = "../../../../servers/src/reactor/handoff/mailbox.rs"]
 #[allow(dead_code)] // a real loop also looks at other things than its mail
 mod mailbox;
 

@@ -1,3 +1,5 @@
+//! Conversations in which a test is the driver: it hands in the bytes, and says what time it is.
+
 use super::*;
 use crate::http::Status;
 use std::num::NonZeroUsize;

@@ -14,6 +14,7 @@
 
 mod meaning;
 
+use super::request::{Field, Span};
 use super::{Authority, Body, CLOSE, Framing, Persistence, Refusal, Request, Response, Version};
 use crate::limits::Limits;
 use httparse::Header;
@@ -21,46 +22,6 @@ use std::mem::MaybeUninit;
 
 /// How often each byte may be parsed, on average, while the head is not whole.
 const WORTH: usize = 16;
-
-/// A place in the bytes of a head.
-#[derive(Debug, Clone, Copy, Default)]
-struct Span {
-    start: usize,
-    end: usize,
-}
-
-impl Span {
-    /// Where `part`, which lies in `whole`, does so.
-    fn of(part: &[u8], whole: &[u8]) -> Span {
-        let start = part.as_ptr().addr() - whole.as_ptr().addr();
-        Span { start, end: start + part.len() }
-    }
-
-    fn bytes(self, whole: &[u8]) -> &[u8] {
-        &whole[self.start..self.end]
-    }
-
-    fn text(self, whole: &[u8]) -> &str {
-        std::str::from_utf8(self.bytes(whole)).expect("it was text when it was parsed")
-    }
-}
-
-/// One header field.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Field {
-    name: Span,
-    value: Span,
-}
-
-impl Field {
-    pub(super) fn is_called(self, name: &str, head: &[u8]) -> bool {
-        self.name.bytes(head).eq_ignore_ascii_case(name.as_bytes())
-    }
-
-    pub(super) fn value(self, head: &[u8]) -> &[u8] {
-        self.value.bytes(head)
-    }
-}
 
 /// A head that is being read, and then one that was.
 #[derive(Debug, Default)]

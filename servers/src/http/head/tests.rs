@@ -1,3 +1,5 @@
+//! Heads that are accepted, heads that are refused and with what, and what parsing them costs.
+
 use super::*;
 
 /// A head that was read, and the bytes it was read from.

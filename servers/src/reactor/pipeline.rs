@@ -1,5 +1,12 @@
-use super::Turn;
-use super::exchange::{Exchange, Remote};
+//! The requests of one connection that were handed over, until their answers are sent.
+//!
+//! A client may send its next request before it has the answer to the last. Some of them are answered on
+//! other threads at the same time as the loop reads on; the answers come back in the order of the requests,
+//! because the jobs of one connection are run in order. The number of such requests has a bound, and so have
+//! their bytes: beyond it the loop does not look at the next request, and TCP tells the client to wait.
+
+use super::handoff::{Exchange, Remote};
+use super::turn::Turn;
 use crate::http::Conversation;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -11,9 +18,9 @@ const MOST: usize = 8;
 /// How many bytes they may have together, but for one that is larger by itself.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// The requests of one connection that were handed over, until their answers are sent.
+/// Its requests without an answer are counted; its answers wait here for their turn to be sent.
 #[derive(Default)]
-pub(super) struct UnderWay {
+pub(super) struct Pipeline {
     /// How many have no answer, and how many bytes they have.
     unanswered: usize,
     bytes: usize,
@@ -23,7 +30,7 @@ pub(super) struct UnderWay {
     client: Option<Arc<Remote>>,
 }
 
-impl UnderWay {
+impl Pipeline {
     pub(super) fn is_empty(&self) -> bool {
         self.unanswered == 0 && self.answered.is_empty()
     }
@@ -53,13 +60,7 @@ impl UnderWay {
         turn: &mut Turn,
     ) -> Box<Exchange> {
         let client = Arc::clone(self.client.get_or_insert_default());
-        let mut exchange = match turn.spare.pop() {
-            Some(mut used) => {
-                (used.peer, used.client) = (peer, client);
-                used
-            }
-            None => Box::new(Exchange::new(Arc::clone(&turn.server), peer, client)),
-        };
+        let mut exchange = turn.exchange(peer, client);
         conversation.take(&mut exchange.request, turn.now);
         self.unanswered += 1;
         self.bytes += exchange.request.size();

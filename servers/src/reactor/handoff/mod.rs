@@ -1,8 +1,27 @@
-use super::mailbox::{Errand, Load, Mailbox, Notify};
-use super::outgoing::{Source, Tail};
+//! A request on its way to another thread, and the answer on its way back.
+//!
+//! ```text
+//!   event loop     Exchange: the request ──▶ Job ──▶ Job::run, on another thread
+//!                  Exchange: the answer  ◀──────────  (or the job is dropped, and the answer is 503)
+//! ```
+//!
+//! The loop gives a request away whole, in a box of its own. The other thread makes the answer, head and
+//! body, as bytes; so it never waits for the client, and all that the loop has left to do is to send them.
+//! The box comes back through the [mailbox] of the loop, and is used for another request when its answer is
+//! sent.
+
+mod mailbox;
+
+/// The one door to what a model has stand-ins for.
+mod door {
+    pub(super) use std::sync;
+}
+
+use super::send_buffer::{Source, Tail};
 use crate::access_log::Line;
 use crate::http::{Body, CHUNK, CLOSE, OwnedRequest, Presence, Refusal, Response, append_chunk};
 use crate::server::Server;
+use mailbox::{Errand, Load, Mailbox, Notify};
 use mio::Waker;
 use std::io;
 use std::net::SocketAddr;
@@ -92,9 +111,7 @@ impl Exchange {
         }
         self.line = line.map(|line| AnswerLine { line, began, head, body: length });
     }
-}
 
-impl Exchange {
     /// Lets go of the request and the answer, and keeps memory for others.
     pub(super) fn forget(&mut self) {
         self.request.drop_body();

@@ -1,5 +1,12 @@
-use crate::client::{PAUSE, QUIET};
+//! The clients that were turned away: told 503, or closed without an answer.
+//!
+//! Just closed, a connection whose client is still sending is reset, and the client may never see the answer
+//! (see [`lingering`](crate::lingering)). To wait for one client after the other would make the last of some
+//! hundreds wait for seconds. So each is answered at once, and then all are waited for together, without a
+//! thread of their own: the accept loop does it while it waits for the next connection.
+
 use crate::http::{CLOSE, Refusal};
+use crate::lingering::{LONGEST, Lingering};
 use executor::CancelToken;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Read};
@@ -8,26 +15,18 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a client that was turned away may go on sending.
-pub(crate) const LONGEST: Duration = Duration::from_secs(5);
-
 /// How many are waited for at a time. Beyond that the one that was told first has to go.
 pub(crate) const MOST: usize = 2000;
 
 /// How much of what one client still sends is thrown away before the next one's turn.
 const TURN: usize = 1024 * 1024;
 
-/// The clients that were turned away and have not hung up: told 503, or closed without an answer.
-///
-/// Just closed, a connection whose client is still sending is reset, and the client may never see the answer. To
-/// wait for one client after the other would make the last of some hundreds wait for seconds. So each is answered at
-/// once, and then all are waited for together, without a thread of their own: the accept loop does it while it waits
-/// for the next connection.
+/// The clients that were turned away and have not hung up.
 #[derive(Debug, Clone, Default)]
-pub struct Leaving(Arc<Mutex<Leavers>>);
+pub struct TurnedAway(Arc<Mutex<Clients>>);
 
 #[derive(Debug, Default)]
-struct Leavers {
+struct Clients {
     list: Vec<Leaver>,
     /// Who is turned away once it is cancelled came too late.
     stop: CancelToken,
@@ -37,8 +36,7 @@ struct Leavers {
 struct Leaver {
     stream: TcpStream,
     is_late: bool,
-    told: Instant,
-    heard: Instant,
+    lingering: Lingering,
     has_spoken: bool,
     /// Something has arrived, if only the end.
     is_ready: bool,
@@ -61,7 +59,7 @@ enum Fate {
     Silent,
 }
 
-impl Leaving {
+impl TurnedAway {
     /// From when `stop` is cancelled, clients that are turned away count as too late.
     pub(crate) fn count_from(&self, stop: &CancelToken) {
         self.lock().stop = stop.clone();
@@ -105,8 +103,7 @@ impl Leaving {
         leavers.list.push(Leaver {
             stream,
             is_late,
-            told: now,
-            heard: now,
+            lingering: Lingering::refused(false, LONGEST, now),
             has_spoken: false,
             is_ready: false,
         });
@@ -144,7 +141,7 @@ impl Leaving {
         }
     }
 
-    /// Waits for none of them any longer. Says whether there was one.
+    /// Waits for none of them any longer. Returns whether there was one.
     pub(crate) fn hang_up(&self) -> bool {
         !self.take().is_empty()
     }
@@ -159,7 +156,7 @@ impl Leaving {
         *newer = leavers;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Leavers> {
+    fn lock(&self) -> MutexGuard<'_, Clients> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -217,8 +214,7 @@ fn sweep(leavers: &mut Vec<Leaver>) -> usize {
 
 impl Leaver {
     fn deadline(&self) -> Instant {
-        let quiet = if self.has_spoken { PAUSE } else { QUIET };
-        (self.heard + quiet).min(self.told + LONGEST)
+        self.lingering.deadline(false)
     }
 
     /// Throws away what has arrived.
@@ -228,7 +224,8 @@ impl Leaver {
         while self.is_ready {
             match self.stream.read(&mut discarded) {
                 Ok(count @ 1..) => {
-                    (self.has_spoken, self.heard) = (true, now);
+                    self.has_spoken = true;
+                    self.lingering.heard(now);
                     left = left.saturating_sub(count);
                     if left == 0 {
                         break;
@@ -255,9 +252,9 @@ mod tests {
         client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
         let (stream, _) = listener.accept().unwrap();
         assert_eq!(stream.peek(&mut [0]).unwrap(), 1);
-        let leaving = Leaving::default();
-        leaving.turn_away(stream);
-        assert!(leaving.hang_up());
+        let turned_away = TurnedAway::default();
+        turned_away.turn_away(stream);
+        assert!(turned_away.hang_up());
         // A client that has been reset could not send, and would not look for an answer.
         client.write_all(b"more").unwrap();
         let mut answer = String::new();

@@ -1,8 +1,16 @@
-use super::io::is_nothing_yet;
+//! What a client has not taken yet: bytes, then at most one tail.
+//!
+//! It is a connection's whole memory of its answers. While there is something in it, no further request of
+//! that connection is answered, and then nothing is read. So a client that sends and never reads costs this
+//! and no more.
+//!
+//! A *tail* is the rest of a body that is too large to be copied: a place in a file, or bytes that are kept
+//! as they are. A file is read again from where the client is, a chunk at a time.
+
 use crate::access_log::Line;
 use crate::http::{CHUNK, Share, append_chunk};
 use crate::limits::Limits;
-use crate::pace::Pace;
+use crate::write_budget::WriteBudget;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -12,24 +20,21 @@ use std::time::Instant;
 /// How many chunks of a tail are sent in one turn.
 const CHUNKS: usize = 16;
 
-/// What a client has not taken yet: bytes, then at most one tail.
-///
-/// It is a connection's whole memory of its answers. While there is something in it, no further request of that
-/// connection is answered, and then nothing is read. So a client that sends and never reads costs this and no more.
+/// The answers that are to be sent, and the lines of the access log that are written when they are.
 #[derive(Debug, Default)]
-pub(super) struct Outgoing {
+pub(super) struct SendBuffer {
     bytes: Vec<u8>,
     /// How many of the bytes were sent.
     sent: usize,
     tail: Option<Tail>,
     /// None while there is nothing to send.
-    pace: Option<Pace>,
+    budget: Option<WriteBudget>,
     /// How many bytes were sent since the connection was opened.
     total: u64,
     lines: VecDeque<Unfinished>,
 }
 
-/// The rest of a body that is too large to be copied.
+/// The rest of a body.
 #[derive(Debug)]
 pub(super) struct Tail {
     source: Source,
@@ -96,7 +101,7 @@ pub(super) enum Sent {
     Enough,
 }
 
-impl Outgoing {
+impl SendBuffer {
     /// Nothing is left to send.
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.tail.is_none()
@@ -109,13 +114,13 @@ impl Outgoing {
 
     /// Until when the client has to take the next bytes; none if it has all of them.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.pace.as_ref().map(Pace::deadline)
+        self.budget.as_ref().map(WriteBudget::deadline)
     }
 
     /// The client has until `deadline`, whatever it takes.
     pub(super) fn end_by(&mut self, deadline: Instant) {
-        if let Some(pace) = &mut self.pace {
-            pace.end_by(deadline);
+        if let Some(budget) = &mut self.budget {
+            budget.end_by(deadline);
         }
     }
 
@@ -144,7 +149,7 @@ impl Outgoing {
         if self.is_empty() && fresh.is_empty() {
             return Ok(Sent::All);
         }
-        self.pace.get_or_insert_with(|| Pace::new(limits, now));
+        self.budget.get_or_insert_with(|| WriteBudget::new(limits, now));
         if !self.bytes.is_empty() {
             debug_assert!(fresh.is_empty(), "nothing is answered while something is left to send");
             let count = write_all_of(&self.bytes[self.sent..], to)?;
@@ -165,7 +170,7 @@ impl Outgoing {
         fresh.clear();
         let sent = self.send_tail(fresh, to, now)?;
         if sent == Sent::All {
-            self.pace = None;
+            self.budget = None;
         }
         Ok(sent)
     }
@@ -185,8 +190,8 @@ impl Outgoing {
 
     fn took(&mut self, count: usize, now: Instant) {
         self.total += count as u64;
-        if let Some(pace) = &mut self.pace {
-            pace.earn(count, now);
+        if let Some(budget) = &mut self.budget {
+            budget.earn(count, now);
         }
         while let Some(first) = self.lines.pop_front_if(|first| first.end <= self.total) {
             first.line.end(first.end - first.body, false, first.began.elapsed());
@@ -194,7 +199,7 @@ impl Outgoing {
     }
 }
 
-impl Drop for Outgoing {
+impl Drop for SendBuffer {
     /// Says of each answer that was not sent to its end how far it came.
     fn drop(&mut self) {
         for Unfinished { line, began, body, .. } in self.lines.drain(..) {
@@ -211,7 +216,7 @@ fn write_all_of(bytes: &[u8], to: &mut impl Write) -> io::Result<usize> {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(count) => written += count,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if is_nothing_yet(&error) => break,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
             Err(error) => return Err(error),
         }
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// For how long, once an idle connection had to go for another client, no answer promises that its connection stays.
 const PRESSURE: Duration = Duration::from_secs(1);
 
-pub(crate) struct Staying {
+pub(crate) struct KeepAlive {
     has_threads: Option<Box<dyn Fn() -> bool + Send + Sync>>,
     /// None if nobody is going to stop it.
     stop: Option<Stop>,
@@ -23,9 +23,9 @@ struct Stop {
     since: Arc<OnceLock<Instant>>,
 }
 
-impl Staying {
-    pub(crate) fn new() -> Staying {
-        Staying { has_threads: None, stop: None, began: Instant::now(), pressure: AtomicU64::new(0) }
+impl KeepAlive {
+    pub(crate) fn new() -> KeepAlive {
+        KeepAlive { has_threads: None, stop: None, began: Instant::now(), pressure: AtomicU64::new(0) }
     }
 
     pub(crate) fn only_while(&mut self, has_threads: impl Fn() -> bool + Send + Sync + 'static) {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// The budget of one answer.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct WriteBudget {
     timeout: Duration,
     /// How many bytes the client has to take in a second.
     rate: usize,
@@ -23,11 +23,11 @@ pub(crate) struct Pace {
     is_ending: bool,
 }
 
-impl Pace {
+impl WriteBudget {
     /// An answer that begins `now`.
-    pub(crate) fn new(limits: &Limits, now: Instant) -> Pace {
+    pub(crate) fn new(limits: &Limits, now: Instant) -> WriteBudget {
         let (timeout, rate) = (limits.write_timeout, limits.min_write_rate);
-        Pace { timeout, rate, deadline: now + timeout, is_ending: false }
+        WriteBudget { timeout, rate, deadline: now + timeout, is_ending: false }
     }
 
     /// The client has taken `count` bytes; it is `now`.
@@ -56,30 +56,30 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn pace(now: Instant) -> Pace {
+    fn budget(now: Instant) -> WriteBudget {
         let limits =
             Limits { write_timeout: Duration::from_secs(10), min_write_rate: 100, ..Limits::default() };
-        Pace::new(&limits, now)
+        WriteBudget::new(&limits, now)
     }
 
     #[test]
     fn bytes_earn_time_but_never_more_than_the_time_out() {
         let start = Instant::now();
-        let mut pace = pace(start);
+        let mut budget = budget(start);
         let later = start + Duration::from_secs(5);
-        pace.earn(200, later);
-        assert_eq!(pace.deadline(), start + Duration::from_secs(12));
-        pace.earn(1_000_000, later);
-        assert_eq!(pace.deadline(), later + Duration::from_secs(10));
+        budget.earn(200, later);
+        assert_eq!(budget.deadline(), start + Duration::from_secs(12));
+        budget.earn(1_000_000, later);
+        assert_eq!(budget.deadline(), later + Duration::from_secs(10));
     }
 
     #[test]
     fn after_the_end_was_announced_nothing_is_earned() {
         let start = Instant::now();
-        let mut pace = pace(start);
-        pace.end_by(start + Duration::from_secs(1));
-        pace.end_by(start + Duration::from_secs(5));
-        pace.earn(1_000, start);
-        assert_eq!(pace.deadline(), start + Duration::from_secs(1));
+        let mut budget = budget(start);
+        budget.end_by(start + Duration::from_secs(1));
+        budget.end_by(start + Duration::from_secs(5));
+        budget.earn(1_000, start);
+        assert_eq!(budget.deadline(), start + Duration::from_secs(1));
     }
 }

@@ -1,0 +1,468 @@
+//! The loop itself: it waits, and gives each connection that can go on its turn.
+//!
+//! ```text
+//!      ┌──▶ poll: wait for changes, answers, and the first deadline
+//!      │       │
+//!      │       ├─ the listener        accept
+//!      │       ├─ the mailbox         answers that other threads have posted
+//!      │       └─ connections         a turn each: send, answer, read
+//!      │    again: those that could have gone on have another turn
+//!      └─── late:  those whose deadline has passed are refused or closed
+//! ```
+//!
+//! # Invariants
+//!
+//! 1. Nothing here waits but [`Poll::poll`]; handlers that are not handed over are the exception, and the
+//!    lesson.
+//! 2. Whoever can go on without an event from the system is among those that have another turn, and then the
+//!    poll does
+//!    not wait.
+//! 3. Each connection with a deadline has an entry among the [`deadlines`](super::deadlines) that is not
+//!    later.
+//! 4. A turn, and what is accepted in one go, have a bound, so no client keeps the loop to itself.
+
+use super::acceptor::Acceptor;
+use super::connection::{Connection, Next};
+use super::deadlines::Deadlines;
+use super::handoff::{Answers, Exchange, Job};
+use super::turn::{HandOver, Stop, Turn};
+use crate::http::{Request, date};
+use crate::lingering::LAST_WORDS;
+use crate::listener::{LAST_MOMENT, Listener};
+use crate::server::Server;
+use crate::stats::{Samples, family};
+use crate::turned_away::MOST;
+use executor::CancelToken;
+use mio::event::Event;
+use mio::{Events, Interest, Poll, Token, Waker};
+use slab::Slab;
+use std::collections::VecDeque;
+use std::fmt;
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How many connections the event loops of the process have accepted: each has a number that no other has.
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
+const LISTENER: Token = Token(usize::MAX);
+const MAILBOX: Token = Token(usize::MAX - 1);
+
+/// How many events one poll brings at most.
+const EVENTS: usize = 1024;
+
+/// How many connections are accepted before the others have their turn.
+const ACCEPTS: usize = 64;
+
+/// An event loop, and the connections that it looks after.
+pub struct Reactor {
+    poll: Poll,
+    acceptor: Acceptor,
+    connections: Slab<Connection>,
+    /// How many of them were turned away, since there was no room.
+    turned_away: usize,
+    /// Those that have another turn without an event.
+    again: VecDeque<usize>,
+    deadlines: Deadlines,
+    /// Answers that are being looked at.
+    #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
+    posted: Vec<Box<Exchange>>,
+    /// When there was no more time.
+    cancelled: Option<Instant>,
+    stats: Arc<ReactorStats>,
+    turn: Turn,
+}
+
+impl Reactor {
+    /// Makes an event loop that answers as `server` does to those who come to `listener`.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no descriptors left.
+    pub fn new(listener: Listener, server: &Arc<Server>) -> std::io::Result<Reactor> {
+        let poll = Poll::new()?;
+        let acceptor = Acceptor::new(listener, poll.registry(), LISTENER)?;
+        let answers = Answers::new(Waker::new(poll.registry(), MAILBOX)?);
+        Ok(Reactor {
+            poll,
+            acceptor,
+            connections: Slab::new(),
+            turned_away: 0,
+            again: VecDeque::new(),
+            deadlines: Deadlines::default(),
+            posted: Vec::new(),
+            cancelled: None,
+            stats: Arc::default(),
+            turn: Turn::new(server, answers),
+        })
+    }
+
+    /// Has the requests that `is_wanted` picks answered by whoever `give` gives them to. The jobs of one
+    /// connection have to be run one after the other, in the order in which they come. One that is dropped
+    /// answers 503.
+    ///
+    /// Both are called on the loop, so they must not wait.
+    #[must_use]
+    pub fn handing_over(
+        mut self,
+        is_wanted: impl Fn(&Request<'_>) -> bool + Send + 'static,
+        give: impl Fn(Job) + Send + 'static,
+    ) -> Reactor {
+        self.turn.hand_over = Some(HandOver { is_wanted: Box::new(is_wanted), give: Box::new(give) });
+        self
+    }
+
+    /// What it has to do, to be looked at from other threads.
+    pub fn stats(&self) -> Arc<ReactorStats> {
+        Arc::clone(&self.stats)
+    }
+
+    /// Looks after connections until the server is [stopped](Server::until) and none is left. Says how many
+    /// were cut off.
+    ///
+    /// Stopped, it accepts those who wait to be accepted, and closes the listener. Meanwhile, for 50 ms, idle
+    /// connections are kept, and for 200 ms those that were answered last; what comes on them is answered
+    /// with `Connection: close`. The others are closed when they have the answers to the requests that have
+    /// arrived. Once the task that this is called on is cancelled, requests that are half here are answered
+    /// with 503, and half a second later whatever is left is cut off.
+    ///
+    /// # Blocking
+    ///
+    /// Until then. A cancelled task comes back within a second, unless a handler runs on the loop and waits
+    /// for something else.
+    pub fn run(mut self) -> usize {
+        let stop = self.turn.server.stop_token().cloned().unwrap_or_default();
+        let task = CancelToken::current();
+        let _woken = [&stop, &task].map(|token| {
+            let answers = Arc::clone(&self.turn.answers);
+            token.on_cancel(move || answers.notify())
+        });
+        let mut events = Events::with_capacity(EVENTS);
+        // ANCHOR: event_loop
+        loop {
+            self.notice_a_stop(&stop, &task);
+            if let Some(cut_off) = self.is_over() {
+                date::release();
+                return cut_off;
+            }
+            self.wait(&mut events);
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.acceptor.is_ready(),
+                    MAILBOX => self.take_answers(),
+                    Token(place) => self.has_changed(place, event),
+                }
+            }
+            self.accept();
+            self.give_turns_again();
+            self.look_at_the_late();
+            thread::yield_now(); // the clients that were answered may be on this processor, and about to ask again
+        }
+        // ANCHOR_END: event_loop
+    }
+
+    fn wait(&mut self, events: &mut Events) {
+        let is_busy = !self.again.is_empty() || self.acceptor.has_more();
+        let first = [self.deadlines.first(), self.acceptor.deadline(), self.last_moment()]
+            .into_iter()
+            .flatten()
+            .min();
+        let patience = match first {
+            _ if is_busy => Some(Duration::ZERO),
+            Some(first) => Some(first.saturating_duration_since(Instant::now())),
+            None => None,
+        };
+        // Interrupted by a signal, or out of memory, it brings no events, and is called again.
+        if self.poll.poll(events, patience).is_err() {
+            events.clear();
+        }
+        self.turn.look_at_the_clock();
+    }
+
+    fn has_changed(&mut self, place: usize, event: &Event) {
+        if let Some(connection) = self.connections.get_mut(place) {
+            connection.has_changed(event);
+            self.give_turn(place);
+        }
+    }
+
+    fn give_turn(&mut self, place: usize) {
+        let connection = &mut self.connections[place];
+        let next = connection.turn(&mut self.turn);
+        self.after_turn(place, next);
+    }
+
+    fn after_turn(&mut self, place: usize, next: Next) {
+        debug_assert!(next == Next::Close || self.turn.output.is_empty(), "an answer would be lost");
+        self.turn.output.clear(); // of a connection that has failed
+        let connection = &mut self.connections[place];
+        match next {
+            Next::Close => return self.close(place),
+            Next::Again => {
+                if !mem::replace(&mut connection.is_scheduled, true) {
+                    self.again.push_back(place);
+                }
+            }
+            Next::Wait => {}
+        }
+        // ANCHOR: look
+        if let Some(deadline) = connection.deadline(self.turn.stop)
+            && connection.looked_at.is_none_or(|look| deadline < look)
+        {
+            connection.looked_at = Some(deadline);
+            self.deadlines.look_at(deadline, place, connection.number);
+        }
+        // ANCHOR_END: look
+    }
+
+    fn close(&mut self, place: usize) {
+        let connection = self.connections.remove(place);
+        self.turned_away -= usize::from(connection.has_place.is_none());
+        self.stats.set_connections(self.connections.len());
+    }
+
+    /// Accepts those that wait, and gives each its first turn: often its request is here already. Some are
+    /// over by then, and the system need not be asked to tell of changes on them.
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTS {
+            let Some((socket, peer, has_place)) = self.acceptor.accept(self.turn.now) else { break };
+            let number = OPENED.fetch_add(1, Ordering::Relaxed);
+            self.stats.accept();
+            self.turned_away += usize::from(has_place.is_none());
+            let connection = Connection::new(socket, peer, number, has_place, &mut self.turn);
+            let place = self.connections.insert(connection);
+            self.stats.set_connections(self.connections.len());
+            let connection = &mut self.connections[place];
+            connection.place = place;
+            let mut next = connection.turn(&mut self.turn);
+            if connection.has_place.is_none() && self.turned_away > MOST {
+                next = Next::Close; // it was told; the many before it are waited for
+            }
+            if next != Next::Close {
+                let interest = Interest::READABLE | Interest::WRITABLE;
+                // What has changed since its turn, it tells at once.
+                let told = self.poll.registry().register(&mut connection.socket, Token(place), interest);
+                next = if told.is_ok() { next } else { Next::Close };
+            }
+            self.after_turn(place, next);
+        }
+        self.acceptor.close_if_quiet(self.turn.now);
+    }
+
+    /// Answers that other threads have posted go to their connections, unless these are gone.
+    fn take_answers(&mut self) {
+        let mut posted = mem::take(&mut self.posted);
+        self.turn.answers.take_all(&mut posted);
+        for exchange in posted.drain(..) {
+            let place = exchange.place;
+            match self.connections.get_mut(place) {
+                Some(connection) if connection.number == exchange.connection => {
+                    connection.has_answer(exchange);
+                    // After all of them, so that what has come together goes out together.
+                    if !mem::replace(&mut connection.is_scheduled, true) {
+                        self.again.push_back(place);
+                    }
+                }
+                _ => self.turn.keep(exchange),
+            }
+        }
+        self.posted = posted;
+    }
+
+    // ANCHOR: again
+    fn give_turns_again(&mut self) {
+        // Those that want yet another one are put behind, for the next time.
+        for _ in 0..self.again.len() {
+            let Some(place) = self.again.pop_front() else { break };
+            let waits = self
+                .connections
+                .get_mut(place)
+                .is_some_and(|connection| mem::take(&mut connection.is_scheduled));
+            if waits {
+                self.give_turn(place);
+            }
+        }
+    }
+    // ANCHOR_END: again
+
+    // ANCHOR: late
+    fn look_at_the_late(&mut self) {
+        let now = self.turn.now;
+        while let Some((when, place, number)) = self.deadlines.take_due(now) {
+            let Some(connection) = self.connections.get_mut(place) else { continue };
+            if connection.number != number || connection.looked_at != Some(when) {
+                continue; // it is another one, or an earlier look has taken this one's place
+            }
+            connection.looked_at = None;
+            let is_late = connection.deadline(self.turn.stop).is_some_and(|deadline| deadline <= now);
+            let next = if is_late { connection.is_late(&mut self.turn) } else { Next::Wait };
+            self.after_turn(place, next);
+        }
+    }
+    // ANCHOR_END: late
+
+    /// From now on other deadlines count, so each connection is looked at.
+    fn notice_a_stop(&mut self, stop: &CancelToken, task: &CancelToken) {
+        let wanted = match () {
+            () if task.is_cancelled() => Stop::Cancelled,
+            () if stop.is_cancelled() && self.turn.stop == Stop::No => {
+                Stop::Asked(self.turn.now + LAST_MOMENT)
+            }
+            () => Stop::No,
+        };
+        if wanted <= self.turn.stop {
+            return;
+        }
+        if self.turn.stop == Stop::No {
+            self.acceptor.begin_to_close(self.turn.now);
+        }
+        self.turn.stop = wanted;
+        if wanted == Stop::Cancelled {
+            self.cancelled = Some(self.turn.now);
+        }
+        for (place, connection) in &mut self.connections {
+            if wanted == Stop::Cancelled {
+                connection.is_cancelled(self.turn.now);
+            }
+            connection.looked_at = Some(self.turn.now);
+            self.deadlines.look_at(self.turn.now, place, connection.number);
+        }
+    }
+
+    /// When everything that is left is cut off.
+    fn last_moment(&self) -> Option<Instant> {
+        self.cancelled.map(|since| since + LAST_WORDS)
+    }
+
+    /// Once it is over: how many connections were cut off.
+    fn is_over(&self) -> Option<usize> {
+        let is_served = self.turn.stop > Stop::No && self.acceptor.is_closed() && self.connections.is_empty();
+        let is_late = self.last_moment().is_some_and(|end| end <= self.turn.now);
+        (is_served || is_late).then(|| self.connections.len())
+    }
+}
+
+/// What an event loop has to do. The loop alone writes; whoever reads may see a number that is about to
+/// change.
+#[derive(Debug, Default)]
+pub struct ReactorStats {
+    connections: AtomicUsize,
+    accepted: AtomicU64,
+}
+
+impl ReactorStats {
+    /// How many connections it looks after.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// How many connections it has accepted.
+    pub fn accepted(&self) -> u64 {
+        self.accepted.load(Ordering::Relaxed)
+    }
+
+    fn set_connections(&self, connections: usize) {
+        self.connections.store(connections, Ordering::Relaxed);
+    }
+
+    /// Not an atomic addition, which would cost more: nobody else writes it.
+    fn accept(&self) {
+        self.accepted.store(self.accepted() + 1, Ordering::Relaxed);
+    }
+
+    /// Shows what the loop with this number does.
+    pub(super) fn measure(&self, number: usize, samples: &mut Samples) {
+        let number = number.to_string();
+        samples.count_of(&family::LOOP_CONNECTIONS, &number, self.connections() as u64);
+        samples.count_of(&family::LOOP_ACCEPTED, &number, self.accepted());
+    }
+}
+
+impl fmt::Debug for Reactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reactor").field("connections", &self.connections.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::connection::STEPS;
+    use super::*;
+    use crate::access_log::AccessLog;
+    use crate::limits::Limits;
+    use crate::site::Site;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    fn reactor() -> (Reactor, TcpStream) {
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let client = TcpStream::connect(listener.local_addr()).unwrap();
+        let server = Server::new(Site::new(None), Limits::default(), AccessLog::Quiet);
+        let mut reactor = Reactor::new(listener, &Arc::new(server)).unwrap();
+        while reactor.connections.is_empty() {
+            reactor.accept();
+        }
+        (reactor, client)
+    }
+
+    /// Sends a request that takes so many reads; when it has arrived, the connection has one turn.
+    fn a_turn_for(reads: usize) -> (Reactor, TcpStream) {
+        let (mut reactor, mut client) = reactor();
+        reactor.turn.arrived = vec![0; 1024].into(); // so that no buffer of the system is too small
+        let bytes = reads * 1024;
+        let head =
+            |length: usize| format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {length:8}\r\n\r\n");
+        let length = bytes - head(0).len();
+        client.write_all((head(length) + &"a".repeat(length)).as_bytes()).unwrap();
+        let mut events = Events::with_capacity(16);
+        while !events.iter().any(|event| event.token() == Token(0)) {
+            reactor.wait(&mut events);
+        }
+        let event = events.iter().find(|event| event.token() == Token(0)).unwrap();
+        reactor.has_changed(0, event);
+        (reactor, client)
+    }
+
+    /// What is here is more than one turn reads.
+    #[test]
+    fn a_turn_has_an_end() {
+        let (reactor, _client) = a_turn_for(STEPS + 2);
+        assert_eq!(reactor.again, [0]);
+    }
+
+    /// The last thing that there was time for in this turn was to answer.
+    #[test]
+    fn no_answer_is_left_when_a_turn_ends() {
+        let (_reactor, mut client) = a_turn_for(STEPS - 1);
+        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut answer = [0; 12];
+        client.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+
+    /// The system may say that something has changed where nothing has.
+    #[test]
+    fn a_turn_for_nothing_changes_nothing() {
+        let (mut reactor, mut client) = reactor();
+        let mut events = Events::with_capacity(16);
+        for bytes in ["GET /hello", " HTTP/1.1\r\n", "Host: h\r\n", "\r\n"] {
+            for _ in 0..3 {
+                reactor.give_turn(0);
+            }
+            client.write_all(bytes.as_bytes()).unwrap();
+            reactor.wait(&mut events);
+            events
+                .iter()
+                .filter(|event| event.token() == Token(0))
+                .for_each(|event| reactor.has_changed(0, event));
+        }
+        client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut answer = [0; 12];
+        while client.set_nonblocking(true).is_ok() && client.peek(&mut answer).is_err() {
+            reactor.give_turn(0);
+        }
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+}

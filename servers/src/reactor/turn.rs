@@ -1,0 +1,101 @@
+//! What an event loop lends to the connection whose turn it is.
+//!
+//! Buffers, clock and spare memory are there once and not once for each connection: only one connection has
+//! its turn at a time, and most of the thousands are idle.
+
+use super::handoff::{Answers, Exchange, Job, Remote};
+use crate::http::{Request, date};
+use crate::server::Server;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How many bytes one read can bring.
+const READ: usize = 64 * 1024;
+
+/// How many used exchanges are kept for further requests.
+const SPARE: usize = 64;
+
+/// How many bytes of answers a used exchange may have room for.
+const MOST_KEPT: usize = 128 * 1024;
+
+/// What the turn of each connection uses.
+pub(super) struct Turn {
+    pub(super) server: Arc<Server>,
+    pub(super) answers: Arc<Answers>,
+    pub(super) hand_over: Option<HandOver>,
+    /// When the turn began, or later.
+    pub(super) now: Instant,
+    pub(super) stop: Stop,
+    /// Where reads put what they bring.
+    pub(super) arrived: Box<[u8]>,
+    /// Answers that are not sent yet, of the connection whose turn it is.
+    pub(super) output: Vec<u8>,
+    #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
+    spare: Vec<Box<Exchange>>,
+}
+
+/// Which requests are answered elsewhere, and who has them answered.
+pub(super) struct HandOver {
+    pub(super) is_wanted: Box<dyn Fn(&Request<'_>) -> bool + Send>,
+    pub(super) give: Box<dyn Fn(Job) + Send>,
+}
+
+/// Whether the end has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stop {
+    No,
+    /// What is under way is finished. Until then, at least, idle connections are kept: the next request may
+    /// be on its way.
+    Asked(Instant),
+    /// There is no more time.
+    Cancelled,
+}
+
+impl Turn {
+    pub(super) fn new(server: &Arc<Server>, answers: Answers) -> Turn {
+        Turn {
+            server: Arc::clone(server),
+            answers: Arc::new(answers),
+            hand_over: None,
+            now: Instant::now(),
+            stop: Stop::No,
+            arrived: vec![0; READ].into(),
+            output: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    pub(super) fn look_at_the_clock(&mut self) {
+        self.now = Instant::now();
+        date::hold();
+    }
+
+    pub(super) fn hands_over(&self, request: &Request<'_>) -> bool {
+        self.hand_over.as_ref().is_some_and(|hand_over| (hand_over.is_wanted)(request))
+    }
+
+    /// An exchange for a request of this client, in memory that another one has had, if there is some.
+    pub(super) fn exchange(&mut self, peer: SocketAddr, client: Arc<Remote>) -> Box<Exchange> {
+        match self.spare.pop() {
+            Some(mut used) => {
+                (used.peer, used.client) = (peer, client);
+                used
+            }
+            None => Box::new(Exchange::new(Arc::clone(&self.server), peer, client)),
+        }
+    }
+
+    /// Keeps the memory of an exchange for another one, but for what was large.
+    pub(super) fn keep(&mut self, mut exchange: Box<Exchange>) {
+        if self.spare.len() < SPARE && exchange.output.capacity() <= MOST_KEPT {
+            exchange.forget();
+            self.spare.push(exchange);
+        }
+    }
+
+    pub(super) fn hand_over(&self, exchange: Box<Exchange>) {
+        let hand_over = self.hand_over.as_ref().expect("it hands over");
+        (hand_over.give)(Job::new(exchange, &self.answers));
+    }
+}
