@@ -72,6 +72,11 @@ impl ServerArgs {
         }
     }
 
+    /// How many threads are asked for; `usual`, if nothing is said.
+    pub fn threads_or(&self, usual: usize) -> usize {
+        self.threads.map_or(usual, NonZeroUsize::get)
+    }
+
     /// The endpoints and the files of `--root`.
     ///
     /// # Errors

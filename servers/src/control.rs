@@ -25,7 +25,6 @@ use crate::http::{Authority, Request, Response, Status};
 use crate::site::Site;
 use anyhow::Context;
 use executor::CancelToken;
-use std::io::{self, Write};
 
 /// The flags about `POST /shutdown`.
 #[derive(clap::Args)]
@@ -84,15 +83,6 @@ impl Control {
             }
             Err(refusal) => refusal,
         })
-    }
-
-    /// Prints the token, if there is one, as a line of output.
-    pub fn announce(&self) {
-        if let Control::Token(token) = self {
-            // As with the address: a server whose output nobody reads still serves.
-            let mut stdout = io::stdout();
-            let _ = writeln!(stdout, "shutdown token: {token}").and_then(|()| stdout.flush());
-        }
     }
 
     /// Whether the request may stop the server.

@@ -33,7 +33,7 @@ mod connection;
 pub use connection::Connection;
 
 mod listener;
-pub use listener::{Incoming, Listener, announce};
+pub use listener::{Incoming, Listener};
 
 mod hosts;
 pub use hosts::{HostArgs, Hosts};

@@ -18,7 +18,7 @@ use executor::{CancelToken, Registration};
 #[cfg(target_os = "linux")]
 use socket2::SockRef;
 use socket2::{Domain, Protocol, Socket, Type};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 #[cfg(target_os = "linux")]
@@ -145,11 +145,6 @@ impl Listener {
         self.local_addr
     }
 
-    /// Prints the address as the first line of output, where a script (and the course's tests) can read it.
-    pub fn announce(&self) {
-        announce(self.local_addr);
-    }
-
     /// The connections that come in, for ever.
     ///
     /// # Blocking
@@ -220,13 +215,6 @@ impl Listener {
         }
         turned_away
     }
-}
-
-/// Prints the address of a listener as [`Listener::announce`] does, for a stage whose listener belongs to an event loop.
-pub fn announce(addr: SocketAddr) {
-    let mut stdout = io::stdout();
-    // A server whose output nobody reads still serves.
-    let _ = writeln!(stdout, "listening on http://{addr}/").and_then(|()| stdout.flush());
 }
 
 /// The connections of a [`Listener`], in the order they came.

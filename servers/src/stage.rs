@@ -5,7 +5,7 @@ use crate::control::{Control, ShutdownArgs};
 use crate::crowd::Crowd;
 use crate::ending::{CUT_OFF, Grace, LAST_WORDS};
 use crate::limits;
-use crate::listener::{BACKLOG, Listener, announce};
+use crate::listener::{BACKLOG, Listener};
 use crate::server::Server;
 use crate::signals;
 use crate::site::Site;
@@ -16,6 +16,7 @@ use clap::CommandFactory;
 use executor::shutdown_hooks::ShutdownGuard;
 use executor::{CancelToken, Promise};
 use std::fmt;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::ops::Deref;
 use std::process::ExitCode;
@@ -23,7 +24,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What every stage has beside its execution policy: a name, statistics, and perhaps an address at which it is watched.
-#[derive(Debug)]
 pub struct Stage<'a> {
     args: &'a ServerArgs,
     name: String,
@@ -34,6 +34,8 @@ pub struct Stage<'a> {
     board: Option<Arc<Board>>,
     watched_at: Option<SocketAddr>,
     stop: CancelToken,
+    /// Who may stop it by a request.
+    control: Control,
 }
 
 impl<'a> Stage<'a> {
@@ -59,7 +61,7 @@ impl<'a> Stage<'a> {
             (Some(addr), Some(board)) => Some(watch::begin(addr, &args.hosts, &stats, board)?),
             _ => None,
         };
-        Ok(Stage { args, name, what, stats, crowd, board, watched_at, stop })
+        Ok(Stage { args, name, what, stats, crowd, board, watched_at, stop, control: Control::Nobody })
     }
 
     /// What is measured of it.
@@ -125,15 +127,34 @@ impl<'a> Stage<'a> {
         listener.admitting(&self.crowd)
     }
 
-    /// Prints the address of a listener as the first line of output, and then that of `--watch`.
-    pub fn announce(&self, addr: SocketAddr) {
-        announce(addr);
-        self.announce_watch();
+    /// Starts to listen, and says so.
+    ///
+    /// # Errors
+    ///
+    /// As [`bind`](Stage::bind).
+    pub fn listen(&self) -> anyhow::Result<Listener> {
+        let listener = self.bind()?;
+        self.announce(listener.local_addr());
+        Ok(listener)
     }
 
-    fn announce_watch(&self) {
-        self.watched_at.into_iter().for_each(watch::announce);
+    /// Prints the address of a listener as the first line of output; then the token of `POST /shutdown`, if there is
+    /// one, and the address of `--watch`.
+    pub fn announce(&self, addr: SocketAddr) {
+        print_line(format_args!("listening on http://{addr}/"));
+        if let Control::Token(token) = &self.control {
+            print_line(format_args!("shutdown token: {token}"));
+        }
+        if let Some(watch) = self.watched_at {
+            print_line(format_args!("watch on http://{watch}/"));
+        }
     }
+}
+
+/// A server whose output nobody reads still serves.
+fn print_line(line: fmt::Arguments<'_>) {
+    let mut stdout = io::stdout();
+    let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
 }
 
 /// The flags of every stage that stops in order.
@@ -152,7 +173,6 @@ pub struct StopArgs {
 pub struct Stoppable<'a> {
     stage: Stage<'a>,
     grace: Grace,
-    control: Control,
     outcome: Promise<u8>,
     /// Runs the hooks when `main` ends.
     guard: ShutdownGuard,
@@ -160,17 +180,22 @@ pub struct Stoppable<'a> {
 
 impl<'a> Stoppable<'a> {
     // ANCHOR: stop
-    /// Has the stage stop when it is asked to. From the stop on it has the time that the flags give it, and a little more to
-    /// say that this is over; then the process ends.
+    /// A stage, as [`Stage::new`] makes it, that stops when it is asked to. From the stop on it has the time that
+    /// the flags give it, and a little more to say that this is over; then the process ends.
     ///
     /// # Errors
     ///
-    /// When the system gives no thread, no descriptor or no random bytes.
-    pub fn new(stage: Stage<'a>, flags: &StopArgs) -> anyhow::Result<Stoppable<'a>> {
+    /// As [`Stage::new`]; and when the system gives no thread, no descriptor or no random bytes.
+    pub fn new<C: CommandFactory>(
+        args: &'a ServerArgs,
+        flags: &StopArgs,
+        stats: Stats,
+    ) -> anyhow::Result<Stoppable<'a>> {
+        let mut stage = Stage::new::<C>(args, stats)?;
         let (guard, outcome) = signals::stop_on_signal(&stage.stop, flags.grace + LAST_WORDS, CUT_OFF)?;
         let grace = Grace::after(&stage.stop, flags.grace);
-        let control = flags.shutdown.control()?;
-        Ok(Stoppable { stage, grace, control, outcome, guard })
+        stage.control = flags.shutdown.control()?;
+        Ok(Stoppable { stage, grace, outcome, guard })
     }
     // ANCHOR_END: stop
 
@@ -192,17 +217,10 @@ impl<'a> Stoppable<'a> {
     ///
     /// As [`ServerArgs::site`].
     pub fn server(&self) -> anyhow::Result<Server> {
-        let site = self.control.route(self.stage.site()?, self.stop().clone());
+        let site = self.stage.control.route(self.stage.site()?, self.stop().clone());
         Ok(self.stage.server_of(site))
     }
     // ANCHOR_END: control
-
-    /// As [`Stage::announce`], with the token of `POST /shutdown` in the second line, if there is one.
-    pub fn announce(&self, addr: SocketAddr) {
-        announce(addr);
-        self.control.announce();
-        self.stage.announce_watch();
-    }
 
     // ANCHOR: outcome
     /// Everything is served, or cut off: the exit status is decided, and the hook that waits for it ends.

@@ -18,7 +18,7 @@ use executor::{
     RejectReason, RejectedExecution, RejectionHandler, ThreadPoolExecutor,
 };
 use servers::ending::finish;
-use servers::{Connection, Failure, ServerArgs, Stage, Stats, StopArgs, Stoppable};
+use servers::{Connection, Failure, ServerArgs, Stats, StopArgs, Stoppable};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ fn main() -> Result<ExitCode, Failure> {
     let saturation =
         Arc::new(Saturation { policy, rejected: AtomicU64::new(0), is_lent: AtomicBool::new(false) });
     let pool = ThreadPoolExecutor::builder()
-        .threads(args.threads.map_or(8, NonZeroUsize::get))
+        .threads(args.threads_or(8))
         .queue(FifoQueue::bounded(queue.get()))
         .rejection_handler(Arc::clone(&saturation))
         .build()?;
@@ -116,7 +116,7 @@ fn main() -> Result<ExitCode, Failure> {
     let (pool, counted) = (Arc::new(pool), Arc::clone(&saturation));
     let rejected = move || counted.rejected.load(Ordering::Relaxed);
     let numbers = Stats::new().with_pool("pool", &pool).with_bound("pool", queue.get(), rejected);
-    let stage = Stoppable::new(Stage::new::<Args>(&args, numbers)?, &stop)?;
+    let stage = Stoppable::new::<Args>(&args, &stop, numbers)?;
     let stop = stage.stop();
     // ANCHOR: keep_alive
     // An idle connection keeps its thread while no other waits for one: neither in the queue, nor in the backlog while the

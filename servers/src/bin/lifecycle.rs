@@ -23,8 +23,7 @@
 use clap::Parser;
 use executor::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
 use servers::ending::finish;
-use servers::{Failure, ServerArgs, Stage, Stats, StopArgs, Stoppable};
-use std::num::NonZeroUsize;
+use servers::{Failure, ServerArgs, Stats, StopArgs, Stoppable};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -41,17 +40,16 @@ struct Args {
 
 fn main() -> Result<ExitCode, Failure> {
     let Args { server: args, stop } = Args::parse();
-    let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads.map_or(100, NonZeroUsize::get)));
-    let stage = Stoppable::new(Stage::new::<Args>(&args, Stats::new().with_pool("pool", &pool))?, &stop)?;
+    let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads_or(100)));
+    let stage = Stoppable::new::<Args>(&args, &stop, Stats::new().with_pool("pool", &pool))?;
     let stop = stage.stop();
     // ANCHOR: policy
     let waiting = Arc::clone(&pool);
-    let server = stage.server()?.keep_alive_while(move || waiting.stats().backlog() == 0).until(stop);
+    let server =
+        Arc::new(stage.server()?.keep_alive_while(move || waiting.stats().backlog() == 0).until(stop));
     // ANCHOR_END: policy
 
-    let listener = stage.bind()?;
-    stage.announce(listener.local_addr());
-    let server = Arc::new(server);
+    let listener = stage.listen()?;
     // ANCHOR: accept_loop
     let accepting = Arc::clone(&pool);
     let _refuse_from_now_on = stop.on_cancel(move || accepting.shutdown());

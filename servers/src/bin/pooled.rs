@@ -22,7 +22,6 @@
 use clap::Parser;
 use executor::{ExecutorExt, ThreadPoolExecutor};
 use servers::{Failure, ServerArgs, Stage, Stats};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// A web server that serves connections on a fixed pool of threads, 100 unless told otherwise.
@@ -36,7 +35,7 @@ struct Args {
 fn main() -> Result<(), Failure> {
     let args = Args::parse().server;
     // ANCHOR: pool
-    let threads = args.threads.map_or(100, NonZeroUsize::get);
+    let threads = args.threads_or(100);
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads));
     // ANCHOR_END: pool
 
@@ -44,12 +43,10 @@ fn main() -> Result<(), Failure> {
     // ANCHOR: policy
     // An idle connection holds one of the threads: it may, until another waits and no thread is free for it.
     let waiting = Arc::clone(&pool);
-    let server = stage.server()?.keep_alive_while(move || waiting.stats().backlog() == 0);
+    let server = Arc::new(stage.server()?.keep_alive_while(move || waiting.stats().backlog() == 0));
     // ANCHOR_END: policy
 
-    let listener = stage.bind()?;
-    stage.announce(listener.local_addr());
-    let server = Arc::new(server);
+    let listener = stage.listen()?;
     // ANCHOR: accept_loop
     for connection in listener.incoming() {
         let server = Arc::clone(&server);

@@ -24,8 +24,7 @@ use clap::Parser;
 use executor::{StripedExecutor, ThreadPoolExecutor};
 use servers::http::Request;
 use servers::reactor::Loops;
-use servers::{Failure, Reactor, ServerArgs, Stage, Stats, StopArgs, Stoppable};
-use std::num::NonZeroUsize;
+use servers::{Failure, Reactor, ServerArgs, Stats, StopArgs, Stoppable};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -42,8 +41,8 @@ struct Args {
 
 fn main() -> Result<ExitCode, Failure> {
     let Args { server: args, stop } = Args::parse();
-    let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads.map_or(8, NonZeroUsize::get)));
-    let stage = Stoppable::new(Stage::new::<Args>(&args, Stats::new().with_pool("pool", &pool))?, &stop)?;
+    let pool = Arc::new(ThreadPoolExecutor::fixed(args.threads_or(8)));
+    let stage = Stoppable::new::<Args>(&args, &stop, Stats::new().with_pool("pool", &pool))?;
     let server = Arc::new(stage.server()?.until(stage.stop()));
 
     let listener = stage.bind()?;

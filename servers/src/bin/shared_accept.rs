@@ -24,7 +24,6 @@
 use anyhow::{Context, anyhow};
 use clap::Parser;
 use servers::{Failure, ServerArgs, Stage, Stats};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
 
@@ -41,13 +40,12 @@ fn main() -> Result<(), Failure> {
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
     // No thread can tell whether somebody waits in the backlog, so none keeps an idle connection.
-    let server = stage.server()?.keep_alive_while(|| false);
+    let server = Arc::new(stage.server()?.keep_alive_while(|| false));
     // ANCHOR_END: policy
 
     let listener = Arc::new(stage.bind()?);
-    let server = Arc::new(server);
     // ANCHOR: accept_loops
-    let threads = args.threads.map_or(100, NonZeroUsize::get);
+    let threads = args.threads_or(100);
     let mut acceptors = Vec::new();
     for number in 1..=threads {
         let (listener, server) = (Arc::clone(&listener), Arc::clone(&server));

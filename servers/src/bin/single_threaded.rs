@@ -39,12 +39,10 @@ fn main() -> Result<(), Failure> {
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
     // An idle connection would hold the only thread, so none may stay.
-    let server = stage.server()?.keep_alive_while(|| false);
+    let server = Arc::new(stage.server()?.keep_alive_while(|| false));
     // ANCHOR_END: policy
 
-    let listener = stage.bind()?;
-    stage.announce(listener.local_addr());
-    let server = Arc::new(server);
+    let listener = stage.listen()?;
     // ANCHOR: accept_loop
     for connection in listener.incoming() {
         let server = Arc::clone(&server);

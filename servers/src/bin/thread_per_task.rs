@@ -40,12 +40,10 @@ fn main() -> Result<(), Failure> {
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
     // Nobody waits for the thread of an idle connection, so it may stay as long as the idle time-out allows.
-    let server = stage.server()?;
+    let server = Arc::new(stage.server()?);
     // ANCHOR_END: policy
 
-    let listener = stage.bind()?;
-    stage.announce(listener.local_addr());
-    let server = Arc::new(server);
+    let listener = stage.listen()?;
     // ANCHOR: accept_loop
     let executor = ThreadPerTaskExecutor::new();
     for connection in listener.incoming() {

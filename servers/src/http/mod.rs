@@ -12,6 +12,7 @@
 //! line ended by LF alone) and what it leaves to its user: `Host`, and where the body ends.
 
 mod refusal;
+pub(crate) use refusal::FACTS;
 pub use refusal::Refusal;
 
 mod authority;

@@ -95,18 +95,8 @@ mod tests {
 
     #[test]
     fn a_range_that_is_none_is_ignored() {
-        for ignored in [
-            "",
-            "bytes",
-            "bytes=",
-            "bytes=-",
-            "bytes=a-b",
-            "bytes=4-2",
-            "bytes=+1-2",
-            "bytes=1-2,4-5",
-            "lines=1-2",
-            "bytes=1 - 2",
-        ] {
+        let ignored = "bytes bytes= bytes=- bytes=a-b bytes=4-2 bytes=+1-2 bytes=1-2,4-5 lines=1-2";
+        for ignored in ignored.split(' ').chain(["", "bytes=1 - 2"]) {
             assert_eq!(range(ignored), Part::Whole, "{ignored}");
         }
         assert_eq!(of_ten("HEAD", "Range: bytes=0-0\r\n"), Part::Whole);

@@ -36,24 +36,32 @@ pub enum Refusal {
     NoRoom,
 }
 
-impl Refusal {
-    /// What statistics call each of them, in the order of their numbers.
-    pub const REASONS: [&'static str; 12] = [
-        "malformed",
-        "request_line_too_long",
-        "head_too_large",
-        "body_too_large",
-        "misdirected",
+/// What statistics call each refusal, its status, and the words for the client, in the order of their numbers.
+pub(crate) const FACTS: [(&str, Status, &str); 12] = [
+    ("malformed", Status::BadRequest, "the request is malformed"),
+    ("request_line_too_long", Status::UriTooLong, "the request line is longer than this server accepts"),
+    ("head_too_large", Status::HeaderFieldsTooLarge, "the request head is larger than this server accepts"),
+    ("body_too_large", Status::ContentTooLarge, "the request body is larger than this server accepts"),
+    ("misdirected", Status::MisdirectedRequest, "this server answers for http alone, not for https"),
+    (
         "expectation_failed",
-        "unknown_transfer_coding",
-        "version_not_supported",
-        "head_timeout",
-        "body_timeout",
-        "overloaded",
+        Status::ExpectationFailed,
+        "the only expectation this server meets is 100-continue",
+    ),
+    ("unknown_transfer_coding", Status::NotImplemented, "this Transfer-Encoding is not supported"),
+    ("version_not_supported", Status::VersionNotSupported, "this server speaks HTTP/1.1 and HTTP/1.0"),
+    ("head_timeout", Status::RequestTimeout, "the request head did not arrive in time"),
+    ("body_timeout", Status::RequestTimeout, "the request body did not arrive in time"),
+    ("overloaded", Status::ServiceUnavailable, "the server is busy or stopping; try again later"),
+    (
         "no_room",
-    ];
+        Status::ServiceUnavailable,
+        "the server has no room for more of what clients send; try again later",
+    ),
+];
 
-    /// Where its reason is among the [reasons](Refusal::REASONS).
+impl Refusal {
+    /// Where it is among the [facts](FACTS).
     pub(crate) fn number(self) -> usize {
         match self {
             Refusal::Malformed(_) => 0,
@@ -73,18 +81,7 @@ impl Refusal {
 
     /// The status that tells the client.
     pub fn status(self) -> Status {
-        match self {
-            Refusal::Malformed(_) => Status::BadRequest,
-            Refusal::RequestLineTooLong => Status::UriTooLong,
-            Refusal::HeadTooLarge => Status::HeaderFieldsTooLarge,
-            Refusal::BodyTooLarge => Status::ContentTooLarge,
-            Refusal::Misdirected => Status::MisdirectedRequest,
-            Refusal::ExpectationFailed => Status::ExpectationFailed,
-            Refusal::UnknownTransferCoding => Status::NotImplemented,
-            Refusal::VersionNotSupported => Status::VersionNotSupported,
-            Refusal::HeadTimeout | Refusal::BodyTimeout => Status::RequestTimeout,
-            Refusal::Overloaded | Refusal::NoRoom => Status::ServiceUnavailable,
-        }
+        FACTS[self.number()].1
     }
 
     /// Whether the client is known to be sending more than has arrived.
@@ -104,20 +101,7 @@ impl Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Refusal::Malformed(why) => why,
-            Refusal::RequestLineTooLong => "the request line is longer than this server accepts",
-            Refusal::HeadTooLarge => "the request head is larger than this server accepts",
-            Refusal::BodyTooLarge => "the request body is larger than this server accepts",
-            Refusal::Misdirected => "this server answers for http alone, not for https",
-            Refusal::ExpectationFailed => "the only expectation this server meets is 100-continue",
-            Refusal::UnknownTransferCoding => "this Transfer-Encoding is not supported",
-            Refusal::VersionNotSupported => "this server speaks HTTP/1.1 and HTTP/1.0",
-            Refusal::HeadTimeout => "the request head did not arrive in time",
-            Refusal::BodyTimeout => "the request body did not arrive in time",
-            Refusal::Overloaded => "the server is busy or stopping; try again later",
-            Refusal::NoRoom => "the server has no room for more of what clients send; try again later",
-        })
+        f.write_str(if let Refusal::Malformed(why) = self { why } else { FACTS[self.number()].2 })
     }
 }
 

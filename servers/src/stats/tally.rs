@@ -9,7 +9,7 @@
 
 use super::Samples;
 use super::family;
-use crate::http::{Refusal, Status};
+use crate::http::{FACTS, Refusal, Status};
 use std::array;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -24,7 +24,7 @@ const FIRST_CODE: u16 = 200;
 #[derive(Debug)]
 pub(crate) struct Tally {
     answers: Box<[Stripe]>,
-    refusals: [AtomicU64; Refusal::REASONS.len()],
+    refusals: [AtomicU64; FACTS.len()],
 }
 
 /// The answers of some of the threads, by status. In cache lines of its own.
@@ -69,7 +69,7 @@ impl Tally {
                 samples.count_of(&family::REQUESTS, &(code + usize::from(FIRST_CODE)).to_string(), sum);
             }
         }
-        for (reason, count) in Refusal::REASONS.iter().zip(&self.refusals) {
+        for ((reason, ..), count) in FACTS.iter().zip(&self.refusals) {
             samples.count_of(&family::REFUSALS, reason, count.load(Ordering::Relaxed));
         }
     }

@@ -18,7 +18,7 @@ use crate::server::Server;
 use crate::site::Site;
 use crate::stats::{Board, Stats};
 use anyhow::{Context, anyhow};
-use std::io::{self, ErrorKind, Write};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
@@ -59,13 +59,6 @@ pub(crate) fn begin(
     let looking = move || _ = reactor.run();
     thread::Builder::new().name("watch".to_owned()).spawn(looking).context("cannot watch")?;
     Ok(addr)
-}
-
-/// Prints the address as a line of output.
-pub(crate) fn announce(addr: SocketAddr) {
-    let mut stdout = io::stdout();
-    // As with the address of the stage: a server whose output nobody reads still serves.
-    let _ = writeln!(stdout, "watch on http://{addr}/").and_then(|()| stdout.flush());
 }
 
 fn site(stats: &Arc<Stats>, board: &Arc<Board>) -> Site {
