@@ -11,8 +11,6 @@ use std::io::Read;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const HELLO: &str = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
-
 /// One thread, and room for one more.
 const SMALL: [&str; 6] = ["--threads", "1", "--queue", "1", "--body-timeout", "10m"];
 
@@ -20,22 +18,14 @@ fn start(policy: &str, flags: &[&str]) -> Stage {
     Stage::start(BOUNDED, &[&["--policy", policy], &SMALL[..], flags].concat())
 }
 
-/// A client that has asked, and perhaps waits.
-fn ask(stage: &Stage) -> Client {
-    let mut client = stage.connect();
-    client.send(HELLO);
-    client
-}
-
 /// The one that keeps the thread, and the one for which there still was room.
 fn saturate(stage: &Stage) -> (Upload, Client) {
-    (Upload::begin(stage), ask(stage))
+    (Upload::begin(stage), stage.ask("/hello"))
 }
 
 /// What `/stats` says, once there is room to ask.
 fn stat(stage: &Stage, name: &str) -> u64 {
-    let stats: serde_json::Value = serde_json::from_slice(&stage.get("/stats").body).unwrap();
-    stats["pool"][name].as_u64().unwrap()
+    stage.stats()["pool"][name].as_u64().unwrap()
 }
 
 /// Those who were let in are answered in the end.
@@ -58,7 +48,7 @@ fn abort_tells_the_next_client_503_and_when_to_come_again() {
     let stage = start("abort", &["--quiet"]);
     let (upload, waiting) = saturate(&stage);
     for _ in 0..3 {
-        assert_refused(&mut ask(&stage));
+        assert_refused(&mut stage.ask("/hello"));
     }
     assert_served(upload, vec![waiting]);
     assert_eq!((stat(&stage, "queue_capacity"), stat(&stage, "rejected")), (1, 3));
@@ -84,7 +74,7 @@ fn discard_oldest_closes_the_one_that_has_waited_longest() {
     let stage = start("discard-oldest", &["--quiet"]);
     let (upload, mut oldest) = saturate(&stage);
     for _ in 0..3 {
-        let next = ask(&stage);
+        let next = stage.ask("/hello");
         oldest.assert_closed();
         oldest = next;
     }
@@ -99,7 +89,7 @@ fn caller_runs_serves_the_next_client_and_accepts_nobody_meanwhile() {
     let stage = start("caller-runs", &[]);
     let (upload, waiting) = saturate(&stage);
     let next = Upload::begin(&stage); // has begun, though the only thread is taken and the queue is full
-    let mut after_next = ask(&stage);
+    let mut after_next = stage.ask("/hello");
     eventually("it is accepted", || stage.backlog() == 1);
     assert_eq!(next.end().status, 200);
     let line = stage.log_line();
@@ -128,9 +118,9 @@ fn the_accepting_thread_does_not_stay_with_an_idle_client() {
 fn block_fills_the_backlog_and_then_there_is_silence() {
     let stage = start("block", &["--quiet", "--backlog", "2"]);
     let (upload, waiting) = saturate(&stage);
-    let in_hand = ask(&stage);
+    let in_hand = stage.ask("/hello");
     // Linux keeps one more than it is told.
-    let in_the_backlog = [ask(&stage), ask(&stage), ask(&stage)];
+    let in_the_backlog = [stage.ask("/hello"), stage.ask("/hello"), stage.ask("/hello")];
     eventually("not all are there", || stage.backlog() == 3);
     let silence = std::net::TcpStream::connect_timeout(&stage.addr, Duration::from_millis(300));
     assert_eq!(silence.unwrap_err().kind(), std::io::ErrorKind::TimedOut);
@@ -181,7 +171,7 @@ fn a_saturated_stage_stops_in_order() {
     for (policy, how) in [("abort", "TERM"), ("discard", "INT")] {
         let mut stage = start(policy, &["--quiet", "--grace", "10m"]);
         let (upload, waiting) = saturate(&stage);
-        let mut next = ask(&stage);
+        let mut next = stage.ask("/hello");
         match policy {
             "abort" => assert_refused(&mut next),
             _ => next.assert_closed(),
@@ -200,7 +190,7 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
     for _ in 0..20 {
         let mut stage = start("discard-oldest", &["--quiet", "--grace", "10m"]);
         let (upload, mut oldest) = saturate(&stage);
-        let mut next = ask(&stage);
+        let mut next = stage.ask("/hello");
         oldest.assert_closed();
         drop(oldest); // or the end waits for it to hang up
         stop_by("TERM", &stage);
@@ -217,7 +207,7 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
 fn clients_that_were_refused_before_the_stop_do_not_count_as_late() {
     let mut stage = start("abort", &["--quiet"]);
     let (upload, waiting) = saturate(&stage);
-    let mut refused = ask(&stage);
+    let mut refused = stage.ask("/hello");
     assert_eq!(refused.reply().status, 503);
     stop_by("TERM", &stage);
     let line = stopping(&stage);
@@ -232,8 +222,8 @@ fn a_stage_whose_accepting_thread_waits_for_room_stops_at_once() {
     for backlog in ["1024", "2"] {
         let mut stage = start("block", &["--quiet", "--grace", "10m", "--backlog", backlog]);
         let (upload, waiting) = saturate(&stage);
-        let in_hand = ask(&stage);
-        let in_the_backlog = [ask(&stage), ask(&stage), ask(&stage)]; // a full one, if there is room for two
+        let in_hand = stage.ask("/hello");
+        let in_the_backlog = [stage.ask("/hello"), stage.ask("/hello"), stage.ask("/hello")]; // a full one, if there is room for two
         eventually("not all are there", || stage.backlog() == 3);
         stop_by("TERM", &stage);
         for mut late in [in_hand].into_iter().chain(in_the_backlog) {
@@ -251,7 +241,7 @@ fn what_the_accepting_thread_serves_is_served_to_the_end() {
     let mut stage = start("caller-runs", &["--quiet", "--grace", "10m"]);
     let (upload, waiting) = saturate(&stage);
     let next = Upload::begin(&stage);
-    let late = ask(&stage);
+    let late = stage.ask("/hello");
     stop_by("TERM", &stage);
     eventually("the stop has begun: it connects to wake the accepting thread", || stage.backlog() == 2);
     let reply = next.end();
@@ -277,7 +267,7 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
     let (upload, waiting) = saturate(&stage);
     let next = match policy {
         "caller-runs" => Some(Upload::begin(&stage).into_client()),
-        "block" => Some(ask(&stage)),
+        "block" => Some(stage.ask("/hello")),
         _ => None, // closed in silence; but who waits is told, since the stop and no policy throws it away
     };
     let began = Instant::now();
@@ -300,7 +290,7 @@ fn with_few_descriptors_everybody_is_told_all_the_same() {
     command.args(["-c", script, BOUNDED, "--quiet"]).args(SMALL);
     let stage = Stage::start_command(BOUNDED, &mut command);
     let (upload, waiting) = saturate(&stage);
-    let mut staying: Vec<_> = (0..100).map(|_| ask(&stage)).collect();
+    let mut staying: Vec<_> = (0..100).map(|_| stage.ask("/hello")).collect();
     for client in &mut staying {
         assert_eq!(client.reply().status, 503);
     }
@@ -316,7 +306,7 @@ fn block_holds_no_more_connections_than_it_has_room_for() {
     let stage = start("block", &["--quiet"]);
     let unused = stage.open_descriptors();
     let (upload, waiting) = saturate(&stage);
-    let mut outside: Vec<_> = (0..50).map(|_| ask(&stage)).collect();
+    let mut outside: Vec<_> = (0..50).map(|_| stage.ask("/hello")).collect();
     eventually("not all are there", || stage.backlog() == 49);
     assert_eq!(
         stage.open_descriptors(),

@@ -4,7 +4,7 @@
 use crate::lifecycle::Upload;
 use crate::support::{
     Client, KEEPING_STAGES, POOLED, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage, each_of, eventually,
-    every_stage,
+    every_stage, root_with_a_large_file,
 };
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -165,10 +165,8 @@ impl Drop for SlowReader {
 /// Never idle for as long as the write time-out, and yet busy for hours with the same answer.
 #[test]
 fn a_client_that_reads_too_slowly_is_given_up() {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
-    let flags =
-        ["--quiet", "--root", root.path().to_str().unwrap(), "--write-timeout", "3s", "--threads", "1"];
+    let (_large, root) = root_with_a_large_file();
+    let flags = ["--quiet", "--root", &root, "--write-timeout", "3s", "--threads", "1"];
     every_stage(&flags, |stage| {
         let _slow = read_slowly(stage);
         stage.assert_alive();

@@ -168,8 +168,7 @@ fn a_request_may_arrive_byte_by_byte() {
 #[test]
 fn a_client_may_end_its_side_after_the_request() {
     every_stage(&[], |stage| {
-        let mut client = stage.connect();
-        client.send("GET /block?ms=50 HTTP/1.1\r\nHost: h\r\n\r\n");
+        let mut client = stage.ask("/block?ms=50");
         client.stream.shutdown(Shutdown::Write).unwrap();
         assert_eq!(client.reply().status, 200);
         client.assert_closed();

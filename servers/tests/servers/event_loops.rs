@@ -1,14 +1,11 @@
 //! The stages with event loops: what is theirs alone. (`acceptance`, `closing`, `timeouts` and the like have what every
 //! stage has to do.)
 
-use crate::lifecycle::{Upload, ask_alone, stop_by, stopping};
-use crate::support::{Client, EVENT_LOOPS, MULTI_REACTOR, Stage, eventually};
+use crate::support::{Client, ENDLESS, EVENT_LOOPS, MULTI_REACTOR, Stage, get};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
-use std::{fs, iter, thread};
-
-const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+use std::{fs, thread};
 
 /// Runs a test against both stages, with one loop, so that all clients of the test are on the same.
 fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
@@ -16,10 +13,6 @@ fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
         let one_loop: &[&str] = if binary == MULTI_REACTOR { &["--loops", "1"] } else { &[] };
         test(&mut Stage::start(binary, &[flags, one_loop].concat()));
     }
-}
-
-fn get(target: &str) -> String {
-    format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n")
 }
 
 /// Fewer milliseconds for later ones: answered as they are ready, they would come in another order.
@@ -46,10 +39,7 @@ fn requests_in_a_row_are_answered_in_order_however_long_each_takes() {
 #[test]
 fn slow_handlers_hold_up_no_loop() {
     each(&["--quiet", "--threads", "2"], |stage| {
-        let mut slow: Vec<_> = (0..2).map(|_| stage.connect()).collect();
-        for client in &mut slow {
-            client.send(ENDLESS);
-        }
+        let _slow: Vec<_> = (0..2).map(|_| stage.ask(ENDLESS)).collect();
         // Read, parsed and refused on the loop.
         assert_eq!(stage.connect().send("nonsense\r\n\r\n").reply().status, 400);
         if stage.binary == MULTI_REACTOR {
@@ -62,10 +52,8 @@ fn slow_handlers_hold_up_no_loop() {
 #[test]
 fn a_loop_that_trusts_its_handlers_is_held_up() {
     let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
-    let mut slow = stage.connect();
-    slow.send(get("/block?ms=500"));
-    let mut quick = stage.connect();
-    quick.send(get("/hello"));
+    let mut slow = stage.ask("/block?ms=500");
+    let mut quick = stage.ask("/hello");
     slow.reply();
     // Only now has the loop looked at anybody else. The answer may be on its way already.
     quick.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -92,8 +80,7 @@ fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
     let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
     let mut client = stage.connect();
     assert_eq!(client.get("/hello").status, 200);
-    let mut holds_it_up = stage.connect();
-    holds_it_up.send(get("/block?ms=300"));
+    let _holds_it_up = stage.ask("/block?ms=300");
     thread::sleep(Duration::from_millis(100)); // if it has not begun by then, the test says less, and still holds
     client.send(get("/hello"));
     client.stream.shutdown(Shutdown::Write).unwrap();
@@ -147,8 +134,7 @@ fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {
 fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
     let flags = ["--quiet", "--loops", "1", "--trusting", "--header-timeout", "10m"];
     let stage = Stage::start(MULTI_REACTOR, &flags);
-    let mut holds_it_up = stage.connect();
-    holds_it_up.send(get("/block?ms=500"));
+    let mut holds_it_up = stage.ask("/block?ms=500");
     let mut silent: Vec<_> = (0..200).map(|_| stage.connect()).collect();
     holds_it_up.reply();
     drop(holds_it_up);
@@ -284,8 +270,7 @@ fn a_file_that_shrinks_while_it_is_sent_ends_the_connection() {
     let path = root.path().join("shrinks.bin");
     each(&["--quiet", "--root", root.path().to_str().unwrap()], |stage| {
         fs::File::create(&path).unwrap().set_len(1 << 30).unwrap();
-        let mut client = stage.connect();
-        client.send(get("/shrinks.bin"));
+        let mut client = stage.ask("/shrinks.bin");
         client.stream.read_exact(&mut [0; 1000]).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_len(10).unwrap();
         let mut rest = Vec::new();
@@ -300,28 +285,11 @@ fn a_file_that_shrinks_while_it_is_sent_ends_the_connection() {
 fn hundreds_of_connections_need_no_more_threads() {
     each(&["--quiet", "--idle-timeout", "10m"], |stage| {
         stage.assert_alive();
-        let mut clients: Vec<_> = (0..300).map(|_| stage.connect()).collect();
-        for client in &mut clients {
-            client.send(get("/hello"));
-        }
+        let mut clients: Vec<_> = (0..300).map(|_| stage.ask("/hello")).collect();
         for client in &mut clients {
             assert_eq!(client.reply().status, 200);
         }
         assert!(stage.threads() < 16, "{}", stage.threads());
-    });
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn nothing_wakes_while_there_is_nothing_to_do() {
-    each(&["--quiet"], |stage| {
-        let _idle: Vec<_> = (0..50).map(|_| stage.connect()).collect();
-        let wakes_within_a_second = || {
-            let before = stage.voluntary_context_switches();
-            thread::sleep(Duration::from_secs(1)); // the time in which wake-ups are counted
-            stage.voluntary_context_switches() - before
-        };
-        eventually("something looks again and again", || wakes_within_a_second() == 0);
     });
 }
 
@@ -347,135 +315,6 @@ fn without_descriptors_it_neither_spins_nor_forgets_who_waits() {
         // Pauses grow; a loop without one would have said so thousands of times.
         let complaints = stage.stop().len();
         assert!(complaints < 50, "{complaints}");
-    }
-}
-
-#[test]
-fn every_way_to_stop_lets_requests_finish() {
-    for how in ["INT", "TERM", "POST"] {
-        each(&["--quiet"], |stage| {
-            let upload = Upload::begin(stage);
-            let mut slow = stage.connect();
-            slow.send(get("/block?ms=300"));
-            let mut idle = stage.connect();
-            assert_eq!(idle.get("/hello").status, 200);
-            stop_by(how, stage);
-            let line = stopping(stage);
-            assert!(line.contains(" in progress, "), "{line}");
-            let reply = upload.end();
-            assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")), "{how}");
-            assert_eq!(slow.reply().status, 200);
-            idle.assert_closed();
-            assert_eq!(stage.exit_status(), Some(0), "{how}");
-        });
-    }
-}
-
-#[test]
-fn new_connections_are_refused_while_it_stops() {
-    each(&["--quiet"], |stage| {
-        let upload = Upload::begin(stage);
-        stop_by("TERM", stage);
-        stopping(stage);
-        eventually("somebody still listens", || TcpStream::connect(stage.addr).is_err());
-        assert_eq!(upload.end().status, 200);
-        assert_eq!(stage.exit_status(), Some(0));
-    });
-}
-
-/// Each loop has a queue of its own, and each queue has clients in it when listening ends.
-#[cfg(target_os = "linux")] // elsewhere one may come between the last look into the queue and the end
-#[test]
-fn nobody_in_a_queue_is_reset() {
-    for binary in EVENT_LOOPS {
-        for clients in [8, 8, 150] {
-            let mut stage = Stage::start(binary, &["--quiet"]);
-            let addr = stage.addr;
-            let ask = move || iter::from_fn(|| ask_alone(addr)).collect::<Vec<_>>();
-            let asking: Vec<_> = (0..clients).map(|_| thread::spawn(ask)).collect();
-            stage.signal("TERM");
-            let answers: Vec<_> = asking.into_iter().flat_map(|client| client.join().unwrap()).collect();
-            assert_eq!(stage.exit_status(), Some(0));
-            let resets = answers.iter().filter(|answer| answer.is_empty()).count();
-            assert_eq!(resets, 0, "{binary}: of {} answers", answers.len());
-        }
-    }
-}
-
-#[test]
-fn half_a_head_does_not_delay_the_end() {
-    each(&["--quiet", "--header-timeout", "10m", "--grace", "10m"], |stage| {
-        let mut half = stage.connect();
-        half.send(get("/hello") + "GET /hello HTTP/1.1\r\nHost: h\r\n");
-        assert_eq!(half.reply().status, 200);
-        stop_by("TERM", stage);
-        let reply = half.reply();
-        assert_eq!((reply.status, reply.header("Retry-After")), (503, Some("1")));
-        half.assert_closed();
-        assert_eq!(stage.exit_status(), Some(0));
-    });
-}
-
-#[test]
-fn out_of_time_requests_are_cancelled_and_answered() {
-    let flags = ["--quiet", "--threads", "1", "--grace", "300ms", "--body-timeout", "10m"];
-    each(&flags, |stage| {
-        let began = Instant::now();
-        let mut half = stage.connect();
-        half.send(get("/hello") + "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab");
-        assert_eq!(half.reply().status, 200);
-        let mut running = stage.connect();
-        running.send(ENDLESS);
-        let mut queued = stage.connect();
-        queued.send(ENDLESS);
-        stop_by("TERM", stage);
-        for client in [&mut running, &mut half, &mut queued] {
-            assert_eq!(client.reply().status, 503);
-            client.assert_closed();
-        }
-        assert_eq!(stage.exit_status(), Some(3));
-        assert!(began.elapsed() < Duration::from_secs(50), "something ran to its end");
-    });
-}
-
-#[test]
-fn a_deaf_client_does_not_outlive_the_grace_period() {
-    let root = tempfile::tempdir().unwrap();
-    fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
-    let root = root.path().to_str().unwrap();
-    each(&["--write-timeout", "10m", "--grace", "200ms", "--root", root], |stage| {
-        let mut deaf = stage.connect();
-        deaf.send(get("/large.bin"));
-        deaf.stream.read_exact(&mut [0; 100]).unwrap();
-        stop_by("INT", stage);
-        assert_eq!(stage.exit_status(), Some(3));
-        let mut log = iter::from_fn(|| stage.log_line_or_end());
-        assert!(log.any(|line| line.contains("/large.bin") && line.ends_with(" cut off")));
-    });
-}
-
-#[test]
-fn a_second_signal_ends_it_at_once() {
-    each(&["--quiet", "--grace", "10m"], |stage| {
-        let mut running = stage.connect();
-        running.send(ENDLESS);
-        let _upload = Upload::begin(stage);
-        stop_by("TERM", stage);
-        stopping(stage);
-        stage.signal("TERM");
-        assert_eq!(stage.exit_status(), Some(143));
-    });
-}
-
-#[test]
-fn an_idle_server_stops_at_once() {
-    for how in ["INT", "TERM", "POST"] {
-        each(&["--quiet", "--grace", "10m"], |stage| {
-            let mut idle = stage.connect();
-            assert_eq!(idle.get("/hello").status, 200);
-            stop_by(how, stage);
-            assert_eq!(stage.exit_status(), Some(0), "{how}");
-        });
     }
 }
 

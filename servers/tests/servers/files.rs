@@ -30,7 +30,7 @@ fn site() -> (TempDir, String) {
     (outer, root)
 }
 
-fn every_stage_serves(root: &str, test: impl Fn(&Stage) + Sync) {
+fn every_stage_serves(root: &str, test: impl Fn(&mut Stage) + Sync) {
     every_stage(&["--root", root], test);
 }
 

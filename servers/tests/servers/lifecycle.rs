@@ -1,8 +1,11 @@
-//! A stage that can be stopped, and how.
+//! What stops a stage, and how it stops: what is true of each one that stops in order, and what of `lifecycle`.
 
 #[cfg(target_os = "linux")]
-use crate::support::STOPPING_STAGES;
-use crate::support::{Client, DEADLINE, LIFECYCLE, Reply, Stage, eventually};
+use crate::support::EVENT_LOOPS;
+use crate::support::{
+    Client, DEADLINE, ENDLESS, LIFECYCLE, Reply, STOPPING_STAGES, Stage, each_of, eventually, get,
+    root_with_a_large_file,
+};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 #[cfg(target_os = "linux")]
@@ -10,7 +13,6 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{iter, thread};
 
-const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
 const SHUTDOWN: &str = "POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /// The signal of a terminal that is gone, where it stops a stage: on Linux, and not if these tests were started with it ignored,
@@ -22,17 +24,12 @@ pub(crate) fn hangup() -> &'static str {
     if ignored.is_some_and(is_heard) { "HUP" } else { "TERM" }
 }
 
-/// Sends a request and waits until the stage has begun with it.
-fn begin(stage: &Stage, request: &str) -> Client {
-    let active = || {
-        let stats: serde_json::Value = serde_json::from_slice(&stage.get("/stats").body).unwrap();
-        stats["pool"]["active"].as_u64().unwrap()
-    };
-    // The connection that asks is one of them; those that asked before are about to go.
-    eventually("connections stay", || active() == 1);
+/// A client that has sent these bytes. They come together with a request, whose answer says that they are read as far
+/// as they go.
+fn begin(stage: &Stage, bytes: &str) -> Client {
     let mut client = stage.connect();
-    client.send(request);
-    eventually("the request is not begun", || active() == 2);
+    client.send(get("/hello") + bytes);
+    assert_eq!(client.reply().status, 200);
     client
 }
 
@@ -74,30 +71,34 @@ pub(crate) fn stopping(stage: &Stage) -> String {
 #[test]
 fn every_way_to_stop_lets_requests_finish() {
     for how in ["INT", "TERM", hangup(), "POST"] {
-        let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
-        let upload = Upload::begin(&stage);
-        let mut idle = stage.connect();
-        assert_eq!(idle.get("/hello").status, 200);
-        stop_by(how, &stage);
-        let line = stopping(&stage);
-        assert!(line.contains(" in progress, "), "{line}");
-        let reply = upload.end();
-        assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")), "{how}");
-        idle.assert_closed();
-        assert_eq!(stage.exit_status(), Some(0), "{how}");
+        each_of(&STOPPING_STAGES, &["--quiet"], |stage| {
+            let upload = Upload::begin(stage);
+            let mut slow = stage.ask("/block?ms=300");
+            let mut idle = stage.connect();
+            assert_eq!(idle.get("/hello").status, 200);
+            stop_by(how, stage);
+            let line = stopping(stage);
+            assert!(line.contains(" in progress, "), "{line}");
+            let reply = upload.end();
+            assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")), "{how}");
+            assert_eq!(slow.reply().status, 200);
+            idle.assert_closed();
+            assert_eq!(stage.exit_status(), Some(0), "{how}");
+        });
     }
 }
 
 #[test]
 fn new_connections_are_refused_while_it_stops() {
-    let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
-    let upload = Upload::begin(&stage);
-    stop_by("TERM", &stage);
-    stopping(&stage);
-    // Between the signal and the end of listening a client may still be told 503; afterwards there is nobody.
-    eventually("somebody still listens", || TcpStream::connect(stage.addr).is_err());
-    assert_eq!(upload.end().status, 200);
-    assert_eq!(stage.exit_status(), Some(0));
+    each_of(&STOPPING_STAGES, &["--quiet"], |stage| {
+        let upload = Upload::begin(stage);
+        stop_by("TERM", stage);
+        stopping(stage);
+        // Between the signal and the end of listening a client may still be told 503; afterwards there is nobody.
+        eventually("somebody still listens", || TcpStream::connect(stage.addr).is_err());
+        assert_eq!(upload.end().status, 200);
+        assert_eq!(stage.exit_status(), Some(0));
+    });
 }
 
 /// What clients were told that ask without a pause, from before the signal until nobody listens.
@@ -131,41 +132,48 @@ fn who_comes_too_late_is_told_and_counted() {
     panic!("in fifty attempts nobody came too late");
 }
 
-/// Clients that ask again as soon as they are answered are in the queue at every moment, also when listening ends.
+/// Clients that ask again as soon as they are answered are in the queue at every moment, also when listening ends; and in
+/// that of each loop.
 #[cfg(target_os = "linux")] // elsewhere one may come between the last look into the queue and the end
 #[test]
 fn nobody_in_the_queue_is_reset() {
-    for clients in [8, 8, 8, 150, 300] {
-        let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
-        let answers = ask_until_the_end(&mut stage, clients);
-        let resets = answers.iter().filter(|answer| answer.is_empty()).count();
-        assert_eq!(resets, 0, "of {} answers", answers.len());
+    for binary in STOPPING_STAGES {
+        for clients in [8, 8, 250] {
+            let mut stage = Stage::start_with_room(binary, &["--quiet"]);
+            let answers = ask_until_the_end(&mut stage, clients);
+            let resets = answers.iter().filter(|answer| answer.is_empty()).count();
+            assert_eq!(resets, 0, "{binary}: of {} answers", answers.len());
+        }
     }
 }
 
 #[test]
 fn half_a_head_does_not_delay_the_end() {
-    let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--header-timeout", "10m", "--grace", "10m"]);
-    let mut half = begin(&stage, "GET /hello HTTP/1.1\r\nHost: h\r\n");
-    stop_by("TERM", &stage);
-    let reply = half.reply();
-    assert_eq!((reply.status, reply.header("Retry-After")), (503, Some("1")));
-    half.assert_closed();
-    assert_eq!(stage.exit_status(), Some(0));
+    each_of(&STOPPING_STAGES, &["--quiet", "--header-timeout", "10m", "--grace", "10m"], |stage| {
+        let mut half = begin(stage, "GET /hello HTTP/1.1\r\nHost: h\r\n");
+        stop_by("TERM", stage);
+        let reply = half.reply();
+        assert_eq!((reply.status, reply.header("Retry-After")), (503, Some("1")));
+        half.assert_closed();
+        assert_eq!(stage.exit_status(), Some(0));
+    });
 }
 
-/// Measured for a second: it takes no processor time, and wakes for nothing.
+/// Measured for a second: it takes no processor time, and wakes for nothing. On an event loop there may be idle connections.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_while_there_is_nothing_to_do() {
-    let stage = Stage::start(LIFECYCLE, &["--quiet"]);
-    let wakes_within_a_second = || {
-        let before = stage.voluntary_context_switches();
-        thread::sleep(Duration::from_secs(1)); // not a wait for something: the time in which wake-ups are counted
-        stage.voluntary_context_switches() - before
-    };
-    // In the first, threads that were just started may still go to sleep.
-    eventually("something looks again and again", || wakes_within_a_second() == 0);
+    each_of(&STOPPING_STAGES, &["--quiet"], |stage| {
+        let idle = if EVENT_LOOPS.contains(&stage.binary) { 50 } else { 0 };
+        let _idle: Vec<_> = (0..idle).map(|_| stage.connect()).collect();
+        let wakes_within_a_second = || {
+            let before = stage.voluntary_context_switches();
+            thread::sleep(Duration::from_secs(1)); // not a wait for something: the time in which wake-ups are counted
+            stage.voluntary_context_switches() - before
+        };
+        // In the first, threads that were just started may still go to sleep.
+        eventually("something looks again and again", || wakes_within_a_second() == 0);
+    });
 }
 
 /// The answer, which is empty if the connection was reset. None if nobody listens.
@@ -184,10 +192,7 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--threads", "1"]);
     let unused = stage.open_descriptors();
     let upload = Upload::begin(&stage);
-    let mut waiting: Vec<_> = (0..5).map(|_| stage.connect()).collect();
-    for client in &mut waiting {
-        client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
-    }
+    let waiting: Vec<_> = (0..5).map(|_| stage.ask("/hello")).collect();
     // Accepted is accepted, whether begun or not.
     eventually("not all are accepted", || stage.open_descriptors() == unused + 6);
     stop_by("TERM", &stage);
@@ -201,42 +206,40 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     assert_eq!(stage.exit_status(), Some(0));
 }
 
+/// Of these clients, two or three have a thread, as the stage is, and one waits for it.
 #[test]
 fn out_of_time_requests_are_cancelled_and_answered() {
-    let flags =
-        ["--quiet", "--threads", "2", "--grace", "300ms", "--header-timeout", "10m", "--body-timeout", "10m"];
-    let mut stage = Stage::start(LIFECYCLE, &flags);
-    let mut running = begin(&stage, ENDLESS);
-    let mut half = stage.connect();
-    half.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab");
-    let mut queued = stage.connect();
-    queued.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
-    let began = Instant::now();
-    stop_by("TERM", &stage);
-    for client in [&mut running, &mut half, &mut queued] {
-        assert_eq!(client.reply().status, 503);
-        client.assert_closed();
-    }
-    assert_eq!(stage.exit_status(), Some(3));
-    assert!(began.elapsed() < Duration::from_mins(1), "something ran to its end");
-    assert!(stage.stop().iter().any(|line| line.starts_with("out of time: ")));
+    let flags = ["--quiet", "--threads", "2", "--grace", "300ms", "--body-timeout", "10m"];
+    each_of(&STOPPING_STAGES, &flags, |stage| {
+        let half = begin(stage, "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab");
+        let endless = begin(stage, &get(ENDLESS));
+        let began = Instant::now();
+        let queued = [stage.ask(ENDLESS), stage.ask(ENDLESS)];
+        stop_by("TERM", stage);
+        for mut client in [half, endless].into_iter().chain(queued) {
+            assert_eq!(client.reply().status, 503);
+            client.assert_closed();
+        }
+        assert_eq!(stage.exit_status(), Some(3));
+        assert!(began.elapsed() < Duration::from_secs(50), "something ran to its end");
+        assert!(iter::from_fn(|| stage.log_line_or_end()).any(|line| line.starts_with("out of time: ")));
+    });
 }
 
 #[test]
 fn half_a_head_and_a_deaf_client_do_not_outlive_the_grace_period() {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
-    let root = root.path().to_str().unwrap();
-    let slow =
-        ["--header-timeout", "10m", "--write-timeout", "10m", "--grace", "200ms", "--quiet", "--root", root];
-    let mut stage = Stage::start(LIFECYCLE, &slow);
-    let mut half = begin(&stage, "GET /hello HTTP/1.1\r\nHost: h\r\n");
-    let mut deaf = stage.connect();
-    deaf.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");
-    stop_by("INT", &stage);
-    assert_eq!(half.reply().status, 503);
-    assert_eq!(stage.exit_status(), Some(3));
-    drop(deaf);
+    let (_large, root) = root_with_a_large_file();
+    let flags = ["--header-timeout", "10m", "--write-timeout", "10m", "--grace", "200ms", "--root", &root];
+    each_of(&STOPPING_STAGES, &flags, |stage| {
+        let mut half = begin(stage, "GET /hello HTTP/1.1\r\nHost: h\r\n");
+        let mut deaf = stage.ask("/large.bin");
+        deaf.stream.read_exact(&mut [0; 100]).unwrap();
+        stop_by("INT", stage);
+        assert_eq!(half.reply().status, 503);
+        assert_eq!(stage.exit_status(), Some(3));
+        let mut log = iter::from_fn(|| stage.log_line_or_end());
+        assert!(log.any(|line| line.contains("/large.bin") && line.ends_with(" cut off")));
+    });
 }
 
 #[test]
@@ -248,12 +251,13 @@ fn a_second_signal_ends_it_at_once() {
     };
     let others = [("INT", "INT", 130), ("INT", "TERM", 143), ("POST", "TERM", 143)];
     for &(how, signal, status) in others.iter().chain(hangups) {
-        let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--grace", "10m"]);
-        let _running = begin(&stage, ENDLESS);
-        stop_by(how, &stage);
-        stopping(&stage);
-        stage.signal(signal);
-        assert_eq!(stage.exit_status(), Some(status), "{how}");
+        each_of(&STOPPING_STAGES, &["--quiet", "--grace", "10m"], |stage| {
+            let _running = begin(stage, &get(ENDLESS));
+            stop_by(how, stage);
+            stopping(stage);
+            stage.signal(signal);
+            assert_eq!(stage.exit_status(), Some(status), "{how}");
+        });
     }
 }
 
@@ -261,9 +265,12 @@ fn a_second_signal_ends_it_at_once() {
 fn an_idle_server_stops_at_once() {
     for how in ["INT", "TERM", "POST"] {
         // Longer than anybody waits here: it has to notice that there is nothing to wait for.
-        let mut stage = Stage::start(LIFECYCLE, &["--quiet", "--grace", "10m"]);
-        stop_by(how, &stage);
-        assert_eq!(stage.exit_status(), Some(0), "{how}");
+        each_of(&STOPPING_STAGES, &["--quiet", "--grace", "10m"], |stage| {
+            let mut idle = stage.connect();
+            assert_eq!(idle.get("/hello").status, 200);
+            stop_by(how, stage);
+            assert_eq!(stage.exit_status(), Some(0), "{how}");
+        });
     }
 }
 

@@ -1,10 +1,11 @@
 //! What goes to standard error, and that no client waits for it.
 
-use crate::support::{Client, DEADLINE, LIFECYCLE, POOLED, STAGES, Stage, every_stage, lines};
+use crate::support::{
+    Client, DEADLINE, ENDLESS, LIFECYCLE, POOLED, STAGES, Stage, every_stage, get, lines,
+    root_with_a_large_file,
+};
 use std::io::Read;
-
-const HELLO: &str = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
-const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
+use std::iter;
 
 /// More lines than any pipe holds.
 const MANY: usize = 2_000;
@@ -57,12 +58,7 @@ fn lines_that_found_no_room_are_counted() {
 fn a_panic_is_told_of_and_waits_for_no_log_either() {
     every_stage(&["--quiet"], |stage| {
         assert_eq!(stage.get("/panic").status, 500);
-        let line = loop {
-            let line = stage.log_line();
-            if !line.starts_with("--threads") {
-                break line;
-            }
-        };
+        let line = stage.log_line();
         assert!(
             line.starts_with("thread '") && line.contains("' panicked at servers/src/site.rs:"),
             "{line}"
@@ -79,15 +75,13 @@ fn a_panic_is_told_of_and_waits_for_no_log_either() {
 
 #[test]
 fn a_stop_waits_for_no_log() {
-    for (request, status) in
-        [("", 0), ("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab", 3), (ENDLESS, 3)]
-    {
+    let half_a_body = "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab";
+    for (request, status) in [("", 0), (half_a_body, 3), (&get(ENDLESS), 3)] {
         let (mut stage, _log) = Stage::start_with_unread_log(LIFECYCLE, &["--grace", "300ms"]);
         for _ in 0..MANY {
             stage.assert_alive();
         }
-        let mut client = stage.connect();
-        client.send(HELLO);
+        let mut client = stage.ask("/hello");
         client.send(request);
         assert_eq!(client.reply().status, 200);
         stage.signal("TERM");
@@ -97,25 +91,18 @@ fn a_stop_waits_for_no_log() {
 
 #[test]
 fn the_log_says_how_much_was_sent_of_an_answer_that_was_cut_off() {
-    const LENGTH: u64 = 1 << 30;
-    let root = tempfile::tempdir().unwrap();
-    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(LENGTH).unwrap();
-    let flags = ["--root", root.path().to_str().unwrap(), "--write-timeout", "300ms", "--threads", "2"];
+    let (_large, root) = root_with_a_large_file();
+    let flags = ["--root", &root, "--write-timeout", "2s", "--threads", "2"];
     every_stage(&flags, |stage| {
         for reads in [0, 3_000_000] {
-            let mut client = stage.connect();
-            client.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+            let mut client = stage.ask("/large.bin");
             read_exactly(&mut client, reads);
             // It takes no more, so it is given up.
-            let line = loop {
-                let line = stage.log_line();
-                if line.contains("/large.bin") {
-                    break line;
-                }
-            };
+            let line =
+                iter::repeat_with(|| stage.log_line()).find(|line| line.contains("/large.bin")).unwrap();
             let (_, after) = line.split_once("\" 200 ").expect(&line);
             let sent: u64 = after.split(' ').next().unwrap().parse().unwrap();
-            assert!((reads as u64..LENGTH).contains(&sent) && sent > 0, "{line}");
+            assert!((reads as u64..1 << 30).contains(&sent) && sent > 0, "{line}");
             assert!(line.ends_with(" cut off"), "{line}");
         }
         stage.assert_alive();

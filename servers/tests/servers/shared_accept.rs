@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-const BLOCK: &str = "GET /block?ms=600 HTTP/1.1\r\nHost: h\r\n\r\n";
+const BLOCK: &str = "/block?ms=600";
 
 // ANCHOR: sharing
 /// Refuted in Rust: the type says that threads may share a listener. Each connection goes to one of them.
@@ -40,15 +40,9 @@ fn a_listener_may_be_shared_and_each_connection_has_one_thread() {
 #[test]
 fn nobody_is_refused_and_nobody_knows_who_waits() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);
-    let mut busy: Vec<_> = (0..2).map(|_| stage.connect()).collect();
-    for client in &mut busy {
-        client.send(BLOCK);
-    }
+    let busy: Vec<_> = (0..2).map(|_| stage.ask(BLOCK)).collect();
     // Connected, as far as they can tell: the system does that, in the backlog.
-    let mut waiting: Vec<_> = (0..50).map(|_| stage.connect()).collect();
-    for client in &mut waiting {
-        client.send("GET /stats HTTP/1.1\r\nHost: h\r\n\r\n");
-    }
+    let waiting: Vec<_> = (0..50).map(|_| stage.ask("/stats")).collect();
     for mut client in waiting {
         let reply = client.reply();
         assert_eq!(reply.status, 200);
@@ -65,8 +59,7 @@ fn nobody_is_refused_and_nobody_knows_who_waits() {
 #[test]
 fn the_order_is_the_systems() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "1"]);
-    let mut busy = stage.connect();
-    busy.send(BLOCK);
+    let _busy = stage.ask(BLOCK);
     let waiting: Vec<_> = (0..20)
         .map(|number| {
             let mut client = stage.connect();
@@ -160,8 +153,7 @@ fn panicking_handlers_cost_no_thread() {
 #[test]
 fn a_signal_cuts_requests_off() {
     let mut stage = Stage::start(SHARED_ACCEPT, &["--threads", "2", "--quiet"]);
-    let mut busy = stage.connect();
-    busy.send("GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut busy = stage.ask("/block?ms=60000");
     stage.assert_alive();
     stage.signal("TERM");
     assert_eq!(stage.exit_status(), None, "killed by the signal");

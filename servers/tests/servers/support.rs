@@ -1,5 +1,6 @@
 //! A stage as a process, and a client that sends exactly the bytes it is told to.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// How long a test waits for what has to happen. Never waited for when all is well.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
@@ -19,6 +21,9 @@ pub(crate) const LIFECYCLE: &str = env!("CARGO_BIN_EXE_lifecycle");
 pub(crate) const BOUNDED: &str = env!("CARGO_BIN_EXE_bounded");
 pub(crate) const REACTOR: &str = env!("CARGO_BIN_EXE_reactor");
 pub(crate) const MULTI_REACTOR: &str = env!("CARGO_BIN_EXE_multi_reactor");
+
+/// A path whose answer takes longer than a test.
+pub(crate) const ENDLESS: &str = "/block?ms=60000";
 
 /// Those with event loops.
 pub(crate) const EVENT_LOOPS: [&str; 2] = [REACTOR, MULTI_REACTOR];
@@ -44,17 +49,17 @@ pub(crate) fn room(binary: &str) -> &'static [&'static str] {
 
 /// Runs a test against each stage, started with `flags` and room for any crowd; side by side, since most of a test is
 /// waiting.
-pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&Stage) + Sync) {
+pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&mut Stage) + Sync) {
     each_of(&STAGES, flags, test);
 }
 
 /// The same for some of the stages.
-pub(crate) fn each_of(stages: &[&'static str], flags: &[&str], test: impl Fn(&Stage) + Sync) {
+pub(crate) fn each_of(stages: &[&'static str], flags: &[&str], test: impl Fn(&mut Stage) + Sync) {
     let test = &test;
     thread::scope(|scope| {
         for &binary in stages {
             let name = Path::new(binary).file_name().unwrap().to_string_lossy().into_owned();
-            let run = move || test(&Stage::start_with_room(binary, flags));
+            let run = move || test(&mut Stage::start_with_room(binary, flags));
             // The name shows up in the message of whichever fails.
             thread::Builder::new().name(name).spawn_scoped(scope, run).unwrap();
         }
@@ -145,6 +150,18 @@ impl Stage {
         Client::connect(self.addr)
     }
 
+    /// A client that has asked, and perhaps waits.
+    pub(crate) fn ask(&self, target: &str) -> Client {
+        let mut client = self.connect();
+        client.send(get(target));
+        client
+    }
+
+    /// What `/stats` says.
+    pub(crate) fn stats(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.get("/stats").body).unwrap()
+    }
+
     /// One request on a connection of its own.
     pub(crate) fn get(&self, target: &str) -> Reply {
         self.connect().get(target)
@@ -161,14 +178,15 @@ impl Stage {
         self.output.recv_timeout(DEADLINE).expect("a line of output")
     }
 
-    /// The next line on stderr.
+    /// The next line on stderr, as of `log_line_or_end`.
     pub(crate) fn log_line(&self) -> String {
-        self.log.recv_timeout(DEADLINE).expect("a line in the log")
+        self.log_line_or_end().expect("a line in the log")
     }
 
-    /// The next line on stderr, or none if the process has ended.
+    /// The next line on stderr, or none if the process has ended. That a flag has no effect is not worth a look.
     pub(crate) fn log_line_or_end(&self) -> Option<String> {
         match self.log.recv_timeout(DEADLINE) {
+            Ok(line) if line.starts_with("--threads has no effect") => self.log_line_or_end(),
             Ok(line) => Some(line),
             Err(mpsc::RecvTimeoutError::Disconnected) => None,
             Err(mpsc::RecvTimeoutError::Timeout) => panic!("neither a line in the log nor the end"),
@@ -264,6 +282,19 @@ impl Drop for Stage {
     }
 }
 
+/// A request for `target`.
+pub(crate) fn get(target: &str) -> String {
+    format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n")
+}
+
+/// A directory with `large.bin`, which no buffers between a server and its client can hold; and its path.
+pub(crate) fn root_with_a_large_file() -> (TempDir, String) {
+    let root = tempfile::tempdir().unwrap();
+    File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
+    let path = root.path().to_str().unwrap().to_owned();
+    (root, path)
+}
+
 /// What a command prints that should end by itself. One that goes on is ended, and the test fails.
 pub(crate) fn output_of(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -351,7 +382,7 @@ impl Client {
     }
 
     pub(crate) fn get(&mut self, target: &str) -> Reply {
-        self.send(format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n")).reply()
+        self.send(get(target)).reply()
     }
 
     /// Reads one response. Its end is where `Content-Length` says, so a wrong length shows.

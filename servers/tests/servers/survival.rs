@@ -8,7 +8,8 @@ use crate::closing::{MIB, Reads, has_answer, upload};
 use crate::lifecycle::{Upload, ask_alone, hangup};
 use crate::memory::{end_uploads, upload_all_but_one_byte};
 use crate::support::{
-    Client, DEADLINE, SHARED_ACCEPT, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage, eventually, output_of,
+    Client, DEADLINE, ENDLESS, SHARED_ACCEPT, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage, eventually,
+    get, output_of, root_with_a_large_file,
 };
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
@@ -24,14 +25,12 @@ const LONG_ENOUGH: Duration = Duration::from_secs(3);
 /// As many as the stages are given threads.
 const THREADS: usize = 4;
 
-const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
-
 type Scenario = (&'static str, fn(&'static str) -> String);
 
 const SCENARIOS: &[Scenario] = &[
-    ("one request takes a minute: another client is", |binary| meanwhile(binary, 1, ENDLESS)),
+    ("one request takes a minute: another client is", |binary| meanwhile(binary, 1, &get(ENDLESS))),
     ("four requests, as many as threads, take a minute: another client is", |binary| {
-        meanwhile(binary, THREADS, ENDLESS)
+        meanwhile(binary, THREADS, &get(ENDLESS))
     }),
     ("four clients stop in the middle of a request: another client is", |binary| {
         meanwhile(binary, THREADS, "GET /hello HTTP/1.1\r\n")
@@ -71,8 +70,7 @@ fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
         client.send(bytes);
     }
     // Whoever has sent something by the time it is looked at is not silent, and is waited for.
-    let mut other = stage.connect();
-    other.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+    let other = stage.ask("/hello");
     if answered(&other) { "answered" } else { "left waiting" }.to_owned()
 }
 
@@ -99,12 +97,7 @@ fn answered(client: &Client) -> bool {
 fn rush(binary: &'static str) -> String {
     let stage = start(binary);
     // Whoever is silent for a second may be sent away, so each says at once what it wants.
-    let ask = |_| {
-        let mut client = stage.connect();
-        client.send("GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n");
-        client
-    };
-    let mut clients: Vec<_> = (0..200).map(ask).collect();
+    let mut clients: Vec<_> = (0..200).map(|_| stage.ask("/block?ms=20")).collect();
     statuses(&mut clients)
 }
 
@@ -217,12 +210,7 @@ fn few_threads(binary: &'static str) -> String {
         // A pool without a single thread that runs refuses, so let there be one before the crowd comes.
         stage.assert_alive();
         // Whoever is silent for long may be sent away, so each says at once what it wants.
-        let connect = |_| {
-            let mut client = stage.connect();
-            client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
-            client
-        };
-        let mut clients: Vec<_> = (0..60).map(connect).collect();
+        let mut clients: Vec<_> = (0..60).map(|_| stage.ask("/hello")).collect();
         let statuses: Vec<_> = clients.iter_mut().map(|client| client.reply().status).collect();
         drop(clients);
         eventually("nobody is served any more", || stage.get("/hello").status == 200);
@@ -293,10 +281,9 @@ fn pipelining_clients(binary: &'static str) -> String {
 }
 
 fn slow_readers(binary: &'static str) -> String {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
-    let root = root.path().to_str().unwrap();
-    let stage = Stage::start(binary, &["--quiet", "--threads", "4", "--write-timeout", "1s", "--root", root]);
+    let (_large, root) = root_with_a_large_file();
+    let stage =
+        Stage::start(binary, &["--quiet", "--threads", "4", "--write-timeout", "1s", "--root", &root]);
     let _slow: Vec<_> = (0..THREADS).map(|_| read_slowly(&stage)).collect();
     served(stage.connect())
 }

@@ -1,6 +1,8 @@
 //! Clients that take their time: each wait for them has an end, and each end its answer.
 
-use crate::support::{Client, DEADLINE, KEEPING_STAGES, POOLED, Stage, each_of, every_stage};
+use crate::support::{
+    Client, DEADLINE, KEEPING_STAGES, POOLED, Stage, each_of, every_stage, root_with_a_large_file,
+};
 use std::io::Write;
 use std::sync::mpsc;
 use std::thread;
@@ -113,13 +115,9 @@ fn an_idle_connection_is_closed_without_a_word() {
 
 #[test]
 fn a_client_that_does_not_read_is_dropped() {
-    let root = tempfile::tempdir().unwrap();
-    // A file that no buffer between the two can hold.
-    std::fs::File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
-    let root = root.path().to_str().unwrap();
-    every_stage(&["--root", root, "--write-timeout", "200ms", "--threads", "1"], |stage| {
-        let mut deaf = stage.connect();
-        deaf.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+    let (_large, root) = root_with_a_large_file();
+    every_stage(&["--root", &root, "--write-timeout", "200ms", "--threads", "1"], |stage| {
+        let _deaf = stage.ask("/large.bin");
         // There is one thread: it is free again only when the deaf client has been given up.
         stage.assert_alive();
     });
@@ -130,8 +128,7 @@ fn a_slow_reader_gets_everything() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("file.bin"), vec![7; 16_000_000]).unwrap();
     let stage = Stage::start(POOLED, &["--root", root.path().to_str().unwrap()]);
-    let mut client = stage.connect();
-    client.send("GET /file.bin HTTP/1.1\r\nHost: h\r\n\r\n");
+    let mut client = stage.ask("/file.bin");
     // So that the server's writes block meanwhile; the test holds also if they don't.
     thread::sleep(Duration::from_millis(200));
     assert_eq!(client.reply().body.len(), 16_000_000);

@@ -2,7 +2,7 @@
 
 use crate::command_line::assert_fails;
 use crate::support::{
-    BOUNDED, Client, DEADLINE, EVENT_LOOPS, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES,
+    BOUNDED, Client, DEADLINE, ENDLESS, EVENT_LOOPS, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES,
     STOPPING_STAGES, Stage, THREAD_PER_TASK, eventually, every_stage,
 };
 use serde_json::{Value, json};
@@ -10,8 +10,6 @@ use servers::stats::{TEXT_TYPE, families};
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-
-const ENDLESS: &str = "GET /block?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
 
 /// The address that is announced in the second line of output.
 fn watch_addr(stage: &Stage) -> SocketAddr {
@@ -84,10 +82,7 @@ fn a_stage_whose_threads_are_all_busy_is_watched_all_the_same() {
     every_stage(&SATURATED, |stage| {
         let watch = watch_addr(stage);
         let clients = if stage.binary == SINGLE_THREADED { 1 } else { 2 };
-        let mut busy: Vec<_> = (0..clients).map(|_| stage.connect()).collect();
-        for client in &mut busy {
-            client.send(ENDLESS);
-        }
+        let busy: Vec<_> = (0..clients).map(|_| stage.ask(ENDLESS)).collect();
         let doing = |stats: &Value| {
             let rows = stats["serving"].as_array().unwrap();
             rows.iter().filter(|row| row["request"] == "GET /block?ms=60000").count()
@@ -189,8 +184,7 @@ fn connections_that_are_not_served_are_counted_by_what_they_are_told() {
             ["--policy", policy, "--threads", "1", "--queue", "1", "--quiet", "--watch", "127.0.0.1:0"];
         let stage = Stage::start(BOUNDED, &flags);
         let watch = watch_addr(&stage);
-        let mut clients: Vec<_> = (0..2).map(|_| stage.connect()).collect();
-        clients[0].send(ENDLESS);
+        let _clients = [stage.ask(ENDLESS), stage.connect()];
         eventually("one runs, one waits", || {
             let pool = &watched(watch)["pool"];
             (&pool["active"], &pool["queued"]) == (&1.into(), &1.into())
@@ -250,8 +244,7 @@ fn a_loop_that_is_held_up_shows_by_what() {
     let stage =
         Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting", "--watch", "127.0.0.1:0"]);
     let watch = watch_addr(&stage);
-    let mut client = stage.connect();
-    client.send(ENDLESS);
+    let _client = stage.ask(ENDLESS);
     eventually("nothing is seen", || watched(watch)["serving"][0]["request"] == "GET /block?ms=60000");
 }
 
@@ -352,8 +345,7 @@ fn an_address_that_is_taken_is_said_before_the_stage_listens() {
 #[test]
 fn a_stage_that_is_not_watched_shows_no_requests() {
     let stage = Stage::start(THREAD_PER_TASK, &["--quiet"]);
-    let mut client = stage.connect();
-    client.send(ENDLESS);
+    let _client = stage.ask(ENDLESS);
     assert_eq!(stats_of(stage.connect())["serving"], Value::Null);
     assert!(!metrics(stage.connect()).is_empty());
 }
@@ -380,10 +372,7 @@ fn an_event_loop_with_a_full_pool_counts_who_waits() {
     for binary in EVENT_LOOPS {
         let stage = Stage::start(binary, &["--quiet", "--threads", "1", "--watch", "127.0.0.1:0"]);
         let watch = watch_addr(&stage);
-        let mut clients: Vec<_> = (0..3).map(|_| stage.connect()).collect();
-        for client in &mut clients {
-            client.send(ENDLESS);
-        }
+        let _clients: Vec<_> = (0..3).map(|_| stage.ask(ENDLESS)).collect();
         eventually("two wait", || {
             let stats = watched(watch);
             (&stats["pool"]["active"], &stats["pool"]["queued"]) == (&1.into(), &2.into())
