@@ -12,7 +12,7 @@ const NAME: f32 = 2.0;
 /// Words and phrases. A word is a phrase of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Each of them must be in the text or in the name.
+    /// Words and phrases that must be in the text or in the name.
     pub(super) wanted: Vec<Vec<String>>,
     /// Words and phrases that must not be there.
     unwanted: Vec<Vec<String>>,

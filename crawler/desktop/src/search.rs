@@ -14,7 +14,7 @@ use tantivy::{DocAddress, Searcher, TantivyDocument};
 /// A file that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// Its real name.
+    /// The file's real name.
     pub path: PathBuf,
     /// How well it fits; only to be compared with others of the same search.
     pub score: f32,
@@ -27,11 +27,11 @@ pub struct Hit {
 /// What has become of a file since it was indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Now {
-    /// As it was.
+    /// The file is as it was.
     Same,
-    /// Changed: the words may no longer be there.
+    /// The file has changed: the words may no longer be there.
     Changed,
-    /// It cannot be read, or is not there any more.
+    /// The file cannot be read, or is not there any more.
     Unreadable,
 }
 

@@ -263,6 +263,6 @@ pub(super) fn path_of(key: &str) -> PathBuf {
     key.into()
 }
 
-/// Before a path that is no Unicode. No path begins with it.
+/// Stands before a path that is no Unicode. No path begins with it.
 #[cfg(unix)]
 const ESCAPE: char = '\0';

@@ -15,9 +15,9 @@ const MOST_NAMED: usize = 1000;
 pub struct Tally {
     /// Read, and put into the index.
     pub indexed: AtomicU64,
-    /// In the index already, in this version.
+    /// Files that are in the index already, in this version.
     pub unchanged: AtomicU64,
-    /// No longer there, or no longer to be indexed.
+    /// Files that are no longer there, or are left out now.
     pub removed: AtomicU64,
     binary: AtomicU64,
     huge: AtomicU64,

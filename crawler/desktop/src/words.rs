@@ -91,7 +91,7 @@ impl<'a> WordStream<'a> {
         }
     }
 
-    /// Where the word ends that begins at `from`, and whether it is ASCII.
+    /// The end of the word that begins at `from`, and whether the word is ASCII.
     fn end(&self, from: usize) -> (usize, bool) {
         let (bytes, mut at) = (self.text.as_bytes(), from);
         loop {

@@ -58,7 +58,7 @@ pub struct Writer {
 /// A file to index. Only a [`Crawl`](crate::Crawl) makes them, so no file is there twice.
 #[derive(Debug)]
 pub struct File {
-    /// Its real name.
+    /// The file's real name.
     pub path: PathBuf,
     pub(super) key: String,
     /// Whether the index has a version of the file.

@@ -167,7 +167,7 @@ impl Store for Mutex<Book> {
     }
 }
 
-/// Each page once, and once more if it fails, in any order in which outcomes can come.
+/// Each page is handed out once, and once more if it fails, in any order in which outcomes can come.
 #[test]
 fn every_page_once_whatever_comes_first() {
     for seed in 0..2_000 {

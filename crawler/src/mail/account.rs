@@ -56,11 +56,11 @@ pub enum Protocol {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Security {
-    /// From its first byte.
+    /// TLS from the first byte.
     Tls,
-    /// After a command of its own. A server that does not offer the command is not asked for anything else.
+    /// TLS after a command. A server that does not offer the command is not asked for anything else.
     StartTls,
-    /// Not at all.
+    /// No encryption.
     Plain,
 }
 

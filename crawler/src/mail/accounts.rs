@@ -38,7 +38,7 @@ const LOGINS: [&str; 4] = ["password_file", "password_env", "token_file", "token
 /// The accounts of a hosts file.
 #[derive(Debug)]
 pub struct Accounts {
-    /// In the order of the file.
+    /// The accounts, in the order of the file.
     pub accounts: Vec<Arc<Account>>,
     /// Settings that work, but are dangerous: a sentence for each.
     pub warnings: Vec<String>,
@@ -82,7 +82,7 @@ pub fn read(path: &Path, env: impl Fn(&str) -> Option<Vec<u8>>) -> Result<Accoun
 /// A hosts file that is being read.
 struct Source<'a> {
     text: &'a str,
-    /// What paths in it are relative to.
+    /// The folder to which paths in the file are relative.
     folder: &'a Path,
     env: &'a dyn Fn(&str) -> Option<Vec<u8>>,
 }
@@ -91,7 +91,7 @@ struct Source<'a> {
 struct Entry<'a> {
     source: &'a Source<'a>,
     table: &'a DeTable<'a>,
-    /// Where it begins.
+    /// The place of the account in the file.
     span: Range<usize>,
 }
 

@@ -12,9 +12,9 @@ use std::time::Duration;
 pub struct Checked {
     /// The account's name.
     pub name: String,
-    /// What is known of its mail.
+    /// What is known of the account's mail.
     pub answer: Answer,
-    /// From the beginning of the check until the answer.
+    /// The time from the beginning of the check until the answer.
     pub took: Duration,
 }
 

@@ -207,7 +207,7 @@ fn is_moved(page: &Record) -> bool {
     page.status.is_some_and(|status| (300..400).contains(&status))
 }
 
-/// Of the redirects that lead back to themselves, one of each circle: the first by its name.
+/// One redirect of each circle of redirects: the first by its name.
 fn circles(moved: &HashMap<String, String>) -> Vec<&String> {
     let (mut known, mut circles) = (HashSet::new(), Vec::new());
     for start in moved.keys() {

@@ -173,7 +173,7 @@ enum Next {
     Take,
     Acknowledge(Lease),
     Ask(Lease),
-    /// It has asked in this tick.
+    /// The worker has asked in this tick.
     Finish(Lease, usize),
 }
 

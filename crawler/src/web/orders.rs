@@ -81,14 +81,14 @@ fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>)
 
 // ----- Pages -----
 
-/// When a crawl writes what it has done.
+/// The order in which a crawl works, and writes what it has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// First the page is marked as done, then its links are written.
     DoneThenLinks,
     /// First the links are written, then the page is marked as done.
     LinksThenDone,
-    /// Both in one transaction.
+    /// Both are written in one transaction.
     Together,
     /// The page is marked as done before it is fetched.
     DoneFirst,

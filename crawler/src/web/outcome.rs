@@ -45,9 +45,9 @@ pub enum Outcome {
 pub enum Effect {
     /// The page is over.
     Over {
-        /// What is known of it now.
+        /// What is known of the page now.
         record: Box<Record>,
-        /// Where it leads. These pages are taken on before it is over.
+        /// The pages that it links to. They are taken on before it is over.
         links: Vec<Job>,
         /// Its site has answered as it should.
         is_well: bool,

@@ -31,13 +31,13 @@ const DEMO: &str = "built-in site";
 pub struct Run<S> {
     /// The store of the pages, which knows those of earlier runs.
     pub store: Arc<S>,
-    /// What is done with each.
+    /// Visits each page.
     pub visitor: Arc<Visitor>,
     /// Pages that may be leased at once.
     pub most: usize,
     /// Threads that fetch.
     pub threads: usize,
-    /// When it began.
+    /// When the run began.
     pub begun: Instant,
     _demo: Option<Demo>,
 }
@@ -136,7 +136,7 @@ fn settings(args: &CrawlArgs, starts: &[Url], lease: Duration) -> serde_json::Va
     })
 }
 
-/// What is done with pages, and what the crawl allows itself.
+/// The visitor of the pages, and the limits of the crawl.
 fn visitor(args: &CrawlArgs, scope: Scope, is_own: bool) -> anyhow::Result<(Arc<Visitor>, Limits)> {
     let visitor = Visitor {
         fetcher: fetcher(args, is_own)?,

@@ -93,7 +93,7 @@ fn unpacked(document: &[u8]) -> (Cow<'_, [u8]>, bool) {
     (Cow::Owned(plain), read.is_err())
 }
 
-/// Of a document that is too long, the beginning up to the end of a line or of a tag.
+/// The beginning of a document that is too long, up to the end of a line or of a tag.
 fn beginning(document: &[u8]) -> &[u8] {
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r' | b'>');
     match document.get(..LARGEST) {
@@ -399,7 +399,7 @@ mod tests {
         assert_eq!((found.pages.len(), found.left_out), (1, 3));
     }
 
-    /// What is beyond the limit is not read, nor what is cut there.
+    /// A URL beyond the limit is not read, nor is one that is cut there.
     #[test]
     fn a_list_has_a_length() {
         for (beyond, count, is_too_long) in [(0, 2, false), (1, 1, true)] {

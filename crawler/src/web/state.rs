@@ -62,7 +62,7 @@ pub struct Changes {
     pub over: Vec<(Arc<str>, Record)>,
     /// Pages that were found. One that has a record keeps it.
     pub found: Vec<Job>,
-    /// What was tried, and is not over.
+    /// Jobs that were tried and are not over.
     pub tried: Vec<Job>,
     /// The `robots.txt` of sites; none if it could not be read.
     pub rules: Vec<(Arc<str>, Option<Vec<u8>>)>,
@@ -71,7 +71,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Nothing has changed.
+    /// Whether nothing has changed.
     pub fn is_empty(&self) -> bool {
         let Changes { over, found, tried, rules, rests } = self;
         over.is_empty() && found.is_empty() && tried.is_empty() && rules.is_empty() && rests.is_empty()

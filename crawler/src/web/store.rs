@@ -62,7 +62,7 @@ pub trait Store: Send + Sync + 'static {
 /// What a store has handed out.
 #[derive(Debug)]
 pub struct Taken<L> {
-    /// Leases.
+    /// The new leases.
     pub leases: Vec<L>,
     /// The time until there is more, even if no lease is finished. `None`: perhaps there is nothing before
     /// that.
@@ -74,7 +74,7 @@ pub struct Taken<L> {
 /// How far a crawl is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Status {
-    /// Each site. The one with the most pages to do is first.
+    /// The sites. The one with the most pages to do is first.
     pub sites: Vec<SiteNow>,
     /// Pages that are not over.
     pub open: usize,
@@ -138,7 +138,7 @@ struct Worker<S: Store, E, F> {
     store: Arc<S>,
     tasks: Arc<TrackingExecutor<E, S::Lease>>,
     task: F,
-    /// What no turn has brought yet.
+    /// Outcomes that no turn has brought yet.
     finished: Mutex<Vec<(S::Lease, S::Outcome)>>,
     /// The thread that has a turn holds this lock.
     places: Mutex<Places<S::Lease, S::Error>>,
@@ -146,7 +146,7 @@ struct Worker<S: Store, E, F> {
     wake: Sender<()>,
 }
 
-/// Each lease that is out has a place.
+/// The places for leases: each lease that is out has one.
 struct Places<L, E> {
     /// How many leases may be out: zero once the end has come.
     most: usize,

@@ -18,7 +18,7 @@ use std::time::Duration;
 #[allow(dead_code)]
 mod mailcheck;
 
-/// Longer than anything takes.
+/// A time that is longer than anything takes.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(30);
 
 /// A password that must not be seen anywhere.

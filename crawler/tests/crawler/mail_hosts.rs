@@ -88,7 +88,7 @@ fn the_example_of_the_help_is_right() {
     }
 }
 
-/// Each mistake, its line, and a part of what is said of it.
+/// Has a table of mistakes, each with a part of its message.
 #[test]
 fn a_mistake_is_named_by_its_line_and_shows_nothing_of_it() {
     let line_6 = [

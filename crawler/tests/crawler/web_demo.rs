@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// Longer than anything takes: no test waits for it unless it fails.
+/// A time that is longer than anything takes: no test waits for it unless it fails.
 const LONG: Duration = Duration::from_mins(1);
 
 fn start(pages: usize, traps: bool, delay: Duration) -> Demo {

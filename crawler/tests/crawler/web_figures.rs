@@ -25,7 +25,7 @@ struct Engine {
 }
 
 impl Engine {
-    /// One that writes its log to the disk as `fsync` says, or not at all.
+    /// Starts an engine that writes its log to the disk as `fsync` says, or has no log.
     fn start(fsync: Option<&str>) -> Engine {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -66,7 +66,7 @@ impl Engine {
         number.split(',').next().and_then(|number| number.parse().ok()).expect("a number")
     }
 
-    /// All commands, those of scripts among them.
+    /// The number of all commands, also of those in scripts.
     fn commands(&self) -> f64 {
         let text = self.ask(&["INFO", "commandstats"]).expect("the engine answers");
         let calls = text.lines().filter_map(|line| line.split_once("calls=")?.1.split(',').next());

@@ -66,7 +66,7 @@ struct Site {
 }
 
 impl Site {
-    /// Has the pages that `page` gives for what is asked.
+    /// A site with the pages that `page` gives for each request.
     fn of(page: impl Fn(&Asked<'_>) -> Sent + Send + Sync + 'static) -> Site {
         let asked = Arc::<Mutex<Vec<String>>>::default();
         let noted = Arc::clone(&asked);
@@ -104,7 +104,7 @@ impl Site {
         (status, report)
     }
 
-    /// What the state says, by path. Of other sites there is nothing in it.
+    /// What the state says, by path. It must say nothing of other sites.
     fn records(&self) -> BTreeMap<String, Record> {
         let mut records = BTreeMap::new();
         let note = |url: &str, record| {
@@ -536,7 +536,7 @@ fn redirects_count_as_links_and_those_that_lead_nowhere_are_broken() {
     assert_eq!(site.asked("/end-of-the-chain"), 1);
 }
 
-/// Where a new user begins may be elsewhere. A crawl that ends there says so.
+/// The start of a new user may lead elsewhere. A crawl that ends there says so.
 #[test]
 fn a_start_that_leads_elsewhere_is_told() {
     for (location, why) in [

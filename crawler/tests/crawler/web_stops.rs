@@ -64,7 +64,7 @@ fn one_slow_page_loses_all_that_were_being_fetched() {
     assert_eq!(too_slow(), expected);
 }
 
-/// At every point of every page, with one thread and with several.
+/// The crawl is stopped at every point of every page, with one thread and with several.
 #[test]
 fn the_right_way_loses_nothing_and_repeats_nothing() {
     let all = sorted(&SITE.map(|(page, _)| page));
@@ -108,7 +108,7 @@ fn letters_cost_what_the_table_says() {
     assert_eq!(Letters::ALL.map(|letters| (letters, letters.cost())), expected);
 }
 
-/// More steps than any run has.
+/// A number of steps that no run has.
 const MANY: usize = 3 * SITE.len() + 1;
 
 /// Two runs are killed, one after the other, at every pair of points.

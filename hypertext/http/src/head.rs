@@ -132,7 +132,7 @@ struct Head {
     field: Vec<u8>,
     /// Rewritten bytes that `ureq` has not read yet.
     ready: Vec<u8>,
-    /// It is a hint: another head follows.
+    /// Whether it is a hint: then another head follows.
     is_hint: bool,
 }
 

@@ -75,7 +75,7 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// Where a tag has an attribute: its name, and the end of the value, which follows it.
+/// The place of an attribute in a tag: its name, and the end of the value, which follows the name.
 #[derive(Debug)]
 struct Attribute {
     name: Range<usize>,
@@ -129,7 +129,7 @@ struct Place {
 /// Gives a document to the tokenizer: never more than the rest of a line at once, and no part of a character.
 struct Pieces<'d> {
     document: &'d str,
-    /// What has been read.
+    /// Bytes that have been read.
     at: usize,
     /// Bytes of the piece that are still to be read.
     left: usize,
@@ -198,7 +198,7 @@ struct Shown<'d> {
     place: &'d Place,
     /// The pieces and lines that the reader knows of.
     told: (usize, usize),
-    /// What has been read of the text of this piece.
+    /// The text of this piece that has been read.
     text: Vec<u8>,
     /// The name of the tag that is being read, then names and values of its attributes.
     bytes: Vec<u8>,

@@ -33,7 +33,7 @@ fn both(folder: &Folder, what: &str) -> (Option<i32>, Option<i32>) {
     (search.status.code(), index.status.code())
 }
 
-/// Each file of an index: cut in half, emptied, gone, and with some bits turned.
+/// Damages each file of an index: cuts it in half, empties it, removes it, and turns some of its bits.
 #[test]
 fn a_damaged_index_is_refused() {
     let folder = Folder::with_a_tree(12);

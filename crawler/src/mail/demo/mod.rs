@@ -62,7 +62,7 @@ pub enum Fault {
     EndlessLines,
     /// Its first line is no line of a mail server.
     Garbage,
-    /// It greets with a farewell.
+    /// It says good-bye instead of greeting.
     SaysGoodBye,
     /// It says that the client is logged in already.
     Preauth,
@@ -76,7 +76,7 @@ pub enum Fault {
     NoFolder,
     /// It answers the count with nonsense.
     NoCount,
-    /// Before and after the count it says that of another folder, and thousands of lines more.
+    /// It sends the count of another folder, and thousands of lines more, before and after the right one.
     SaysMore,
     /// It does not answer the client's farewell, and does not close the connection either.
     NoFarewell,
@@ -87,7 +87,7 @@ pub struct Demo {
     accounts: Vec<Arc<Account>>,
     heard: Vec<Arc<Heard>>,
     stop: CancelToken,
-    /// Its drop waits for its threads.
+    /// The threads of the servers. The pool's drop waits for them.
     pool: ThreadPoolExecutor,
     /// Ports that are taken, but at which no server listens.
     _refusing: Vec<Socket>,
@@ -192,7 +192,7 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// All of it, in one text.
+    /// All lines, in one text.
     pub fn all(&self) -> String {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
     }

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 /// An answer, before it is bytes.
 pub(super) enum Answer {
-    /// As it should be.
+    /// A right answer.
     Whole(Reply),
-    /// As it should be, in chunks.
+    /// A right answer, in chunks.
     Chunked(Reply),
     /// These bytes, and nothing more: then the connection is closed, or reset.
     Broken { bytes: Vec<u8>, resets: bool },

@@ -25,7 +25,7 @@ pub struct DemoRequest {
 /// is reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is being answered: the answer is not complete.
+    /// The request is being answered: the answer is not complete.
     InFlight,
     /// The system has the whole answer. Whether the client has read it is not known yet.
     Sent,

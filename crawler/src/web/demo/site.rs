@@ -1,4 +1,4 @@
-//! What is at which path.
+//! The answers of the site, by path.
 
 use super::answer::{Answer, Reply};
 use super::pages::Pages;

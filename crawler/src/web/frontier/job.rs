@@ -22,7 +22,7 @@ pub fn pause_after(tries: u32) -> Duration {
 /// A piece of work: a page to fetch, or a site to ask.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Job {
-    /// Its address, normalised.
+    /// The page's address, normalised.
     pub url: Arc<str>,
     /// The site whose stripes it uses: scheme, host and port.
     pub site: Arc<str>,

@@ -70,7 +70,7 @@ pub struct Frontier {
     /// Jobs that wait until the suspect, which is under way, is over.
     held_up: Vec<Job>,
     suspect: Option<(Kind, Arc<str>)>,
-    /// What happens later, by its time, and in the order in which it was asked for.
+    /// Events that come later, by their time, and in the order in which they were asked for.
     later: BTreeMap<(Instant, u64), Later>,
     count: u64,
     /// Pages that are not over.
@@ -79,7 +79,7 @@ pub struct Frontier {
     left: usize,
 }
 
-/// What happens later.
+/// An event that comes later.
 enum Later {
     /// A stripe of the site has rested.
     Free(Arc<str>),

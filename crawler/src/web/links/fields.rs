@@ -7,7 +7,7 @@ use url::Url;
 /// Links that a head may have.
 const MOST: usize = 100;
 
-/// Where the fields `Link` (RFC 8288) and `Refresh` of an answer lead, as if they stood in the document:
+/// The links in the fields `Link` (RFC 8288) and `Refresh` of an answer, as if they stood in the document:
 /// `rel` `next`, `prev` and `canonical` count. They are relative to the URL of the answer.
 pub fn of_head(link: &[String], refresh: Option<&str>, url: &Url) -> Links {
     let resolve = |target: &str| {

@@ -203,8 +203,8 @@ impl Page {
     }
 }
 
-/// Where `5; url=next.html` leads, which stands in a `<meta http-equiv=refresh>` or in a field `Refresh`.
-/// Read as browsers do: behind the time, only the URL must be there.
+/// The target of `5; url=next.html`, a text of a `<meta http-equiv=refresh>` or of a field `Refresh`. Read as
+/// browsers do: behind the time, only the URL must be there.
 fn refreshed(content: &str) -> Option<&str> {
     let content = content.trim_ascii();
     let behind = content.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');

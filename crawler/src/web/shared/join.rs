@@ -29,7 +29,7 @@ pub(super) fn agree(engine: &mut Engine, how: &Joining) -> Result<anyhow::Result
     })
 }
 
-/// What differs, in words.
+/// The settings that differ, in words.
 fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     let (Some(theirs), Some(ours)) = (theirs.as_object(), ours.as_object()) else {
         return vec!["which this version does not know".to_owned()];

@@ -35,7 +35,7 @@ pub(super) struct Member {
     pub(super) number: u64,
     /// A request that has no answer. It is sent again as it is.
     pub(super) unsent: Option<Sent>,
-    /// What is brought with the next request.
+    /// Outcomes that are brought with the next request.
     pub(super) waiting: Vec<Brought>,
     pub(super) rules: HashMap<Arc<str>, Arc<Rules>>,
     pub(super) unchanged: usize,

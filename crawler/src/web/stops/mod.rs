@@ -61,7 +61,7 @@ impl Server {
     }
 }
 
-/// Where a page leads.
+/// The links of a page.
 pub(super) fn links(page: Page) -> &'static [Page] {
     SITE.iter().find(|(address, _)| *address == page).map_or(&[], |(_, links)| links)
 }
@@ -77,7 +77,7 @@ impl Moment {
         Moment { is_here: Latch::new(tasks), is_over: Latch::new(1) }
     }
 
-    /// In a task: stays here until the crawl has been told to stop, and the moment is over.
+    /// Called by a task. It stays here until the crawl has been told to stop, and the moment is over.
     fn here(&self) {
         self.is_here.count_down();
         masked(|| self.is_over.wait_timeout(PATIENCE)).expect("the moment is over in time");

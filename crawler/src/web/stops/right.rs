@@ -11,13 +11,13 @@ const TICK: Duration = Duration::from_millis(5);
 /// Where a task is when the request to stop comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
-    /// It waits for the server.
+    /// The task waits for the server.
     Fetching,
-    /// It has the page, and nothing has been written.
+    /// The task has the page, and nothing has been written.
     Fetched,
     /// The page and its links have been written, and no link has been submitted.
     Written,
-    /// It has done everything, and has not returned.
+    /// The task has done everything, and has not returned.
     Submitted,
 }
 

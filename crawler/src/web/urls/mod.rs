@@ -71,9 +71,9 @@ fn decoded(text: &str) -> Cow<'_, str> {
 /// A byte of a URL, and how it is written.
 #[derive(Clone, Copy)]
 pub(super) enum Octet {
-    /// As itself.
+    /// The byte stands for itself.
     Plain(u8),
-    /// As `%` and two hexadecimal digits.
+    /// The byte is written as `%` and two hexadecimal digits.
     Encoded(u8),
 }
 
@@ -174,7 +174,7 @@ impl Error for BadHost {}
 /// as well.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// As in a URL: in lower case, with IPv6 addresses in brackets.
+    /// The hosts as they stand in a URL: in lower case, with IPv6 addresses in brackets.
     hosts: HashSet<String>,
     /// The names, each with a dot before it, below which all hosts are allowed.
     below: HashSet<String>,

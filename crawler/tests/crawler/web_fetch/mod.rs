@@ -21,7 +21,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 use url::Url;
 
-/// Longer than anything takes: no test waits for it unless it fails.
+/// A time that is longer than anything takes: no test waits for it unless it fails.
 const LONG: Duration = Duration::from_mins(1);
 
 /// A server that does what a test says with each connection.

@@ -21,8 +21,8 @@ struct Way {
 }
 
 impl Forwarder {
-    /// To an engine at this port. `is_lost` says which answers are lost, together with their connection: it
-    /// is given the number of the connection and that of the answer, from 0.
+    /// Passes on to an engine at this port. `is_lost` says which answers are lost, together with their
+    /// connection: it is given the number of the connection and that of the answer, from 0.
     pub(super) fn to(engine: u16, is_lost: fn(usize, usize) -> bool) -> Forwarder {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -41,7 +41,7 @@ impl Forwarder {
         format!("redis://127.0.0.1:{}/0", self.port)
     }
 
-    /// Each answer takes so much longer from now on.
+    /// Makes each answer take longer by `pause` from now on.
     pub(super) fn slow_down(&self, pause: Duration) {
         self.way.lock().unwrap().pause = pause;
     }
