@@ -1,4 +1,4 @@
-//! What a line costs the thread that logs, and what it costs to be off.
+//! What a line costs the thread that logs, and what a call costs whose level is off.
 //!
 //! ```sh
 //! cargo run --release --example call_cost
@@ -12,11 +12,11 @@ use std::time::{Instant, SystemTime};
 use logservice::format::{Facility, Human, Json, Syslog};
 use logservice::{Format, Level, Levels, LogService, Record, Sink, Value, facade};
 
-/// So few that most runs are not interrupted, on a machine that does other things, too.
+/// So few calls that most runs are not interrupted by other work of the machine.
 const CALLS: u32 = 1_000;
 const RUNS: u32 = 2_000;
 
-/// Nanoseconds of a call, in the quickest run.
+/// Nanoseconds per call, in the quickest run.
 fn nanos(mut call: impl FnMut(u32)) -> f64 {
     let mut run = || {
         let began = Instant::now();
@@ -69,7 +69,7 @@ fn call(name: &str, call: impl FnMut(u32)) {
     println!("{name:<44} {:6.1} ns", nanos(call));
 }
 
-/// One thread, and a sink that costs nothing.
+/// The cost of each facade with one thread and a sink that costs nothing.
 fn facades() -> Result<(), Box<dyn Error>> {
     let service = LogService::builder().start(Nowhere)?;
     let levels = Levels::parse("info")?;

@@ -1,5 +1,5 @@
-//! A process logs without a pause, and then ends: in ten ways, one after the other, each several times. Of the lines that were
-//! accepted, how many are in the file?
+//! A process logs without a pause and then ends, in one of ten ways, several times in each. How many of the
+//! accepted lines are in the file?
 //!
 //! ```sh
 //! cargo run --example last_lines
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// What the processes do that end.
+/// The processes that log and end.
 #[cfg(unix)]
 mod process {
     use executor::shutdown_hooks::ShutdownHooks;
@@ -59,7 +59,7 @@ mod process {
             }
             "SIGKILL" => raise(SIGKILL)?,
             _ => {
-                raise(SIGTERM)?; // the hooks, if there are any, have a thread of their own
+                raise(SIGTERM)?; // hooks, if any are registered, run on a thread of their own
                 thread::sleep(Duration::from_secs(10));
             }
         }
@@ -68,7 +68,7 @@ mod process {
     // ANCHOR_END: ends
 }
 
-/// What the process does that starts the others.
+/// The process that starts the others and counts their lines.
 #[cfg(unix)]
 mod report {
     use super::process::LINES;
@@ -123,7 +123,7 @@ mod report {
             .map_or_else(|| format!("signal {}", status.signal().unwrap_or(0)), |code| code.to_string())
     }
 
-    /// How many lines are there, whole and one after the other from the first.
+    /// The number of lines in the file. Each must be whole, and no number may be missing before the last.
     fn found(file: &Path) -> Result<usize, Box<dyn Error>> {
         let text = fs::read_to_string(file)?;
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));

@@ -1,5 +1,5 @@
-//! A value that logs while it is shown, a destructor and a panic hook that log, a sink that logs. A logger that formats under its
-//! lock waits for itself; the service does not.
+//! A value that logs while it is formatted, a destructor and a panic hook that log, a sink that logs. A
+//! logger that formats under its own lock deadlocks; the service does not.
 //!
 //! ```sh
 //! cargo run --example logs_from_everywhere -- naive
@@ -16,13 +16,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 use std::{env, io, panic, thread};
 
-/// What the values of this program log to.
+/// The logger that the values of this program use.
 trait Log: Send + Sync {
     fn say(&self, message: Arguments<'_>);
 }
 
 // ANCHOR: naive
-/// Formats a line straight to where it goes.
+/// Formats each line straight into the log, under its lock.
 struct Naive(Mutex<String>);
 
 impl Log for Naive {
@@ -40,7 +40,7 @@ impl Log for LogHandle {
 }
 
 // ANCHOR: values
-/// Looks its name up when it is shown, and logs that.
+/// Looks its name up when it is formatted, and logs the lookup.
 struct Customer(Arc<dyn Log>);
 
 impl Display for Customer {
@@ -50,7 +50,7 @@ impl Display for Customer {
     }
 }
 
-/// Logs that it is closed.
+/// Logs, when it is dropped, that it is closed.
 struct Till(Arc<dyn Log>);
 
 impl Drop for Till {
@@ -114,7 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Lets a thread work, and waits two seconds for its end.
+/// Runs the work on a new thread. Returns whether it ends within two seconds.
 fn works_and_ends(log: &Arc<dyn Log>) -> bool {
     let (for_hook, for_thread) = (Arc::clone(log), Arc::clone(log));
     panic::set_hook(Box::new(move |panic| {

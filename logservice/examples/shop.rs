@@ -1,5 +1,5 @@
-//! A program that keeps a log: a file that is rotated, the warnings on standard error, both facades, levels that change while it runs, hooks, and a flush before
-//! something is promised to a customer.
+//! A program that keeps a log: a file that is rotated, the warnings on standard error, both facades, levels
+//! that change while it runs, hooks, and a flush before it promises something to a customer.
 //!
 //! ```sh
 //! cargo run --example shop
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // ANCHOR: start
     let shutdown = ShutdownHooks::builder().install()?;
     let service = LogService::builder()
-        .overflow(Level::Debug, Overflow::DropOldest) // nobody waits for these
+        .overflow(Level::Debug, Overflow::DropOldest) // callers do not wait for these
         .overflow(Level::Trace, Overflow::DropOldest)
         .start(FileSink::builder(&path).rotate_at_bytes(100_000_000).keep(14).open()?)?;
     let console = LogService::builder()

@@ -1,11 +1,12 @@
-//! What a line costs if its caller goes on at once, waits until the system has it, or until it is on the disk.
+//! What a line costs a caller that goes on at once, one that waits until the system has the line, and one
+//! that waits until the line is on the disk.
 //!
 //! ```sh
 //! cargo run --release --example what_sure_costs
 //! ```
 //!
-//! The file is made in the folder `target`: a temporary folder may be in memory, where there is no disk to wait for. The book's
-//! chapter: What *accepted* promises.
+//! The file is in the folder `target`, since a temporary folder may be in memory, without a disk to wait for.
+//! The book's chapter: What *accepted* promises.
 
 use logservice::sink::FileSink;
 use logservice::{Durability, Level, LogService};

@@ -1,8 +1,8 @@
 //! SIGHUP, by which `logrotate` says that it has moved a log away.
 //!
-//! A handler may do next to nothing, so it writes a byte into a socket. A thread reads there and has the log opened anew.
-//! Signals that come faster than that are one. The library that catches SIGINT and SIGTERM for
-//! [`executor::shutdown_hooks`] is the same, and the two do not disturb each other.
+//! A handler may do next to nothing, so it writes a byte into a socket. A thread reads there and has the log
+//! opened anew. Signals that come faster than that count as one. The same library catches SIGINT and SIGTERM
+//! for [`executor::shutdown_hooks`], and the two do not disturb each other.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -14,8 +14,8 @@ use signal_hook::low_level::pipe;
 use crate::LogHandle;
 
 impl LogHandle {
-    /// Has the log [opened anew](Self::reopen) whenever the process gets SIGHUP, which ends it otherwise. That cannot be taken
-    /// back.
+    /// Has the log [opened anew](Self::reopen) whenever the process gets SIGHUP, instead of ending the
+    /// process. That cannot be undone.
     ///
     /// ```no_run
     /// use logservice::LogService;
@@ -34,7 +34,7 @@ impl LogHandle {
         let (mut reader, writer) = UnixStream::pair()?;
         let handle = self.clone();
         thread::Builder::new().name("log hangup".into()).spawn(move || {
-            // It ends with the socket, if the signal cannot be caught.
+            // If the signal cannot be caught, the thread ends with the socket.
             while reader.read(&mut [0; 64]).is_ok_and(|signals| signals > 0) {
                 handle.reopen();
             }

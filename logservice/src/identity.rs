@@ -1,14 +1,15 @@
-//! Which file is meant by a name just now.
+//! Which file a name means just now.
 //!
-//! A log file is renamed, removed and made anew while it is open. The name says nothing then; the number that the file system
-//! gives each file does. It is not given to another file while the file is open somewhere.
+//! A log file is renamed, removed and made anew while it is open. Then the name does not identify the file;
+//! the number that the file system gives each file does. No other file gets that number while the file is
+//! open somewhere.
 //!
-//! Rust's std tells that number on Unix only. Elsewhere all files look the same here, so it is noticed when a name is gone, but
-//! not when it has come to mean another file.
+//! Rust's std tells that number on Unix only. Elsewhere all files look the same here. So the log notices when
+//! a name is gone, but not when the name means another file.
 
 use std::fs::Metadata;
 
-/// What distinguishes a file from all others that exist.
+/// Identifies a file among all that exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     #[cfg(unix)]
@@ -30,7 +31,7 @@ impl Identity {
     }
 }
 
-/// Whether the file has no name any more, so that it is gone as soon as the last process closes it.
+/// Whether the file has no name left, so that it is deleted as soon as the last process closes it.
 #[cfg(unix)]
 pub(crate) fn is_removed(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Which records are logged, by target and level, changed while the program runs.
+//! Which records are logged, by target and level. That can be changed while the program runs.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -18,7 +18,7 @@ use tracing_subscriber::layer::{Context, Filter};
 
 use crate::Level;
 
-/// Which records are logged. Clones are the same, so that one of them can be changed and all that use it follow.
+/// Which records are logged. Clones share their directives: a change to one of them takes effect in all.
 ///
 /// ```
 /// use logservice::{Level, Levels};
@@ -33,41 +33,44 @@ use crate::Level;
 ///
 /// # The directives
 ///
-/// They are those of `RUST_LOG`, with commas between them: a level, for all targets that have none of their own, or
-/// `target=level`. A target stands for all that begin with it; of several the longest counts. A target without a level has all
-/// levels. Levels are `off`, `error`, `warn`, `info`, `debug`, `trace` or a number from 0 to 5. An empty text is `error`, as
-/// other loggers have it.
+/// They are those of `RUST_LOG`, with commas between them: a level, for all targets that have none of their
+/// own, or `target=level`. A target stands for all targets that begin with it; if several match, the longest
+/// counts. A target without a level has all levels. Levels are `off`, `error`, `warn`, `info`, `debug`,
+/// `trace` or a number from 0 to 5. An empty text is `error`, as other loggers have it.
 ///
-/// What other filters know and this one does not is an error: spans and fields, and a pattern behind a `/`. (A subscriber may
-/// have such a filter beside this service's layer.) A word that looks like a level and is none is an error, too, since as a
-/// target it would silence the rest: `inf`, `warning`, `6`. A target of such a name is written with its level, `inf=trace`.
+/// Directives that other filters know and this one does not are errors: spans and fields, and a pattern
+/// behind a `/`. (A subscriber may have such a filter beside this service's layer.) A misspelt level (`inf`,
+/// `warning`, `6`) is an error, too, since as a target it would silence all other targets. A target of such a
+/// name is written with its level, `inf=trace`.
 ///
 /// # What it costs
 ///
-/// What is off for every target costs a call of the `log` facade one comparison; so does what is off for the call's own target
-/// in the `tracing` facade, which remembers that for each place in the program. A level that some targets have and others have
-/// not costs each call of the `log` facade a look at the directives.
+/// In the `log` facade, a level that is off for every target costs a call one comparison. In the `tracing`
+/// facade, a level that is off for the call's own target costs the same, since the facade remembers that for
+/// each place in the program. A level that only some targets have costs each call of the `log` facade a look
+/// at the directives.
 #[derive(Clone)]
 pub struct Levels(Arc<Shared>);
 
 struct Shared {
-    /// The level that some target has: nothing above it is logged. Levels are counted from 1 here, 0 is off.
+    /// The highest level of any target: nothing above it is logged. Levels are counted from 1 here, 0 is off.
     most: AtomicUsize,
-    /// The level that every target has: all up to it is logged.
+    /// The lowest level of any target: everything up to it is logged.
     least: AtomicUsize,
-    /// Names `targets`. Written together with it, under its lock.
+    /// The version of `targets`. Written together with them, under their lock.
     version: AtomicU64,
     targets: RwLock<Arc<Targets>>,
 }
 
-/// Those that the process's logger of the `log` crate has.
+/// The levels that the process's logger of the `log` crate uses.
 static GOVERNING: Mutex<Vec<Levels>> = Mutex::new(Vec::new());
 
 fn governing() -> MutexGuard<'static, Vec<Levels>> {
     GOVERNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Of two changes at once, the second one to come here sees both.
+/// Sets the maximum level of the `log` facade. If two threads change levels at once, the second one to get
+/// here sees both changes.
 fn tell_log() {
     let governing = governing();
     if let Some(most) = governing.iter().map(|levels| levels.0.most.load(Relaxed)).max() {
@@ -77,7 +80,7 @@ fn tell_log() {
     }
 }
 
-/// A directive that cannot be understood.
+/// A directive that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadDirective {
     directive: String,
@@ -85,15 +88,16 @@ pub struct BadDirective {
 }
 
 thread_local! {
-    /// The targets that this thread looked at last, and their version. It spares threads a lock that all of them share.
+    /// The targets that this thread used last, and their version. This saves the thread a lock that all
+    /// threads share.
     static LAST: Cell<Option<(u64, Arc<Targets>)>> = const { Cell::new(None) };
 }
 
 impl Levels {
-    /// Understands directives.
+    /// Parses directives.
     ///
     /// # Errors
-    /// [`BadDirective`] says which of them it does not understand.
+    /// [`BadDirective`] says which directive cannot be parsed.
     pub fn parse(directives: &str) -> Result<Self, BadDirective> {
         let targets = parse(directives)?;
         let (most, least) = (AtomicUsize::new(most(&targets)), AtomicUsize::new(least(&targets)));
@@ -105,7 +109,8 @@ impl Levels {
         })))
     }
 
-    /// Those in the environment variable `RUST_LOG`, or `otherwise` if it is not set or empty.
+    /// Parses the directives in the environment variable `RUST_LOG`, or `otherwise` if it is not set or
+    /// empty.
     ///
     /// # Errors
     /// As for [`parse`](Self::parse).
@@ -129,7 +134,7 @@ impl Levels {
             self.0.version.store(next_version(), Relaxed);
             std::mem::replace(&mut *current, targets)
         };
-        drop(replaced); // not under the lock: it gives memory back, and an allocator may log
+        drop(replaced); // not under the lock: the drop frees memory, and an allocator may log
         tell_log();
         callsite::rebuild_interest_cache();
         Ok(())
@@ -145,19 +150,20 @@ impl Levels {
             || self.look(|targets| targets.would_enable(target, &level.into()))
     }
 
-    /// The maximum level of the `log` facade is from now on what any of these levels has.
+    /// From now on the maximum level of the `log` facade is the highest of these levels.
     pub(crate) fn govern_log(levels: Vec<Self>) {
         *governing() = levels;
         tell_log();
     }
 
     fn look<R>(&self, look: impl FnOnce(&Targets) -> R) -> R {
-        // Relaxed: who sees the new number takes the lock, under which the targets came with it.
+        // Relaxed: a thread that sees the new number takes the lock, under which targets and number were
+        // written.
         let version = self.0.version.load(Relaxed);
         let last = LAST.try_with(Cell::take).ok().flatten().filter(|(of, _)| *of == version);
         let targets = last.map_or_else(|| self.current(), |(_, targets)| targets);
         let result = look(&targets);
-        // At the end of a thread there is nowhere to keep it.
+        // At the end of a thread its variables are gone, and the targets cannot be kept.
         let _ = LAST.try_with(|last| last.set(Some((version, targets))));
         result
     }
@@ -167,7 +173,7 @@ impl Levels {
     }
 }
 
-/// Of its own in the process, so that it tells one [`Levels`] from another, too.
+/// A version that is unique in the process, so that it distinguishes one [`Levels`] from another, too.
 fn next_version() -> u64 {
     static VERSIONS: AtomicU64 = AtomicU64::new(0);
     VERSIONS.fetch_add(1, Relaxed)
@@ -204,7 +210,7 @@ fn parse_one(before: Targets, directive: &str) -> Result<Targets, Cow<'static, s
     }
 }
 
-/// A word that is no level is a target, unless it was hardly meant as one.
+/// A directive without `=`: a word that is no level is a target, unless it was probably meant as a level.
 fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
     if let Some((before, _)) = word.split_once('/') {
         return Err(format!(
@@ -226,7 +232,8 @@ fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
     }
 }
 
-/// The level for which a word was meant, which is the beginning of one, or lacks a letter of it, or is another logger's.
+/// The level that a word was probably meant as: it is the beginning of a level, lacks one letter of it, or is
+/// another logger's name for it.
 fn meant(word: &str) -> Option<&'static str> {
     const OTHERS: [(&str, &str); 9] = [
         ("none", "off"),
@@ -277,14 +284,14 @@ fn number(filter: LevelFilter) -> usize {
     }
 }
 
-/// As the filter of a layer: the layers beside it get what they want.
+/// Filters a layer. The layers beside it are not affected.
 impl<S> Filter<S> for Levels {
     fn enabled(&self, metadata: &Metadata<'_>, _: &Context<'_, S>) -> bool {
         self.enables(metadata.target(), (*metadata.level()).into())
     }
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
-        // For ever, until `set` has the callsites ask again.
+        // `always` and `never` hold until `set` has the callsites ask again.
         if self.enables(metadata.target(), (*metadata.level()).into()) {
             Interest::always()
         } else {

@@ -1,7 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
-/// What the modules on the way to a model checker have of std; the package in `logservice/model` has another one.
+/// The parts of std that the modules under a model checker use. The package in `logservice/model` compiles
+/// the modules with another `door`.
 mod door {
     pub(crate) use std::{sync, thread, time};
 }

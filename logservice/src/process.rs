@@ -1,15 +1,16 @@
 //! Whether a process is still the one that started a service.
 //!
-//! `fork` copies a process with one of its threads: the child has the service's buffers, and no writer. Worse, it has the lock
-//! of the queue as it was at that moment, and if another thread held it, nobody is there to release it. So this is looked at
-//! before any lock is taken, for each line. To ask the system for the number of the process would cost as much as the line;
-//! so the C library is told to count, in each child, and the look costs a load.
+//! `fork` copies a process with one of its threads: the child has the service's buffers, and no writer.
+//! Worse, the child has the queue's lock as it was at that moment; if another thread held it, no thread of
+//! the child can release it. So this is checked for each line before any lock is taken. To ask the system for
+//! the process's number would cost as much as the line. So the C library is told to count in each child, and
+//! the check costs a load.
 #![allow(unsafe_code, reason = "what is called in a child process is registered with the C library")]
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-/// How often this process, and those it comes from, were forked since somebody asked first.
+/// How many forks lie between this process and the ancestor that asked first.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
 /// The process that started a service.
@@ -21,7 +22,7 @@ impl Home {
     /// If the system has no memory for the registration.
     pub(crate) fn here() -> io::Result<Self> {
         static ARE_COUNTED: AtomicBool = AtomicBool::new(false);
-        // Two threads at once may count each fork twice, which is as good.
+        // If two threads register at once, each fork counts twice, which does no harm.
         if !ARE_COUNTED.load(Relaxed) {
             count_forks()?;
             ARE_COUNTED.store(true, Relaxed);
@@ -29,7 +30,7 @@ impl Home {
         Ok(Self(FORKS.load(Relaxed)))
     }
 
-    /// Whether this is a child of that process.
+    /// Whether the current process is a child of that process.
     ///
     /// Relaxed: a child has one thread at first, the one that has counted.
     pub(crate) fn is_left(self) -> bool {
@@ -42,8 +43,8 @@ fn count_forks() -> io::Result<()> {
     extern "C" fn in_the_child() {
         FORKS.fetch_add(1, Relaxed);
     }
-    // SAFETY: the function stays for as long as the process, does not unwind, and does nothing in a child of a process with
-    // threads but to add to an atomic, which is allowed there.
+    // SAFETY: the function stays for as long as the process, does not unwind, and does nothing in a child of
+    // a process with threads but to add to an atomic, which is allowed there.
     match unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),

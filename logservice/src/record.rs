@@ -1,6 +1,7 @@
-//! What a program says, before it is a line: a [`Record`], with [`Fields`] of typed [`Value`]s.
+//! What a program logs, before it is formatted: a [`Record`], with [`Fields`] of typed [`Value`]s.
 //!
-//! A record borrows everything: whoever logs copies nothing, and a value is shown only while its line is written.
+//! A record borrows everything: the caller copies nothing, and a value is formatted only while its line is
+//! made.
 
 use std::cell::OnceCell;
 use std::error::Error;
@@ -44,36 +45,37 @@ impl Display for Level {
     }
 }
 
-/// What a program says at one moment. A [format](crate::Format) makes a line of it.
+/// One message of a program, with its data. A [format](crate::Format) makes a line of it.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
     /// When it was said.
     pub time: SystemTime,
     /// How much it matters.
     pub level: Level,
-    /// The part of the program that said it; by default a module's path.
+    /// The part of the program that logged it; by default a module's path.
     pub target: &'a str,
     /// The text.
     pub message: Arguments<'a>,
     /// Key-value pairs beside the text.
     pub fields: &'a dyn Fields,
-    /// The spans it was said in, the outermost first: their names, each with its fields.
+    /// The spans it was logged in, the outermost first: their names, each with its fields.
     pub spans: &'a [(&'a str, &'a dyn Fields)],
-    /// The file of the source that it was said in, if that is known.
+    /// The source file that logged it, if that is known.
     pub file: Option<&'a str>,
-    /// The line of that file.
+    /// The line in that file.
     pub line: Option<u32>,
 }
 
 impl<'a> Record<'a> {
-    /// What is said now, without fields, spans and a place in the source. Others are made of it:
-    /// `Record { fields: &fields, ..Record::new(Level::Info, "shop", format_args!("sold")) }`.
+    /// A record of the present moment, without fields, spans and a place in the source. Other records are
+    /// made from it: `Record { fields: &fields, ..Record::new(Level::Info, "shop", format_args!("sold")) }`.
     pub fn new(level: Level, target: &'a str, message: Arguments<'a>) -> Self {
         let time = SystemTime::now();
         Self { time, level, target, message, fields: &(), spans: &[], file: None, line: None }
     }
 
-    /// Hands over the name of the thread that said it: the current one, since a format runs on the thread that logs.
+    /// Hands over the name of the thread that logs: the current one, since a format runs on the thread that
+    /// logs.
     ///
     /// A thread without a name is called `ThreadId(7)`, as std does.
     pub fn thread<R>(&self, with: impl FnOnce(&str) -> R) -> R {
@@ -87,8 +89,8 @@ thread_local! {
 
 /// Hands over the current thread's name.
 ///
-/// The thread is looked up once, or each time when its thread locals are gone. Nothing is allocated for it here: an allocator
-/// may be what logs.
+/// The name is looked up once; when the thread locals are gone, each time. Nothing is allocated here, since
+/// the caller may be an allocator that logs.
 pub(crate) fn thread_name<R>(with: impl FnOnce(&str) -> R) -> R {
     let mut with = Some(with);
     let known = OWN.try_with(|own| Some(name_of(own.get()?, with.take()?)));
@@ -96,7 +98,7 @@ pub(crate) fn thread_name<R>(with: impl FnOnce(&str) -> R) -> R {
         (Ok(Some(result)), _) => result,
         (_, Some(with)) => {
             let thread = thread::current();
-            // If this thread has logged meanwhile, it is there already.
+            // If this thread has logged meanwhile, the name is there already.
             let _ = OWN.try_with(|own| own.set(thread.clone()));
             name_of(&thread, with)
         }
@@ -149,21 +151,21 @@ impl<const N: usize> Fields for [(&str, Value<'_>); N] {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// Nothing: a value that could have been there and is not.
+    /// No value, where there could have been one.
     Null,
     /// A truth value.
     Bool(bool),
-    /// A number with a sign.
+    /// A signed integer.
     Signed(i128),
-    /// A number without one.
+    /// An unsigned integer.
     Unsigned(u128),
-    /// A number with a fraction.
+    /// A floating-point number.
     Float(f64),
     /// A text.
     Text(&'a str),
-    /// Anything that can be shown.
+    /// A value that is formatted by `Display`.
     Display(&'a dyn Display),
-    /// Anything that can be shown to a developer.
+    /// A value that is formatted by `Debug`.
     Debug(&'a dyn Debug),
     /// An error. Formats show its causes, too.
     Error(&'a (dyn Error + 'static)),

@@ -1,6 +1,6 @@
 use std::fmt::{self, Arguments, Write};
 
-/// A text of 24 bytes at most, in no memory of the heap.
+/// A text of 24 bytes at most, without memory of the heap.
 #[derive(Clone, Copy)]
 pub(crate) struct Short {
     bytes: [u8; 24],
@@ -10,7 +10,7 @@ pub(crate) struct Short {
 impl Short {
     pub(crate) const EMPTY: Self = Self { bytes: [0; 24], length: 0 };
 
-    /// What is to be shown, up to the first piece that there is no room for.
+    /// The formatted text, up to the first piece that does not fit.
     pub(crate) fn of(what: Arguments<'_>) -> Self {
         let mut short = Self::EMPTY;
         let _ = short.write_fmt(what);

@@ -3,15 +3,15 @@
 //! ```text
 //!            ┌──────────────────────────────────────────────────────────────────────────┐
 //!            ▼                                                                          │
-//!   wait for lines ──▶ write them ──the sink has them──▶ sync, if somebody asked for it ┘
+//!   wait for lines ──▶ write them ──the sink has them──▶ sync, if a caller asked for it ┘
 //!        │                │   ▲
 //!        │ stopped        │   └───────── pause ◀──┐
 //!        ▼                └─ the sink failed ─────┴── told to give up ──▶ the end
 //!     the end
 //! ```
 //!
-//! A sink that fails is tried again, after pauses that grow from [`SHORTEST`] to [`LONGEST`]. The first failure is told on
-//! standard error, and the end of it, and nothing between.
+//! A sink that fails is tried again, after pauses that grow from [`SHORTEST`] to [`LONGEST`]. The first
+//! failure is reported on standard error, and its end; nothing between.
 
 use super::queue::{Batch, LineQueue, Next, Part};
 use super::sink::Sink;
@@ -24,12 +24,12 @@ use super::door::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// What a writer says to an operator, and how it words what is missing.
+/// Reports to the operator, and words the line about missing lines.
 pub(crate) trait Voice {
-    /// A message that does not go through the log.
+    /// Reports a message past the log.
     fn say(&self, what: &str);
 
-    /// Appends the line that stands in the log where so many are missing.
+    /// Appends the line that says in the log that `count` lines are missing.
     fn missing(&self, count: u64, out: &mut Vec<u8>);
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Writer<S, V> {
     fails_since: Option<Instant>,
 }
 
-/// However the writer ends, the queue hears of it.
+/// Tells the queue of the writer's end, however it ends.
 struct EndsTheQueue<'q>(&'q LineQueue);
 
 impl Drop for EndsTheQueue<'_> {
@@ -75,7 +75,7 @@ impl<S: Sink, V: Voice> Writer<S, V> {
     }
     // ANCHOR_END: run
 
-    /// Writes all of it; false if it was told to give up.
+    /// Writes the whole batch; false if the writer was told to give up.
     fn write(&mut self, batch: &Batch) -> bool {
         if let Some(whole) = batch.whole() {
             return self.write_pieces(whole, batch.lengths().map(|length| (length, true)));
@@ -92,7 +92,7 @@ impl<S: Sink, V: Voice> Writer<S, V> {
         self.write_pieces(&bytes, pieces.into_iter())
     }
 
-    /// The pieces are the lengths of what is in `bytes`, and whether each is a line that counts.
+    /// Writes `bytes`. `pieces` are the lengths of its parts, and whether each part counts as a line.
     fn write_pieces(&mut self, bytes: &[u8], pieces: impl Iterator<Item = (usize, bool)>) -> bool {
         let mut pieces = pieces.peekable();
         let (mut written, mut counted, mut pause) = (0, 0, SHORTEST);
@@ -124,15 +124,15 @@ impl<S: Sink, V: Voice> Writer<S, V> {
         true
     }
 
-    /// Not tried again: after a failure the system may have forgotten what it could not put on the disk.
+    /// Syncs, once: after a failure the system may have forgotten what it could not put on the disk.
     fn sync(&mut self) -> bool {
         self.attempt(S::sync).inspect_err(|error| self.complain("cannot sync", error)).is_ok()
     }
 
-    /// A sink that panics has failed, and nothing else.
+    /// Calls the sink. A panic counts as a failure.
     fn attempt<T>(&mut self, call: impl FnOnce(&mut S) -> io::Result<T>) -> io::Result<T> {
         catch_unwind(AssertUnwindSafe(|| call(&mut self.sink))).unwrap_or_else(|payload| {
-            std::mem::forget(payload); // its own destructor might panic
+            std::mem::forget(payload); // the payload's own destructor might panic
             Err(io::Error::other("the sink panicked"))
         })
     }

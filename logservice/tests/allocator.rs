@@ -1,5 +1,5 @@
-//! An allocator that logs, on every thread and at every call: whatever the service does, it waits for no lock that it holds
-//! itself. And a service that is warm asks for no memory at all.
+//! An allocator that logs, on every thread and at every call: whatever the service does, it never waits for a
+//! lock that it holds itself. And once it is warm, a service allocates nothing.
 #![expect(unsafe_code, reason = "an allocator is an unsafe trait")]
 
 use logservice::{Level, LogHandle, LogService, Sink};
@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Long enough for anything that is going to happen.
+/// A time limit that only a test that hangs reaches.
 const LONG: Duration = Duration::from_mins(1);
 
 struct Talks;
@@ -31,7 +31,8 @@ fn tell_of(size: usize) {
     }
 }
 
-// SAFETY: every call is the system allocator's, with the same arguments; logging beside it touches no memory of theirs.
+// SAFETY: every call is the system allocator's, with the same arguments; the logging beside it does not touch
+// their memory.
 unsafe impl GlobalAlloc for Talks {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         tell_of(layout.size());

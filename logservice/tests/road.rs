@@ -1,5 +1,6 @@
-//! The road on real threads: what a step keeps, it keeps. What a step breaks is shown by `logservice road`, and found by the models
-//! in `logservice/model`: here it would take luck.
+//! The road on real threads: each step keeps the promises that the table says it keeps. `logservice road`
+//! shows the broken ones, and the models in `logservice/model` find them; on real threads that would take
+//! luck.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -11,7 +12,7 @@ use logservice::road::table::steps;
 
 const ROUNDS: usize = 200;
 
-/// For all rounds of one check.
+/// The time limit for all rounds of one check.
 const LIMIT: Duration = Duration::from_mins(1);
 
 fn holds(what: &str, check: fn()) {

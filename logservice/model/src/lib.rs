@@ -1,18 +1,19 @@
 #![doc = include_str!("../README.md")]
 
-/// What the log service's files find in place of std's.
+/// The threads, locks and time that the log service's files use here in place of std's.
 pub mod door {
     pub use executor_model::program::{sync, thread, time};
 }
 
-/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one thread run
-/// for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more and for others.
+/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one
+/// thread run for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more and
+/// for others.
 #[cfg(feature = "shuttle")]
 pub fn check(body: fn()) {
     check_others(0, body);
 }
 
-/// The same under other schedules, for each `offset`.
+/// Runs `body` as [`check`] does, under other schedules for each `offset`.
 #[cfg(feature = "shuttle")]
 pub fn check_others(offset: u64, body: fn()) {
     use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -28,5 +29,5 @@ pub fn check_others(offset: u64, body: fn()) {
 #[cfg(feature = "shuttle")]
 fn number(variable: &str) -> Option<u64> {
     let value = std::env::var(variable).ok()?;
-    Some(value.parse().unwrap_or_else(|_| panic!("{variable} is to be a number and is {value:?}")))
+    Some(value.parse().unwrap_or_else(|_| panic!("{variable} must be a number, not {value:?}")))
 }

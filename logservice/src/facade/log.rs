@@ -9,17 +9,17 @@ use log::{Log, Metadata, SetLoggerError};
 use super::tracing::with_current_spans;
 use crate::{Durability, Fields, Levels, LogHandle, Record, Value};
 
-/// How long [`flush`](Log::flush) waits, which has no way to say that it failed.
+/// How long [`flush`](Log::flush) waits at most. It has no way to report a failure.
 const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
 
 /// The logger of the `log` crate that hands all its records to a service.
 ///
-/// Key-value pairs keep their types: `log::info!(rows = 3; "read")`. A record that the service refuses is counted there; the
-/// macros have no way to say so.
+/// Key-value pairs keep their types: `log::info!(rows = 3; "read")`. A record that the service refuses is
+/// counted there; the macros have no way to say so.
 ///
-/// Records have the `tracing` spans that the thread is in if both facades were [installed](super::install) together. With a
-/// subscriber of your own, `tracing_log::LogTracer` makes events of records in place of this, and the
-/// [`LogLayer`](crate::LogLayer) knows their spans.
+/// Records have the `tracing` spans that the thread is in if both facades were [installed](super::install)
+/// together. With a subscriber of your own, `tracing_log::LogTracer` makes events of records in place of
+/// this, and the [`LogLayer`](crate::LogLayer) knows their spans.
 #[derive(Debug, Clone)]
 pub struct Logger {
     first: Output,
@@ -33,12 +33,12 @@ struct Output {
 }
 
 impl Logger {
-    /// Logs what these levels enable.
+    /// Makes a logger that hands what these levels enable to the service of `handle`.
     pub fn new(handle: LogHandle, levels: Levels) -> Self {
         Self { first: Output { handle, levels }, others: Vec::new() }
     }
 
-    /// Logs to this service, too, after those before it, what its own levels enable.
+    /// Adds another service, with levels of its own. It gets each record after the services added before it.
     pub fn and(mut self, handle: LogHandle, levels: Levels) -> Self {
         self.others.push(Output { handle, levels });
         self
@@ -72,7 +72,8 @@ impl Log for Logger {
         }
     }
 
-    /// Waits until what was logged before is handed to the system, for a second at most, for each service one after the other.
+    /// Waits until what was logged before is handed to the system, for a second at most, for each service one
+    /// after the other.
     fn flush(&self) {
         for output in self.outputs() {
             let _ = output.handle.flush(Durability::System, FLUSH_AT_MOST);
@@ -90,7 +91,7 @@ impl Output {
             return;
         }
         with_current_spans(&self.handle, |spans| {
-            // What is refused is counted by the service.
+            // The service counts what it refuses.
             let _ = self.handle.log(&Record {
                 time: SystemTime::now(),
                 level: record.level().into(),
@@ -173,7 +174,7 @@ impl VisitValue<'_> for Pair<'_, '_> {
     }
 }
 
-/// As it was captured, by `Debug` or by `Display`: the value knows, and shows itself so.
+/// Formats a value by `Debug` or by `Display`, as it was captured: the value itself knows which.
 struct Shown<'v>(kv::Value<'v>);
 
 impl fmt::Debug for Shown<'_> {

@@ -1,7 +1,7 @@
-//! Front ends: how what a program says comes to the service.
+//! Front ends: how a program's records come to the service.
 //!
-//! Programs and libraries log through the `log` or the `tracing` crate and know nothing of this one. [`install`] makes a
-//! service the place where both end, for the whole process:
+//! Programs and libraries log through the `log` or the `tracing` crate and know nothing of this one.
+//! [`install`] makes a service the place where both end, for the whole process:
 //!
 //! ```
 //! # struct Nowhere;
@@ -29,9 +29,10 @@
 //!
 //! # Several outputs
 //!
-//! A file for all records, and standard error for the warnings: each output is a service, with its own sink, format, levels,
-//! policies, buffer and counts. So each keeps by itself what a service promises, and an output that hangs takes no line of
-//! another one with it. It holds up threads as its own [`Overflow`](crate::Overflow) says, and no longer.
+//! A file for all records, and standard error for the warnings: each output is a service, with its own sink,
+//! format, levels, policies, buffer and counts. So each keeps by itself what a service promises, and an
+//! output that hangs takes no line of another one with it. It holds up threads as its own
+//! [`Overflow`](crate::Overflow) says, and no longer.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -44,16 +45,16 @@
 //! let file = LogService::builder().start(FileSink::builder(&path).open()?)?;
 //! let console = LogService::builder()
 //!     .format(Human::local().digits(0).threads(false))
-//!     .overflow_of_all(Overflow::DropNewest) // a terminal that nobody reads holds up nothing
+//!     .overflow_of_all(Overflow::DropNewest) // a terminal that is not read holds up nothing
 //!     .start(StderrSink::new())?;
 //! facade::install_all((&file, &Levels::from_env("info")?), &[(&console, &Levels::parse("warn")?)])?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! What is logged while a record is logged, by a value that is shown for instance, is a record of its own and comes first. Only
-//! `tracing` itself drops such an event, and that only if its subscriber is not the process's but a thread's
-//! (`with_default`).
+//! A record that is logged while another is being logged, for instance by a value that is formatted, is a
+//! record of its own and comes first. Only `tracing` itself drops such an event, and only if its subscriber
+//! is not the process's but a thread's (`with_default`).
 
 mod level;
 
@@ -73,7 +74,8 @@ use std::fmt;
 
 use crate::{Levels, LogHandle};
 
-/// What was not to be had for [`install`], since the process has another one. The other facade is installed.
+/// Why [`install`] failed: the process already has another logger or subscriber. The other facade is
+/// installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstallError {
@@ -81,20 +83,22 @@ pub enum InstallError {
     Log,
     /// The subscriber of the `tracing` crate.
     Tracing,
-    /// Neither.
+    /// Both the logger and the subscriber.
     Both,
 }
 
-/// Makes the service the place where records of the `log` crate and events of the `tracing` crate end, in the whole process.
+/// Makes the service the place where records of the `log` crate and events of the `tracing` crate end, in the
+/// whole process.
 ///
 /// # Errors
-/// A process has one logger and one subscriber, which cannot be replaced. [`InstallError`] says which there was already; the
-/// other facade is installed all the same.
+/// A process has one logger and one subscriber, which cannot be replaced. [`InstallError`] says which there
+/// was already; the other facade is installed all the same.
 pub fn install(handle: &LogHandle, levels: &Levels) -> Result<(), InstallError> {
     install_all((handle, levels), &[])
 }
 
-/// The same for several services, each with levels of its own. A record goes to one after the other, in this order.
+/// Makes several services the place where records and events end, each with levels of its own. A record goes
+/// to one after the other, in this order.
 ///
 /// # Errors
 /// As for [`install`].

@@ -9,25 +9,26 @@ use crate::record::thread_name;
 use crate::service::{PANICKING_AT_MOST, is_formatting};
 use crate::{Durability, Level, LogHandle, Record};
 
-/// Has every panic logged, at level error with the target `panic`: the thread, the place and the message. Then whatever hook
-/// there was before is called.
+/// Has every panic logged, at level error with the target `panic`: the thread, the place and the message.
+/// Then the hook that was set before is called.
 ///
-/// The thread that panics waits until the line is handed to the system: a panic may be the end of the process. It waits for a
-/// second at most, whatever the policy of the level error: a full disk must not keep the hook that was there before, and the
-/// message on standard error, waiting. On the writer's own thread nothing is logged, since nobody is left to write it. While a
-/// record is being formatted nothing is logged here either: the line of that record says that it, or one of its values,
-/// panicked.
+/// The thread that panics waits until the line is handed to the system: a panic may be the end of the
+/// process. It waits for a second at most, whatever the policy of the level error: a full disk must not keep
+/// the hook that was there before, and the message on standard error, waiting. On the writer's own thread
+/// nothing is logged, since no thread is left to write it. While a record is being formatted nothing is
+/// logged here either: that record's own line says that the record, or one of its values, panicked.
 ///
-/// The record has the place of the panic. If the process's facades were [installed](super::install) by this package, it has the
-/// spans, too, that the thread is in.
+/// The record has the place of the panic. If the process's facades were [installed](super::install) by this
+/// package, the record also has the spans that the thread is in.
 ///
 /// # Aborts
-/// std ends the process if a panic hook panics. A [format](crate::Format) of your own must not panic for a record without
-/// fields.
+/// std ends the process if a panic hook panics. A [format](crate::Format) of your own must not panic for a
+/// record without fields.
 pub fn log_panics(handle: LogHandle) {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        // A format that has panicked would be asked for a line about that, and end the process.
+        // Otherwise a format that has panicked would be asked for a line about its own panic, and end the
+        // process.
         if !is_formatting() {
             log(&handle, panic);
         }

@@ -1,8 +1,9 @@
 //! The spans that a thread is in, as the layer keeps them.
 //!
-//! The values of a span are gone when its creation is over, so they are copied, and what can only be shown is shown then. They
-//! are kept in a node that knows its parent's: with one look at the registry an event has the whole way to the root. No lock is
-//! held while anything of it is shown.
+//! The values of a span can be borrowed only while the span is created, so they are copied; a value that has
+//! only `Debug` or `Display` is formatted then. They are kept in a node with a link to the parent's node:
+//! with one look at the registry an event has the whole way to the root. No lock is held while a value is
+//! formatted.
 
 use std::error::Error;
 use std::fmt::{self, Debug, Write};
@@ -14,15 +15,15 @@ use tracing::field::{Field, Visit};
 use crate::record::Causes;
 use crate::{Fields, Value};
 
-/// What is shown of a value of a span. It is kept for as long as the span, so it is not let grow.
+/// The longest text that is kept of a span's value. It is kept as long as the span, so its length is limited.
 const LONGEST: usize = 4096;
 
-/// A span.
+/// A span, as the layer keeps it.
 pub(super) struct Node {
     pub(super) name: &'static str,
     pub(super) parent: Option<Arc<Node>>,
     created: Values,
-    /// What was recorded later. Most spans have no such values, and need no lock.
+    /// Values that were recorded after the creation. Most spans have none, and need no lock.
     recorded: OnceLock<Mutex<Arc<Values>>>,
 }
 
@@ -40,7 +41,7 @@ enum Kept {
     Shown(Verbatim),
 }
 
-/// What something looked like when it was shown.
+/// The text of a value that was formatted. Its `Debug` is the text itself.
 #[derive(Clone)]
 struct Verbatim(Box<str>);
 
@@ -55,7 +56,8 @@ impl Node {
         Self { name, parent, created, recorded: OnceLock::new() }
     }
 
-    /// Adds values. The last one of a field counts, so that a field that changes all the time needs no more memory.
+    /// Adds values. A new value of a field replaces the old one, so a field that changes all the time needs
+    /// no more memory.
     pub(super) fn record(&self, values: Values) {
         let recorded = self.recorded.get_or_init(Mutex::default);
         let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,7 +101,7 @@ impl Kept {
     }
 }
 
-/// Takes over the values of a span, in their order.
+/// Copies the values of a span, in their order.
 impl Visit for Values {
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.0.push((field.name(), Kept::Float(value)));
@@ -138,19 +140,19 @@ impl Visit for Values {
     }
 }
 
-/// A value that panics while it is shown must not be the end of the task that has made a span.
+/// Formats a value. A value that panics meanwhile must not end the task that made the span.
 fn show(what: fmt::Arguments<'_>) -> Verbatim {
     let mut shown = Shown(String::new());
     let result = catch_unwind(AssertUnwindSafe(|| shown.write_fmt(what)));
     if let Err(payload) = result {
-        // What it panicked with might panic in its destructor.
+        // The destructor of the panic's payload might panic.
         std::mem::forget(payload);
         shown.0.push_str("(panicked)");
     }
     Verbatim(shown.0.into())
 }
 
-/// Refuses what comes after the longest text.
+/// A text that refuses to grow beyond [`LONGEST`].
 struct Shown(String);
 
 impl Write for Shown {

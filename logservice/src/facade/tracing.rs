@@ -18,7 +18,8 @@ use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 use super::spans::{Node, Values};
 use crate::{Fields, Levels, LogHandle, Record, Value};
 
-/// A layer of a `tracing` subscriber that hands all events to a service, with their fields and the spans they are in.
+/// A layer of a `tracing` subscriber that hands all events to a service, with their fields and the spans they
+/// are in.
 ///
 /// ```no_run
 /// # fn f(handle: logservice::LogHandle) -> Result<(), Box<dyn std::error::Error>> {
@@ -31,29 +32,32 @@ use crate::{Fields, Levels, LogHandle, Record, Value};
 /// # Ok(()) }
 /// ```
 ///
-/// It stands beside other layers and does not decide what they get: [`filtered`](Self::filtered) gives it a filter of its own.
-/// A filter of the whole subscriber, as `EnvFilter` is, decides for this layer, too.
+/// It stands beside other layers and does not decide what they get: [`filtered`](Self::filtered) gives it a
+/// filter of its own. A filter of the whole subscriber, as `EnvFilter` is, decides for this layer, too.
 ///
-/// The last value that is recorded for a field of a span is the one that events show. What can only be shown is shown when the
-/// span is made. That a span follows from another one is not said.
+/// Events show the value that was recorded last for each field of a span. A value that has only `Debug` or
+/// `Display` is formatted when it is recorded. That a span follows from another one is not logged.
 ///
-/// Records of the `log` crate that come as events, from `tracing_log::LogTracer`, have their own target again. A process has
-/// either this or a [`Logger`](crate::Logger) as its logger of the `log` crate, so no record comes twice.
+/// Records of the `log` crate that come as events, from `tracing_log::LogTracer`, get their own target back.
+/// A process has either this or a [`Logger`](crate::Logger) as its logger of the `log` crate, so no record
+/// comes twice.
 #[derive(Debug)]
 pub struct LogLayer {
     handle: LogHandle,
-    /// Tells the nodes of this layer from those of others in the same registry, which may have another filter.
+    /// Distinguishes the nodes of this layer from those of other layers in the same registry, which may have
+    /// another filter.
     number: u32,
 }
 
 impl LogLayer {
-    /// Logs whatever comes.
+    /// Makes a layer that logs every event.
     pub fn new(handle: LogHandle) -> Self {
         static NUMBERS: AtomicU32 = AtomicU32::new(1); // 0 is no layer
         Self { handle, number: NUMBERS.fetch_add(1, Relaxed) }
     }
 
-    /// Logs what these levels enable. Spans that they do not enable are left out of the way to an event.
+    /// Makes a layer that logs what these levels enable. Spans that they do not enable are left out of an
+    /// event's spans.
     pub fn filtered<S>(handle: LogHandle, levels: Levels) -> Filtered<Self, Levels, S>
     where
         S: Subscriber + for<'a> LookupSpan<'a>,
@@ -64,7 +68,7 @@ impl LogLayer {
     fn log(&self, event: &Event<'_>, said_at: SaidAt<'_>, node: Option<&Arc<Node>>) {
         let (target, file, line) = said_at;
         with_spans(node, |spans| {
-            // What is refused is counted by the service.
+            // The service counts what it refuses.
             let _ = self.handle.log(&Record {
                 time: SystemTime::now(),
                 level: (*event.metadata().level()).into(),
@@ -88,14 +92,14 @@ struct Nodes(SmallVec<[(u32, Arc<Node>); 1]>);
 /// Whether any layer has seen a span: programs that have none need not look for them.
 static ARE_SPANS: AtomicBool = AtomicBool::new(false);
 
-/// That of a layer.
+/// The node that a layer has put into a span.
 fn node<'a, S: LookupSpan<'a>>(of_layer: u32, span: &SpanRef<'a, S>) -> Option<Arc<Node>> {
     let extensions = span.extensions();
     let nodes: &Nodes = extensions.get()?;
     nodes.0.iter().find(|(of, _)| *of == of_layer).map(|(_, node)| Arc::clone(node))
 }
 
-/// Hands over the way to a node, from the outermost span.
+/// Hands over the spans from the outermost one to that of `node`.
 fn with_spans<R>(node: Option<&Arc<Node>>, with: impl FnOnce(&[(&str, &dyn Fields)]) -> R) -> R {
     let mut spans: SmallVec<[(&str, &dyn Fields); 8]> = SmallVec::new();
     let mut next = node;
@@ -107,8 +111,9 @@ fn with_spans<R>(node: Option<&Arc<Node>>, with: impl FnOnce(&[(&str, &dyn Field
     with(&spans)
 }
 
-/// What [`install`] has made the process's subscriber. In another one a span may be locked while a value of it is shown, by
-/// another layer; what logs meanwhile, or panics, would wait for itself.
+/// The subscriber that [`install`] has set for the process. In any other subscriber, another layer may hold a
+/// span's lock while it formats a value of the span; if that value logs or panics, a look at the span would
+/// deadlock.
 static INSTALLED: OnceLock<Dispatch> = OnceLock::new();
 
 pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobalDefaultError> {
@@ -131,7 +136,7 @@ pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobal
     Ok(())
 }
 
-/// Hands over the spans that this thread is in, as the installed layer of this service knows them.
+/// Hands over the spans that this thread is in, as the installed layer of this service has kept them.
 pub(super) fn with_current_spans<R>(handle: &LogHandle, with: impl FnOnce(&[(&str, &dyn Fields)]) -> R) -> R {
     match ARE_SPANS.load(Relaxed).then(|| current_node(handle.layer())).flatten() {
         Some(node) => with_spans(Some(&node), with),
@@ -184,7 +189,8 @@ where
     }
 }
 
-/// Whether `tracing-log` has made it of a record. It says then in a field what the target is.
+/// Whether `tracing-log` has made the event from a record of the `log` crate. A field then has the record's
+/// target.
 fn is_from_log(event: &Event<'_>) -> bool {
     let metadata = event.metadata();
     metadata.target() == "log" && metadata.fields().field(LOG_TARGET).is_some()
@@ -226,7 +232,7 @@ impl Visit for FromLog {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-/// The fields of an event but its message, and but those that `tracing-log` adds.
+/// The fields of an event without its message and without those that `tracing-log` adds.
 struct EventFields<'a>(&'a Event<'a>);
 
 impl Fields for EventFields<'_> {
@@ -290,7 +296,8 @@ impl Visit for Pairs<'_> {
 
 const MESSAGE: &str = "message";
 
-/// The message of an event, shown while the event is visited: its values can be had in no other way without a copy.
+/// The message of an event, formatted while the event is visited: in any other way its values would have to
+/// be copied.
 struct Message<'a>(&'a Event<'a>);
 
 impl fmt::Display for Message<'_> {

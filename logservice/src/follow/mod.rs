@@ -15,12 +15,14 @@
 //! # }
 //! ```
 //!
-//! It looks at the file ten times a second, without being told of changes by the system: that works on every file system.
+//! It polls the file ten times a second and needs no notification by the system, so it works on every file
+//! system.
 //!
 //! # From one file to the next
-//! The file that is open and the log's name may part. Then there is a next file, and the old one is read to its end first. But
-//! where is its end? A program that moved the log away may let it be written for a while. So the old file is left only when the
-//! next one has bytes: who writes there writes no more to the old one.
+//! The file that is open and the log's name may part. Then there is a next file, and the old one is read to
+//! its end first. But where is its end? After a program has moved the log away, the writer may go on writing
+//! to the moved file for a while. So the old file is left only when the next one has bytes: a writer that
+//! writes there writes no more to the old one.
 //!
 //! ```text
 //!                      the name means another        what was written
@@ -28,15 +30,17 @@
 //!   Follows one file ──────────────────────▶ Ends it ──────────────▶ Follows the next one
 //! ```
 //!
-//! Between two looks the log may be rotated several times. So the next file is the one with the next lower number after the
-//! name that the old file has now (`app.log.3` is followed by `app.log.2`), and the log itself after number 1. While names are
-//! looked at, they may change; files only move to higher numbers, though. What was seen holds if afterwards the old file has its
-//! name still and there is nothing between the two. Files whose names have dates do not move: the next one is that with the next
-//! later date, if what was seen is still so when it is open.
+//! Between two looks the log may be rotated several times. So the next file is the one with the next lower
+//! number after the name that the old file has now (`app.log.3` is followed by `app.log.2`), and the log
+//! itself after number 1. While names are looked at, they may change; files only move to higher numbers,
+//! though. What was seen holds if afterwards the old file still has its name and there is no file between the
+//! two. Files whose names have dates do not move: the next one is the file with the next later date, if the
+//! names are still the same when it is open.
 //!
 //! # What is missed
-//! Files that were rotated and removed, or compressed, between two looks. A log that is truncated, and has grown again to more than was read,
-//! before the next look. On Windows a rotation is noticed only if the new file is shorter than what was read of the old one.
+//! Files that were rotated and removed, or compressed, between two looks. A log that is truncated, and has
+//! grown again to more than was read, before the next look. On Windows a rotation is noticed only if the new
+//! file is shorter than what was read of the old one.
 
 mod next;
 
@@ -57,22 +61,22 @@ const BLOCK: usize = 64 << 10;
 /// A line that is longer is given in pieces, so that a file without line feeds does not fill the memory.
 const LONGEST: usize = 1 << 20;
 
-/// Iterates over the lines of a log, without their line feeds, and waits for more. The iteration ends when its token is
-/// cancelled.
+/// Iterates over the lines of a log, without their line feeds, and waits for more. The iteration ends when
+/// its token is cancelled.
 ///
-/// A file that does not exist is waited for. The last line of a file that is followed by another is given also if it has no line
-/// feed. An error is given, and then it tries again.
+/// If the file does not exist, the iterator waits for it. The last line of a file that is followed by another
+/// file is given even without a line feed. An error is one item, after which the iterator tries again.
 #[derive(Debug)]
 #[must_use = "iterators are lazy"]
 pub struct Follow {
     path: PathBuf,
     token: CancelToken,
-    /// How many lines of the first file are given; all, if it is made later.
+    /// How many lines of the first file are given. A file that is made later is given whole.
     last: Option<usize>,
     open: Option<Source>,
-    /// Read after `open` has been read to its end.
+    /// The file to read after `open` has been read to its end.
     next: Option<Source>,
-    /// What was read, from `given` on not yet given, and from there to `searched` without a line feed.
+    /// What was read. Everything from `given` on is not given yet, and up to `searched` it has no line feed.
     buffer: Vec<u8>,
     given: usize,
     searched: usize,
@@ -97,19 +101,19 @@ impl Follow {
         }
     }
 
-    /// Begins with the last so many lines of the file; with 0, at its end.
+    /// Begins with the last `lines` lines of the file; with 0, at its end.
     pub fn last(mut self, lines: usize) -> Self {
         self.last = Some(lines);
         self
     }
 
-    /// Whether what was given last is the beginning of a line, and the next one goes on with it: a line of more than a MiB is
-    /// given in pieces.
+    /// Whether the last item was only a piece of a line, which the next item continues: a line of more than a
+    /// MiB is given in pieces.
     pub fn goes_on(&self) -> bool {
         self.goes_on
     }
 
-    /// A line that is there as a whole.
+    /// Takes a whole line out of the buffer, if there is one.
     fn buffered(&mut self) -> Option<Vec<u8>> {
         let unsearched = &self.buffer[self.searched..];
         let (end, skip) = match memchr::memchr(b'\n', unsearched) {
@@ -153,7 +157,7 @@ impl Follow {
         Ok(self.next.is_some()) // the old one may have got more meanwhile
     }
 
-    /// What is there of a line will not go on.
+    /// Ends the line that is in the buffer: the rest of it will not come.
     fn end_line(&mut self) {
         if self.given < self.buffer.len() {
             self.buffer.push(b'\n');
@@ -161,7 +165,7 @@ impl Follow {
     }
 
     fn begin(&mut self) -> io::Result<bool> {
-        let last = self.last.take(); // also if there is no file yet: of one that is made now all lines are new
+        let last = self.last.take(); // without a file, too: all lines of a later one are new
         let Some(mut source) = Source::open(&self.path).inspect_err(|_| self.last = last)? else {
             return Ok(false);
         };
@@ -198,7 +202,7 @@ impl Iterator for Follow {
     }
 }
 
-/// Where the last so many lines of a file begin. What has no line feed yet is not one of them.
+/// Where the last `lines` lines of a file begin. A line without its line feed does not count.
 fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
     let mut position = file.metadata()?.len();
     let mut line_feeds = 0;

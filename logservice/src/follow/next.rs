@@ -18,7 +18,7 @@ impl Source {
     /// `None` if there is no such file.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         if there(fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {
-            return Err(io::Error::other("it is no file")); // a pipe would be waited for here, whatever the token says
+            return Err(io::Error::other("it is no file")); // a pipe would block here
         }
         let Some(file) = there(File::open(path))? else { return Ok(None) };
         let identity = Identity::of(&file.metadata()?);
@@ -38,7 +38,8 @@ fn is_at(path: &Path, identity: Identity) -> io::Result<bool> {
 }
 
 // ANCHOR: next
-/// The file that comes after this one, if it has bytes. `between` is for tests: what others may do while it looks.
+/// The file that comes after this one, if it has bytes. `between` is for tests: it does what other programs
+/// may do between two looks.
 pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
     let name = |number| if number == 0 { log.to_owned() } else { numbered(log, number) };
     loop {
@@ -57,7 +58,8 @@ pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) ->
 }
 // ANCHOR_END: next
 
-/// The same for files with dates, which do not move. One that is compressed cannot be read: it is passed.
+/// The next file of a log whose rotated files have dates; these do not move. A compressed file cannot be read
+/// and is skipped.
 fn next_dated(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
     let after_old = || -> io::Result<Option<PathBuf>> {
         let files: Vec<_> = there(dated(log))?.unwrap_or_default();
@@ -68,7 +70,7 @@ fn next_dated(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Resul
     loop {
         let name = after_old()?;
         between();
-        // Without one, the log itself comes next. So it does if the old file is gone.
+        // Without a later file the log itself comes next; also if the old file is gone.
         let next = Source::open(name.as_deref().unwrap_or(log))?;
         if after_old()? == name {
             return with_bytes(next);
@@ -81,10 +83,11 @@ fn with_bytes(next: Option<Source>) -> io::Result<Option<Source>> {
     Ok((next.file.metadata()?.len() > 0).then_some(next))
 }
 
-/// The number that a file has now as a rotated one. From low to high numbers, as files move, so that none moves past the look.
+/// The number that a rotated file has now. Looks from low to high numbers, the direction in which files move,
+/// so that none is missed.
 fn number_of(log: &Path, old: Identity) -> io::Result<Option<usize>> {
     for _ in 0..2 {
-        // The second time for one that got a new highest number while the first list was read.
+        // The second list is for a file that got a new highest number while the first list was read.
         for number in numbers(log)? {
             if is_at(&numbered(log, number), old)? {
                 return Ok(Some(number));
@@ -118,7 +121,7 @@ pub(super) mod tests {
         File::options().append(true).create(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    /// As a sink rotates, with a new log.
+    /// Rotates as a sink does, and makes a new log.
     pub(in crate::follow) fn rotate(log: &Path, text: &str) {
         for number in (1..9).rev().filter(|&number| numbered(log, number).exists()) {
             fs::rename(numbered(log, number), numbered(log, number + 1)).unwrap();
@@ -149,7 +152,8 @@ pub(super) mod tests {
         assert_eq!(next, "b");
     }
 
-    /// Numbers 2 and 1 change while it looks: it finds 2 free and goes to 1, which is another file by then.
+    /// Numbers 2 and 1 change between two looks: the look at 2 finds it free, and the look at 1 finds another
+    /// file by then.
     #[test]
     fn a_file_that_moves_between_two_looks_is_not_passed() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,17 +1,19 @@
-//! What a text from outside may not bring into a line: ends of lines, characters that steer a terminal or turn the direction of
-//! writing, and those that show nothing. Who could write them could forge records that were never logged, or hide what was.
+//! Escapes what a text from outside must not bring into a line: line ends, characters that control a terminal
+//! or change the direction of writing, and invisible ones. With them an attacker could forge records that
+//! were never logged, or hide records.
 //!
-//! Four that show nothing are let through, since ordinary texts have them: what joins and parts letters in Persian and in the
-//! scripts of India (U+200C, U+200D), and what chooses the look of an emoji (U+FE0E, U+FE0F).
+//! Four invisible characters are let through, since ordinary texts have them: the joiners of Persian and of
+//! the scripts of India (U+200C, U+200D), and the selectors for the look of an emoji (U+FE0E, U+FE0F).
 //!
-//! Nearly every text has none of them, so bytes are looked at eight at a time, and a run of harmless ones is copied as a whole.
+//! Nearly every text has no such character, so bytes are checked eight at a time, and a run of harmless ones
+//! is copied as a whole.
 
-/// How a character is written that may not stand there as it is.
+/// How a character is written that must not stand there as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
-    /// As Rust does, `\n` and `\u{1b}`; a backslash stays as it is.
+    /// As in Rust, `\n` and `\u{1b}`; a backslash stays as it is.
     Shown,
-    /// The same between quotation marks, so that marks and backslashes are escaped, too.
+    /// As `Shown`, but for a text in quotation marks: marks and backslashes are escaped, too.
     Quoted,
     /// As in a string of JSON.
     Json,
@@ -21,7 +23,7 @@ pub(super) enum Escapes {
 pub(super) enum Piece<'a> {
     /// Harmless: it may be cut at any character.
     Run(&'a str),
-    /// What stands for a character: whole or not at all.
+    /// The escape of one character: it is written whole or not at all.
     Escape(&'a str),
 }
 
@@ -50,12 +52,12 @@ impl Escapes {
         }
     }
 
-    /// Whether anything in it has to be escaped.
+    /// Whether the text has anything that must be escaped.
     pub(super) fn are_needed(self, text: &str) -> bool {
         self.suspicious(text.as_bytes()).is_some_and(|at| !text[at..].chars().all(|c| self.harmless(c)))
     }
 
-    /// Where the first byte stands that a forbidden character can begin with.
+    /// The position of the first byte that can begin a forbidden character.
     #[inline]
     fn suspicious(self, bytes: &[u8]) -> Option<usize> {
         let (words, rest) = bytes.as_chunks::<8>();
@@ -72,13 +74,15 @@ impl Escapes {
         rest.iter().position(|&byte| self.suspects(byte)).map(|at| words.len() * 8 + at)
     }
 
-    /// Whether eight bytes are ASCII without anything to escape, found without looking at each. It may say no of a plain word.
+    /// Whether eight bytes are ASCII without anything to escape, computed on all eight at once. The answer
+    /// may be no for a plain word.
     #[inline]
     fn is_plain(self, word: [u8; 8]) -> bool {
         const EACH: u64 = 0x0101_0101_0101_0101;
         const HIGH: u64 = 0x80 * EACH;
         let word = u64::from_ne_bytes(word);
-        // Sets the high bit of a byte that is less than `limit` (and, by the borrow, perhaps that of the byte above).
+        // Sets the high bit of a byte that is less than `limit` (and, by the borrow, perhaps that of the byte
+        // above).
         let below = |word: u64, limit: u64| word.wrapping_sub(limit * EACH) & !word;
         let equals = |byte: u8| below(word ^ (u64::from(byte) * EACH), 1);
         let mut found = word | below(word, 0x20) | equals(0x7f);
@@ -88,10 +92,11 @@ impl Escapes {
         found & HIGH == 0
     }
 
-    /// Whether a byte is, or may be the first of, a character that has to be looked at.
+    /// Whether a byte is, or may begin, a character that must be checked.
     fn suspects(self, byte: u8) -> bool {
         match byte {
-            // The bytes from 0x80 on begin those characters of `forbidden` that are no ASCII, and many others.
+            // The bytes from 0x80 on begin those characters of `forbidden` that are no ASCII, and many
+            // others.
             ..0x20 | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf0 | 0xf3 => true,
             b'"' | b'\\' => self != Self::Shown,
             _ => false,
@@ -139,7 +144,8 @@ impl Escapes {
     }
 }
 
-/// The last bytes, `length` of them at least, as a word. What is missing of the word is made of others of these bytes.
+/// The last bytes, at least `length` of them, as a word. Fewer than eight bytes are repeated to fill the
+/// word.
 #[inline]
 fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
     if let Some(end) = bytes.last_chunk() {
@@ -155,8 +161,9 @@ fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
     word
 }
 
-/// Controls (C0, DEL, C1), ends of lines and paragraphs, what sets the direction of writing, and what Unicode has readers
-/// ignore (`Default_Ignorable_Code_Point`) but for the four above; notes between the lines, and an empty pattern of Braille.
+/// Control characters (C0, DEL, C1), line and paragraph separators, direction marks, and the characters that
+/// Unicode calls ignorable (`Default_Ignorable_Code_Point`) except the four above; interlinear annotation
+/// marks, and the blank Braille pattern.
 fn forbidden(c: char) -> bool {
     matches!(
         c,

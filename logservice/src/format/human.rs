@@ -12,13 +12,13 @@ use crate::{Fields, Format, Level, Record, Value};
 /// 2026-11-25T07:33:07.123456Z  INFO shop::db [worker-3] request{id=7}:query: connected host=db1 "rows read"=3
 /// ```
 ///
-/// They say the time with its zone, the level, the target, the thread, the spans from the outermost to the innermost, the
-/// message and the fields.
+/// They say the time with its zone, the level, the target, the thread, the spans from the outermost to the
+/// innermost, the message and the fields.
 ///
-/// A text from outside cannot forge a line or steer the reader's terminal: line breaks and all other control characters,
-/// those that set the direction of writing and those that show nothing are escaped (`\n`, `\u{1b}`). A value that could be taken for two stands between
-/// quotation marks. (The message is as the program put it together. Where a machine reads the log, take
-/// [`Json`](super::Json).)
+/// A text from outside cannot forge a line or steer the reader's terminal: line breaks and all other control
+/// characters, those that set the direction of writing and those that show nothing are escaped (`\n`,
+/// `\u{1b}`). A value that could be mistaken for two values stands in quotation marks. (The message is not
+/// quoted. Where a machine reads the log, use [`Json`](super::Json).)
 ///
 /// A line that would be too long ends with `… 1234 bytes cut`.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct Human {
     says: Says,
 }
 
-/// What a line may say or not.
+/// The parts of a line that can be switched off.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Says {
     pub(super) threads: bool,
@@ -64,7 +64,8 @@ impl Human {
         Self { says: Says { threads: said, ..self.says }, ..self }
     }
 
-    /// Whether the place in the source is said, behind the target: `shop::db src/db.rs:12`. By default it is not.
+    /// Whether the place in the source is said, behind the target: `shop::db src/db.rs:12`. By default it is
+    /// not.
     pub fn places(self, said: bool) -> Self {
         Self { says: Says { places: said, ..self.says }, ..self }
     }
@@ -86,7 +87,7 @@ impl Format for Human {
     }
 }
 
-/// All that comes after the level.
+/// Appends all that comes after the level.
 pub(super) fn body(line: &mut Line<'_>, record: &Record<'_>, says: Says) {
     line.escaped(Escapes::Shown, record.target);
     if says.places {
@@ -147,7 +148,7 @@ fn field(line: &mut Line<'_>, before: &str, key: &str, value: Value<'_>) {
     }
 }
 
-/// A key or a value, in quotation marks where it would not be seen as one.
+/// Appends a key or a value, in quotation marks if it would not be recognised as one otherwise.
 fn text(line: &mut Line<'_>, text: &str) {
     if text.is_empty() || text.bytes().any(|byte| matches!(byte, b' ' | b'=' | b'"')) {
         line.text("\"");
@@ -158,7 +159,8 @@ fn text(line: &mut Line<'_>, text: &str) {
     }
 }
 
-/// The same for what is known only once it is shown. What is one quoted text by itself stays as it is.
+/// Appends a value whose text is known only once it is formatted, as [`text`] does. A value that formats as
+/// one quoted text stays as it is.
 fn shown(line: &mut Line<'_>, what: std::fmt::Arguments<'_>) {
     let place = line.place();
     line.show(Escapes::Shown, what);
@@ -174,7 +176,7 @@ fn is_one(value: &str) -> bool {
     }
 }
 
-/// Where the first quotation mark ends that no backslash stands before.
+/// Where the closing quotation mark ends: the first one without a backslash before it.
 fn end_of_quoted(text: &str) -> Option<usize> {
     let mut bytes = text.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {

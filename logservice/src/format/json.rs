@@ -1,6 +1,6 @@
-//! Lines for machines. The strings are escaped by this package and not by `serde_json`, which the tests read them back with:
-//! a line has to be cut in the middle of a value that is shown piece by piece, and to stay an object. And a line break that
-//! only some readers know (U+0085, U+2028) is escaped, too.
+//! Lines for machines. This package escapes the strings itself; the tests read them back with `serde_json`. A
+//! line must be cut in the middle of a value that is formatted piece by piece, and remain an object. And a
+//! line break that only some readers know (U+0085, U+2028) is escaped, too.
 
 use std::fmt::Arguments;
 use std::ops::Range;
@@ -21,12 +21,13 @@ use crate::{Fields, Format, Record, Value};
 ///  "fields":{"host":"db1","rows":3},"spans":[{"name":"request","fields":{"id":7}},{"name":"query"}]}
 /// ```
 ///
-/// * `fields` and `spans` (the outermost first) are missing if there are none. A program's own keys are nested, so that
-///   they collide with none of these. The second of two equal keys gets a number: `key#2`.
-/// * Values keep their types. What JSON has no number for is a string: `"NaN"`, `"inf"`, whole numbers that need more than
-///   64 bits. What can only be shown is a string, an error with its causes.
-/// * A line that would be too long is still an object. It has a number `cut` then, of the bytes that are missing; a text that
-///   was cut ends with `…`, and what found no room at all was left out.
+/// * `fields` and `spans` (the outermost first) are missing if there are none. A program's own keys are
+///   nested, so that they collide with none of these. The second of two equal keys gets a number: `key#2`.
+/// * Values keep their types. Numbers that JSON does not have are strings: `"NaN"`, `"inf"`, whole numbers
+///   that need more than 64 bits. A value that has only `Debug` or `Display` is a string; so is an error,
+///   with its causes.
+/// * A line that would be too long is still an object. It then has a number `cut`, the count of missing
+///   bytes. A text that was cut ends with `…`; a member without any room was left out.
 #[derive(Debug, Clone)]
 pub struct Json {
     stamp: Stamp,
@@ -54,13 +55,14 @@ impl Json {
         Self { stamp: self.stamp.digits(digits), ..self }
     }
 
-    /// Whether the place in the source is said, as `"file":"src/db.rs","line":12` behind the target. By default it is not.
+    /// Whether the place in the source is said, as `"file":"src/db.rs","line":12` behind the target. By
+    /// default it is not.
     pub fn places(self, said: bool) -> Self {
         Self { places: said, ..self }
     }
 }
 
-/// What may have to be closed when a line is full, in the innermost text of a span.
+/// Room for all that must be closed when a line is full, at most: from the innermost text of a span.
 const ROOM: usize = r#"…"}}],"cut":}"#.len() + 20;
 
 impl Format for Json {
@@ -97,8 +99,8 @@ impl Format for Json {
     }
 }
 
-/// A key and its value, or neither if there is no room. `value` says whether it has found room, at least for its beginning;
-/// `first` is where the object begins.
+/// Appends a key and its value, or neither if there is no room. `value` returns whether it has found room, at
+/// least for its beginning; `first` is where the object begins.
 fn member(line: &mut Line<'_>, first: usize, key: &str, value: impl FnOnce(&mut Line<'_>) -> bool) {
     let place = line.place();
     comma(line, first);
@@ -134,7 +136,7 @@ fn shown(line: &mut Line<'_>, what: Arguments<'_>) -> bool {
     string(line, |line| line.show(Escapes::Json, what))
 }
 
-/// What is of no use if its end is missing.
+/// Appends a text that is useless when cut. Returns whether there was room.
 fn whole(line: &mut Line<'_>, text: &str) -> bool {
     line.whole(text);
     !line.is_full()
@@ -160,7 +162,8 @@ fn value(line: &mut Line<'_>, value: Value<'_>) -> bool {
     }
 }
 
-/// Readers take a number of more than 64 bits for one with a fraction, and lose digits.
+/// Appends a number; as a string if it has more than 64 bits, which readers would parse as a float and lose
+/// digits.
 fn number(line: &mut Line<'_>, digits: &str, fits: bool) -> bool {
     if fits { whole(line, digits) } else { text(line, digits) }
 }
@@ -173,7 +176,7 @@ fn has_any(fields: &dyn Fields) -> bool {
 
 fn object(line: &mut Line<'_>, fields: &dyn Fields) -> bool {
     if !whole(line, "{") {
-        // Counts them.
+        // Counts the bytes that are left out.
         fields.visit(&mut |_, v| _ = value(line, v));
         return false;
     }
@@ -222,7 +225,7 @@ fn span(line: &mut Line<'_>, name: &str, fields: &dyn Fields) -> bool {
     begun
 }
 
-/// The keys that an object has already, as they stand in the line: where each is, and how long without its number.
+/// The keys that an object has already: where each stands in the line, and its length without the number.
 #[derive(Default)]
 struct Keys(SmallVec<[(Range<usize>, usize); 8]>);
 

@@ -1,4 +1,4 @@
-//! A line in the making, which keeps to its longest length.
+//! A line that is being built, with a limit on its length.
 
 use std::fmt::{self, Arguments, Write};
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::escape::{Escapes, Piece};
 /// The mark at the end of a line that was cut, with as many digits as a number can have.
 const MARK: usize = "…  bytes cut".len() + 20;
 
-/// Appends to a text until it is as long as it may be. What comes after that is counted only, so that a value of a gigabyte
+/// Appends to a text up to the limit. The bytes after that are only counted, so that a value of a gigabyte
 /// takes no memory.
 pub(super) struct Line<'a> {
     out: &'a mut String,
@@ -17,9 +17,9 @@ pub(super) struct Line<'a> {
     start: usize,
     /// Where it has to end.
     end: usize,
-    /// Up to where it may be appended to: `end`, or nowhere once anything is missing.
+    /// Up to where text may be appended: `end`, or nowhere once anything is missing.
     open: usize,
-    /// How many bytes were left out. Once it is not zero, no byte is appended but by [`close`](Self::close).
+    /// How many bytes were left out. Once this is not zero, only [`close`](Self::close) appends.
     missing: usize,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Line<'a> {
         Self { out, start, end, open: end, missing: 0 }
     }
 
-    /// A text without anything that needs escapes. It may be cut at any character.
+    /// Appends a text that needs no escapes. It may be cut at any character.
     #[inline]
     pub(super) fn text(&mut self, text: &str) {
         if text.len() <= self.room() {
@@ -58,7 +58,7 @@ impl<'a> Line<'a> {
         self.open = if self.missing > 0 { 0 } else { self.open };
     }
 
-    /// A text that is of no use when it is cut.
+    /// Appends a text that is useless when cut: whole, or not at all.
     pub(super) fn whole(&mut self, text: &str) {
         if text.len() <= self.room() {
             self.out.push_str(text);
@@ -67,12 +67,12 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What belongs to the syntax of the line and is appended in any case. There has to be room behind the end for it.
+    /// Appends a part of the line's syntax in any case. There must be room behind the end for it.
     pub(super) fn close(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
-    /// A text from outside.
+    /// Appends a text from outside, escaped.
     pub(super) fn escaped(&mut self, escapes: Escapes, text: &str) {
         if escapes.are_needed(text) { self.in_pieces(escapes, text) } else { self.text(text) }
     }
@@ -85,18 +85,19 @@ impl<'a> Line<'a> {
         });
     }
 
-    /// Something from outside that can be shown. If it panics, the line has what it wrote until then, and says so.
+    /// Formats a value from outside and appends it, escaped. If it panics, the line keeps what it wrote until
+    /// then, and says so.
     pub(super) fn show(&mut self, escapes: Escapes, what: Arguments<'_>) {
         if let Some(text) = what.as_str() {
             return self.escaped(escapes, text);
         }
         let unescaped = Some(self.place());
         let mut shown = Shown { line: self, escapes, unescaped };
-        // Whoever refuses to be shown has what it wrote until then in the line, too.
+        // If formatting fails, the line keeps what was written until then, too.
         let result = catch_unwind(AssertUnwindSafe(|| _ = shown.write_fmt(what)));
         shown.escape();
         if let Err(payload) = result {
-            std::mem::forget(payload); // its own destructor might panic
+            std::mem::forget(payload); // the payload's own destructor might panic
             self.whole("(panicked)");
         }
     }
@@ -110,12 +111,12 @@ impl<'a> Line<'a> {
         self.missing
     }
 
-    /// How far it is, for [`since`](Self::since) and [`take_back`](Self::take_back).
+    /// The present end of the line, for [`since`](Self::since) and [`take_back`](Self::take_back).
     pub(super) fn place(&self) -> usize {
         self.out.len()
     }
 
-    /// What was appended since it was at a place.
+    /// The text that was appended behind `place`.
     pub(super) fn since(&self, place: usize) -> &str {
         &self.out[place..]
     }
@@ -125,18 +126,18 @@ impl<'a> Line<'a> {
         &self.out[range]
     }
 
-    /// Leaves out what was appended since it was at a place.
+    /// Removes the text behind `place`, and counts it as left out.
     pub(super) fn take_back(&mut self, place: usize) {
         self.leave_out(self.out.len() - place);
         self.out.truncate(place);
     }
 
-    /// Removes what was appended since then, and something else will come for it.
+    /// Removes the text behind `place` without counting it: the caller appends something else in its place.
     pub(super) fn forget(&mut self, place: usize) {
         self.out.truncate(place);
     }
 
-    /// Puts what was appended since then between quotation marks. The line may be too long for a moment: see
+    /// Puts the text behind `place` in quotation marks. The line may be too long for a moment: see
     /// [`end_with_mark`](Self::end_with_mark).
     pub(super) fn quote(&mut self, place: usize) {
         let end = self.out.len();
@@ -153,7 +154,7 @@ impl<'a> Line<'a> {
         self.out.drain(place..end);
     }
 
-    /// Ends a line that was too long with how much of it is missing.
+    /// Ends a line that was too long with the number of missing bytes.
     pub(super) fn end_with_mark(mut self) {
         if self.missing == 0 && self.out.len() <= self.end {
             return;
@@ -161,18 +162,20 @@ impl<'a> Line<'a> {
         let kept = self.end.saturating_sub(MARK).max(self.start);
         self.take_back(self.out.floor_char_boundary(kept));
         let mark = format_args!("… {} bytes cut", self.missing);
-        // A line that has no room even for the mark is empty.
+        // A line without room even for the mark is empty.
         if self.end - self.start >= MARK {
             let _ = self.out.write_fmt(mark);
         }
     }
 }
 
-/// What is shown comes in pieces, most of them short. They are appended as they are, and looked at when all are there.
+/// Receives the pieces of a value that is formatted; most are short. They are appended as they are, and
+/// escaped when all are there.
 struct Shown<'l, 'a> {
     line: &'l mut Line<'a>,
     escapes: Escapes,
-    /// Since which place nothing has been looked at. Once there is no room, each piece is looked at as it comes.
+    /// The place behind which nothing is escaped yet. `None` once there is no room: then each piece is
+    /// escaped as it comes.
     unescaped: Option<usize>,
 }
 
@@ -205,7 +208,7 @@ impl Write for Shown<'_, '_> {
 mod tests {
     use super::*;
 
-    /// Whatever its length, and whether there is something to escape, in the first pieces or in the last ones.
+    /// Tries all lengths, with something to escape in the first pieces, in the last ones, or nowhere.
     #[test]
     fn what_is_shown_in_pieces_is_as_each_piece_would_be() {
         for pieces in

@@ -1,6 +1,7 @@
 //! How a record becomes a line.
 //!
-//! [`Human`] is for people, [`Json`] for machines, [`Syslog`] for the system's log. A closure is a format, too:
+//! [`Human`] is for people, [`Json`] for machines, [`Syslog`] for the system's log. A closure is a format,
+//! too:
 //!
 //! ```
 //! use logservice::{Format, Record};
@@ -35,12 +36,12 @@ use crate::Record;
 
 /// Makes lines of records.
 ///
-/// It runs on the thread that logs, before any lock of the service is taken. It may log itself, and it may panic: the service
-/// then writes a line that says so.
+/// It runs on the thread that logs, before any lock of the service is taken. It may log itself, and it may
+/// panic: the service then writes a line that says so.
 pub trait Format: Send + Sync {
     /// Appends one line to `out`, without the line feed at its end, of `longest` bytes at most.
     ///
-    /// The service cuts a line that is longer, which no format that has a syntax should leave to it.
+    /// The service cuts a longer line. A format that has a syntax should not leave that to the service.
     fn line(&self, record: &Record<'_>, longest: usize, out: &mut String);
 }
 

@@ -1,7 +1,7 @@
-//! The time of a record, as a line says it.
+//! The time of a record, as text.
 //!
-//! A thread that logs a million times a second asks for the calendar once a second: it keeps the text of the second it was in
-//! last, and puts the fraction behind it.
+//! A thread that logs a million times a second computes the calendar once a second: it keeps the text of its
+//! last second, and puts the fraction behind it.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -28,7 +28,7 @@ pub(super) struct Stamp {
     zone: TimeZone,
     utc: bool,
     style: Style,
-    /// Tells what a thread keeps of this one from what it keeps of others.
+    /// Identifies this stamp in what a thread keeps.
     number: u32,
 }
 
@@ -42,7 +42,7 @@ struct Second {
 }
 
 thread_local! {
-    // Without a destructor: it is there until the thread's very end.
+    // It has no destructor, so it can be used until the thread's very end.
     static LAST: Cell<Second> = const {
         Cell::new(Second { of: 0, number: 0, before_fraction: Short::EMPTY, after_fraction: Short::EMPTY })
     };
@@ -119,7 +119,7 @@ fn next_number() -> u32 {
     NUMBERS.fetch_add(1, Relaxed)
 }
 
-/// Seconds and nanoseconds. Of a time before the epoch, the second is the one before it.
+/// Seconds and nanoseconds since the epoch. For a time before the epoch the seconds are rounded down.
 fn since_the_epoch(time: SystemTime) -> (i64, u32) {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => (i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos()),
@@ -134,7 +134,7 @@ fn since_the_epoch(time: SystemTime) -> (i64, u32) {
     }
 }
 
-/// All nine digits.
+/// The fraction of a second, as nine digits.
 fn fraction(nanos: u32) -> [u8; 9] {
     let mut digits = [b'0'; 9];
     let mut rest = nanos;
@@ -145,7 +145,7 @@ fn fraction(nanos: u32) -> [u8; 9] {
     digits
 }
 
-/// `+02:00`; with seconds in zones of long ago.
+/// Writes an offset: `+02:00`, with seconds for zones of long ago.
 fn write_offset(out: &mut Short, seconds: i32) -> std::fmt::Result {
     let size = seconds.unsigned_abs();
     let sign = if seconds < 0 { '-' } else { '+' };

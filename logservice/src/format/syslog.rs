@@ -11,19 +11,19 @@ use crate::{Format, Level, Record};
 /// <30>Nov 25 07:33:07 shop[4711]: INFO shop::db [worker-3] request{id=7}:query: connected host=db1
 /// ```
 ///
-/// The number is made of the [facility](Facility) and of the level: error, warning, informational or debug. Many of those
-/// who read the lines drop it, therefore the level is said, too. The time is local, in the zone that the system is set to
-/// when the format is made. The rest is as in [`Human`](super::Human).
+/// The number is made of the [facility](Facility) and of the level: error, warning, informational or debug.
+/// Many readers of the lines drop the number, therefore the level is written, too. The time is local, in the
+/// zone that the system is set to when the format is made. The rest is as in [`Human`](super::Human).
 #[derive(Debug, Clone)]
 pub struct Syslog {
     stamp: Stamp,
     facility: Facility,
-    /// ` shop[4711]: `
+    /// The program and its process, as in ` shop[4711]: `.
     tag: String,
     says: Says,
 }
 
-/// The kind of program that a line of the system's log comes from, by which administrators sort.
+/// The kind of program that a line of the system's log comes from. Administrators sort by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the names are RFC 3164's")]
@@ -47,8 +47,8 @@ pub enum Facility {
 }
 
 impl Syslog {
-    /// Lines of a program that is called `tag`, which keeps its first 32 characters. What is no letter, digit, `-`, `_`, `.`
-    /// or `/` becomes `_`.
+    /// Lines of a program that is called `tag`, which keeps its first 32 characters. Characters other than
+    /// letters, digits, `-`, `_`, `.` and `/` become `_`.
     pub fn new(facility: Facility, tag: &str) -> Self {
         let may_stand = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
         let tag: String = tag.chars().take(32).map(|c| if may_stand(c) { c } else { '_' }).collect();

@@ -2,16 +2,17 @@
 
 use super::Room;
 
-/// A batch has memory for this much before the first line comes. Beyond it, memory comes as it is used.
+/// The part of a batch whose memory is mapped before the first line comes. Beyond it, memory is mapped when
+/// it is first used.
 const READY: Room = Room { bytes: 1 << 20, lines: 1 << 14 };
 
-/// What one of the two buffers holds. It never grows: all its memory is there from the beginning.
+/// The contents of one of the two buffers. It never grows: all of its capacity is reserved at the beginning.
 #[derive(Debug)]
-#[repr(C)] // as in the state of the queue, what a line changes comes first
+#[repr(C)] // as in the queue's state, the fields that each line changes come first
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     lines: Vec<Line>,
-    /// What the lines take that are not dropped.
+    /// The room taken by the lines that are not dropped.
     used: Room,
     room: Room,
     /// No line before this one can be dropped.
@@ -27,7 +28,7 @@ pub(crate) struct Batch {
 #[derive(Debug, Clone, Copy)]
 struct Line {
     length: u32,
-    /// How many lines are missing before it.
+    /// How many dropped lines are missing before this one.
     gap: u32,
     kind: Kind,
 }
@@ -35,7 +36,7 @@ struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Kept,
-    /// It makes room for others.
+    /// The line may be dropped to make room for others.
     Expendable,
     Dropped,
 }
@@ -44,7 +45,7 @@ enum Kind {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'b> {
     Line(&'b [u8]),
-    /// So many lines were dropped here.
+    /// This many lines were dropped here.
     Missing(u64),
 }
 
@@ -75,8 +76,8 @@ impl Batch {
         self.lines.is_empty()
     }
 
-    /// Adds a line, for which there is room. Returns how much of the gap before it could not be noted: a number that is not
-    /// zero would take years of dropped lines, or lines of no bytes.
+    /// Adds a line, for which there is room. Returns how much of the gap before it could not be stored: zero,
+    /// except after years of dropped lines, or with lines of no bytes.
     pub(super) fn push(&mut self, line: &[u8], is_expendable: bool, mut gap: u64) -> u64 {
         let is_used_up =
             self.bytes.len() + line.len() > 2 * self.room.bytes || self.lines.len() == 2 * self.room.lines;
@@ -96,7 +97,8 @@ impl Batch {
         gap - u64::from(noted)
     }
 
-    /// Drops expendable lines until there is room for so many bytes, or until there are none. Returns how many.
+    /// Drops expendable lines until there is room for `bytes`, or until no expendable line is left. Returns
+    /// how many lines it dropped.
     pub(super) fn drop_oldest(&mut self, bytes: usize) -> u64 {
         let mut dropped = 0;
         while !self.has_room(bytes) && self.oldest < self.lines.len() {
@@ -113,7 +115,7 @@ impl Batch {
         dropped
     }
 
-    /// Closes up what is left. Returns how many lines are missing at the end.
+    /// Moves the remaining lines together. Returns how many lines are missing at the end.
     fn squeeze(&mut self) -> u64 {
         let (mut from, mut to, mut kept, mut gap) = (0, 0, 0, 0_u64);
         for index in 0..self.lines.len() {
@@ -138,7 +140,7 @@ impl Batch {
         gap
     }
 
-    /// The lines and where some are missing, in order.
+    /// The lines and the gaps between them, in order.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let (mut rest, mut gap) = (&self.bytes[..], 0);
         let lines = self.lines.iter().flat_map(move |line| {
@@ -158,7 +160,7 @@ impl Batch {
         (missing > 0).then_some(Part::Missing(missing))
     }
 
-    /// All lines as they stand one after the other, if none is missing.
+    /// The bytes of all lines in one piece, if no line is missing.
     pub(crate) fn whole(&self) -> Option<&[u8]> {
         (!self.has_gaps && self.missing_after == 0).then_some(&self.bytes)
     }
@@ -178,8 +180,8 @@ impl Batch {
     }
 }
 
-/// An empty vector whose first part has been written to. The system finds memory for a page when it is first written to, and
-/// that takes longer than a line does, and would be under the lock.
+/// An empty vector whose first part has been written to. The system maps a page of memory when it is first
+/// written to; that takes longer than logging a line, and would happen under the lock.
 fn with_memory<T: Clone>(capacity: usize, ready: usize, filler: T) -> Vec<T> {
     let mut vec = Vec::with_capacity(capacity);
     vec.resize(ready, filler);
@@ -195,7 +197,7 @@ mod tests {
         Batch::new(Room { bytes, lines })
     }
 
-    /// What the writer would see, gaps as `<n>`.
+    /// The batch as the writer would see it, with gaps as `<n>`.
     fn shown(batch: &Batch) -> String {
         let show = |part| match part {
             Part::Line(line) => String::from_utf8_lossy(line).into_owned(),
@@ -241,7 +243,7 @@ mod tests {
         assert!(!put(&mut batch, "", false));
     }
 
-    /// However many lines come and go, memory stays what it was and the gaps add up.
+    /// However many lines come and go, the memory stays the same and the gaps add up.
     #[test]
     fn it_never_grows_and_counts_every_line() {
         let mut batch = batch(64, 16);

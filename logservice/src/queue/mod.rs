@@ -1,8 +1,8 @@
 //! Where lines wait for the writer: two buffers that are swapped.
 //!
-//! A thread that logs copies its line, formatted already, to the end of one buffer, under a lock. The writer takes this buffer
-//! whole, leaves the other one, which it has emptied, in its place, and writes without the lock. So a line costs the caller a
-//! lock and a copy, and the writer one call of the system for many lines.
+//! A thread that logs copies its line, formatted already, to the end of one buffer, under a lock. The writer
+//! swaps this buffer for the other one, which it has emptied, and writes without the lock. So a line costs
+//! the caller a lock and a copy, and the writer one call of the system for many lines.
 //!
 //! ```text
 //!   callers ──put──▶ ┌──────────────┐   take    ┌──────────────┐
@@ -13,30 +13,35 @@
 //!   Open ───stop───▶ Stopping ───the last line is written, or the writer gave up───▶ Ended
 //! ```
 //!
-//! There is no reservation to count, as on the [road](crate::road): a line is accepted and in the buffer in one step, under
-//! the lock under which the writer looks whether anything is left.
+//! Unlike on the [road](crate::road), no reservations are counted. A line is accepted and put into the buffer
+//! in one step, under the same lock under which the writer checks whether anything is left.
 //!
 //! # When the buffer is full
 //!
-//! What becomes of a line then is for its caller to say, with an [`Overflow`]. Dropped lines leave a gap: a number, kept with
-//! the line that comes after the gap, so that the writer can say there how many lines are missing. A line that was accepted is
-//! dropped only if it was put with [`Overflow::DropOldest`]. It stays in the buffer, marked, and takes no room any more. So the
-//! buffer has twice as much memory as room; when the memory is used up, at least half of it is dropped lines, and they are
-//! squeezed out. That moves less than one byte for each byte that was put.
+//! The caller decides with an [`Overflow`] what becomes of a line then. Dropped lines leave a gap: a number,
+//! kept with the line that comes after the gap, so that the writer can say there how many lines are missing.
+//! A line that was accepted is dropped only if it was put with [`Overflow::DropOldest`]. It stays in the
+//! buffer, marked, and takes no room any more. So the buffer has twice as much memory as room; when the
+//! memory is used up, at least half of it is dropped lines, and they are squeezed out. That moves less than
+//! one byte for each byte that was put.
 //!
 //! # When the writer is woken
 //!
-//! Waking a thread costs a caller more than all the rest. So the writer *lingers* after it has written: it sleeps for a
-//! millisecond, and only a buffer that is half full, a flush or a stop wakes it earlier. If nothing has come meanwhile it goes
-//! to *sleep*, and the next line wakes it. A steady stream of lines wakes nobody.
+//! Waking a thread costs a caller more than all the rest. So the writer *lingers* after it has written: it
+//! sleeps for a millisecond, and only a buffer that is half full, a flush or a stop wakes it earlier. If
+//! nothing has come meanwhile it goes to *sleep*, and the next line wakes it. A steady stream of lines needs
+//! no wake-up.
 //!
 //! # Invariants
 //!
-//! 1. `accepted` = in the buffers + `written` + `dropped` lines that were accepted first. Each line that was not accepted is
-//!    counted once, in `dropped` or in `refused`.
-//! 2. After `stop` no line is accepted. The writer ends only when both buffers are empty, or when it was told to give up.
-//! 3. Lines come out in the order in which they were accepted; so those of one thread come in the order of its calls.
-//! 4. Nothing is allocated, formatted or written under the lock: an allocator that logs would wait for itself.
+//! 1. `accepted` = in the buffers + `written` + `dropped` lines that were accepted first. Each line that was
+//!    not accepted is counted once, in `dropped` or in `refused`.
+//! 2. After `stop` no line is accepted. The writer ends only when both buffers are empty, or when it was told
+//!    to give up.
+//! 3. Lines come out in the order in which they were accepted; so those of one thread come in the order of
+//!    its calls.
+//! 4. Nothing is allocated, formatted or written under the lock: an allocator that logs would wait for
+//!    itself.
 
 mod outcome;
 pub use outcome::{Counts, NotLogged, Overflow};
@@ -51,14 +56,14 @@ use std::mem;
 /// How long the writer waits for more lines before it looks again.
 const LINGER: Duration = Duration::from_millis(1);
 
-/// How much the buffer that fills may hold.
+/// A number of bytes and of lines, as the limit of a buffer or as a part of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) bytes: usize,
     pub(crate) lines: usize,
 }
 
-#[repr(C, align(64))] // so that the state begins with a cache line
+#[repr(C, align(64))] // the state begins at a cache line
 pub(crate) struct LineQueue {
     state: Mutex<State>,
     /// The writer has something to do.
@@ -69,16 +74,16 @@ pub(crate) struct LineQueue {
     progress: Condvar,
 }
 
-#[repr(C)] // what each line changes comes first: two cache lines with the lock, which threads take from each other
+#[repr(C)] // what each line changes comes first: two cache lines with the lock
 struct State {
     phase: Phase,
     writer: Writer,
-    /// Somebody waits for what is in the buffers.
+    /// A caller waits for the lines in the buffers.
     hurry: bool,
     reopen: bool,
-    /// At the deadline of a stop: the writer ends, whatever is left.
+    /// The deadline of a stop is over: the writer must end, whatever is left.
     give_up: bool,
-    /// A stop has returned while lines were left, and has told of them.
+    /// A stop has returned while lines were left, and has reported them.
     loss_is_told: bool,
     /// How many lines were dropped since the last one that was put into `filling`.
     missing: u64,
@@ -100,27 +105,30 @@ enum Phase {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
-    /// It looks into the buffer before it sleeps.
+    /// The writer works, and will look into the buffer before it sleeps.
     Busy,
-    /// It looks soon. Only what cannot wait wakes it.
+    /// The writer sleeps for a moment and then looks. Only urgent work wakes it.
     Lingers,
-    /// It has to be woken.
+    /// The writer sleeps until it is woken.
     Sleeps,
 }
 
-/// Requests to put everything on the disk, numbered from 1. One round of the writer answers all that came before it.
+/// Requests to put everything on the disk, numbered from 1. One round of the writer answers all requests that
+/// came before it.
 #[derive(Debug, Default)]
 struct Syncs {
     wanted: u64,
     answered: u64,
-    /// The last round that failed. What it did not put on the disk, a later round need not have put there, either.
+    /// The last round that failed. Data that it did not put on the disk is perhaps not there after a later
+    /// round, either.
     failed: Option<u64>,
 }
 
 /// What the writer has to do next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Reopen the sink first, if so; then write what is in the batch; then, for a round of syncs, sync and answer it.
+    /// Reopen the sink first, if `reopen`; then write the batch; then, for a round of syncs, sync and answer
+    /// the round.
     Work { reopen: bool, sync: Option<u64> },
     /// Everything is written and nothing comes any more.
     End,
@@ -130,7 +138,7 @@ pub(crate) enum Next {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flushed {
     Done,
-    /// The writer has ended without it.
+    /// The writer has ended before the lines were written.
     Ended,
     SyncFailed,
     TimedOut,
@@ -189,7 +197,7 @@ impl LineQueue {
     }
     // ANCHOR_END: put
 
-    /// Returns with room for the line, or after a stop.
+    /// Waits or drops lines as `overflow` says. Returns when there is room for the line, or after a stop.
     #[cold]
     fn make_room<'a>(
         &'a self,
@@ -227,7 +235,7 @@ impl LineQueue {
         Ok(state)
     }
 
-    /// Counts a line that never came as far as the buffer.
+    /// Counts a line that was refused before it came to the buffer.
     pub(crate) fn refuse(&self) {
         self.lock().counts.refused += 1;
     }
@@ -266,8 +274,9 @@ impl LineQueue {
     }
 
     // ANCHOR: stop
-    /// Accepts nothing from now on, lets go of those that wait for room, and waits until the writer has ended. At the deadline
-    /// tells it to give up; then no other stop waits any longer, either. Returns how many lines are lost, to one caller only.
+    /// Accepts nothing from now on, wakes the callers that wait for room, and waits until the writer has
+    /// ended. At the deadline it tells the writer to give up; then no other stop waits any longer, either.
+    /// Returns how many lines are lost, to one caller only.
     pub(crate) fn stop(&self, deadline: Option<Instant>) -> Option<u64> {
         self.begin_to_stop();
         let is_awaited = |state: &State| state.phase != Phase::Ended && !state.give_up;
@@ -281,7 +290,7 @@ impl LineQueue {
         (lost > 0 && !mem::replace(&mut state.loss_is_told, true)).then_some(lost)
     }
 
-    /// The part of a stop that waits for nobody: the writer's own thread can do no more.
+    /// The part of a stop that does not wait; the writer's own thread must not do more.
     pub(crate) fn begin_to_stop(&self) {
         let mut state = self.lock();
         if state.phase == Phase::Open {
@@ -325,7 +334,7 @@ impl LineQueue {
     }
 }
 
-/// What the writer does.
+/// The calls of the writer.
 impl LineQueue {
     // ANCHOR: next
     /// Waits for something to do. `batch` is empty and comes back with the lines to write.
@@ -357,12 +366,12 @@ impl LineQueue {
     }
     // ANCHOR_END: next
 
-    /// So many lines were taken by the sink.
+    /// Counts lines that the sink has taken.
     pub(crate) fn written(&self, lines: u64) {
         self.lock().counts.written += lines;
     }
 
-    /// The whole batch was taken by the sink.
+    /// Notes that the sink has taken the whole batch, and empties it.
     pub(crate) fn done(&self, batch: &mut Batch) {
         self.lock().done = batch.up_to;
         batch.clear();
@@ -378,8 +387,8 @@ impl LineQueue {
         self.progress.notify_all();
     }
 
-    /// The sink failed: waits before the next try. A stop ends the wait at its beginning, and when it gives up. Returns whether
-    /// the writer has to try again.
+    /// Waits before the next try after the sink failed. A stop ends the wait when it begins, and again when
+    /// it gives up. Returns whether the writer must try again.
     pub(crate) fn pause(&self, pause: Duration) -> bool {
         let state = self.lock();
         let phase = state.phase;
@@ -388,7 +397,8 @@ impl LineQueue {
         !waited.unwrap_or_else(PoisonError::into_inner).0.give_up
     }
 
-    /// Whatever happens to the writer, its last step is this one. Nothing is accepted any more, and everybody is let go.
+    /// The writer's last step, whatever happens to it. No line is accepted any more, and all waiting threads
+    /// are woken.
     pub(crate) fn end(&self) {
         self.lock().phase = Phase::Ended;
         self.room.notify_all();

@@ -8,16 +8,17 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// The thread that logs waits until there is room, or until the service is stopped. Nothing is lost, and a disk that hangs
-    /// holds up the program. A thread that panics waits for a second at most: its process may be about to end.
+    /// The thread that logs waits until there is room, or until the service is stopped. No line is lost, but
+    /// a disk that hangs holds up the program. A thread that panics waits for a second at most: its process
+    /// may be about to end.
     Block,
-    /// The thread that logs waits for so long at most, and for a second at most while it panics. Then the line is dropped and
-    /// counted.
+    /// The thread that logs waits for this long at most, and for a second at most while it panics. Then the
+    /// line is dropped and counted.
     BlockFor(Duration),
     /// The line is dropped and counted. What was accepted stays.
     DropNewest,
-    /// Lines that were accepted earlier under this policy make room, the oldest first. They are dropped and counted. If there
-    /// are not enough of them, the line itself is dropped.
+    /// Lines that were accepted earlier under this policy make room, the oldest first. They are dropped and
+    /// counted. If they are not enough, the line itself is dropped.
     DropOldest,
 }
 
@@ -25,16 +26,18 @@ pub enum Overflow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotLogged {
-    /// There was no room, and the line was dropped as its [`Overflow`] says. A line in the log says how many are missing.
+    /// There was no room, and the line was dropped as its [`Overflow`] says. A line in the log says how many
+    /// are missing.
     Full,
     /// The service has been stopped.
     Stopped,
     /// The thread that logs is the writer itself: a sink that logs would feed itself for ever.
     OwnThread,
-    /// The thread was formatting a record, whose format was logging another one, and so on, too many times.
+    /// Records were nested too deeply: the thread was formatting a record whose format logs another one, and
+    /// so on.
     TooDeep,
-    /// This process is a child, by `fork`, of the one that started the service. The thread that writes was not copied with it.
-    /// Such a line is counted nowhere.
+    /// This process is a child, by `fork`, of the one that started the service. The thread that writes was
+    /// not copied with it. Such a line is counted nowhere.
     Forked,
 }
 
@@ -52,24 +55,26 @@ impl fmt::Display for NotLogged {
 
 impl Error for NotLogged {}
 
-/// What has become of the lines so far.
+/// How many lines the service accepted, wrote, dropped and refused so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
     /// Lines that the service took over.
     pub accepted: u64,
-    /// Of these, the lines that the sink has taken.
+    /// The accepted lines that the sink has taken.
     pub written: u64,
-    /// Lines that were dropped because there was no room; under [`Overflow::DropOldest`] they had been accepted before.
+    /// Lines that were dropped because there was no room; under [`Overflow::DropOldest`] they had been
+    /// accepted before.
     pub dropped: u64,
-    /// Of these, the lines that had been accepted.
+    /// The dropped lines that had been accepted before.
     pub dropped_accepted: u64,
-    /// Lines that came after the stop, or from the writer's own thread, or from too deep inside a format.
+    /// Lines that came after the stop, from the writer's own thread, or from records nested too deeply.
     pub refused: u64,
 }
 
 impl Counts {
-    /// Lines that were accepted and are neither written nor dropped: they wait. After a stop that gave up they are lost.
+    /// Lines that were accepted and are neither written nor dropped yet. After a stop that gave up they are
+    /// lost.
     pub fn waiting(&self) -> u64 {
         self.accepted - self.written - self.dropped_accepted
     }

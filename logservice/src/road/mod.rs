@@ -1,6 +1,8 @@
-//! The road to a log service that outlives its clients: each module a step, with the fault that a later one mends.
+//! The road to a log service that outlives its clients: each module a step, with the fault that a later one
+//! mends.
 //!
-//! Any number of clients hand lines to a log; one writer writes them. A good log makes five promises, each a function in
+//! Any number of clients hand lines to a log; one writer writes them. A good log makes five promises, each a
+//! function in
 //! [`properties`]:
 //!
 //! 1. *Accepted means written.* If `log` returned `Ok`, the line is written, once, before `stop` returns.
@@ -21,7 +23,8 @@
 //! | [`s8_poison_pill`] | a pill in the queue | 1, 3 |
 //! | [`s9_pill_and_gate`] | a pill in the queue, and nothing behind it | |
 //!
-//! [`table`] is the same table as data; tests and models require each cell of it, so a faulty step has to fail.
+//! [`table`] is the same table as data; tests and models require each cell of it, so a faulty step has to
+//! fail.
 //!
 //! The files name neither std nor a model but `door`, and are checked under both.
 
@@ -53,7 +56,8 @@ use std::fmt;
 // ANCHOR: log
 /// A log: clients hand lines to it, on any number of threads, and it writes them on a [`Paper`].
 pub trait Log: Send + Sync + Sized + 'static {
-    /// Starts one whose queue has room for `capacity` lines, at least one. `gaps` is for steps that have a gap to show.
+    /// Starts a log whose queue has room for `capacity` lines, at least one. `gaps` is for steps that have a
+    /// gap to show.
     fn start(capacity: usize, paper: &Paper, gaps: &Gaps) -> Self;
 
     /// Accepts a line. Waits while the queue is full.

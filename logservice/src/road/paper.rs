@@ -1,5 +1,5 @@
-//! What the road writes on: paper, which shows afterwards what was written. It can be held, so that a test decides how long a
-//! write takes.
+//! Paper, on which the logs of the road write: a file's stand-in that shows afterwards what was written. A
+//! test can hold it, and so decides how long a write takes.
 
 use crate::door::sync::{Arc, Condvar, Mutex, MutexGuard};
 
@@ -43,7 +43,7 @@ impl Paper {
         self.0.changed.notify_all();
     }
 
-    /// Closes it, as one closes a file: also under those who are about to write.
+    /// Closes the paper, as one closes a file: also under threads that are about to write.
     pub fn close(&self) {
         self.lock().is_closed = true;
     }
@@ -53,28 +53,28 @@ impl Paper {
         self.lock().lines.clone()
     }
 
-    /// How many lines came when it was closed.
+    /// How many lines came after it was closed.
     pub fn lost(&self) -> usize {
         self.lock().lost
     }
 
-    /// From now on, the writes of these lines wait.
+    /// From now on, the writes of lines for which `lines` is true wait.
     pub fn hold(&self, lines: fn(&str) -> bool) {
         self.lock().held = Some(lines);
     }
 
-    /// The writes that wait go on.
+    /// Lets the waiting writes go on.
     pub fn let_go(&self) {
         self.lock().held = None;
         self.0.changed.notify_all();
     }
 
-    /// Waits until so many threads are in a write of a paper that is held.
+    /// Waits until `writers` threads are in a write on paper that is held.
     pub fn wait_for_writers(&self, writers: usize) {
         drop(self.wait_while(self.lock(), |state| state.writing < writers));
     }
 
-    /// Waits until so many lines are written, or lost.
+    /// Waits until `lines` lines are written or lost.
     pub fn wait_for_lines(&self, lines: usize) {
         drop(self.wait_while(self.lock(), |state| state.lines.len() + state.lost < lines));
     }

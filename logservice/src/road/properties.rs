@@ -1,8 +1,8 @@
-//! What a log promises, each promise a function that fails with a panic. Under the model a thread that waits for ever is a panic,
-//! too; on real threads whoever calls these gives them a time limit.
+//! The promises of a log, each a function that panics if the promise is broken. Under the model a thread that
+//! waits for ever is a panic, too; on real threads the caller must set a time limit.
 //!
-//! Each asks for its own promise and leaves the others alone: where lines can be lost there is room for all of them, so that no
-//! client waits; where clients wait, nothing is said about what was written.
+//! Each function checks its own promise only. Where lines can be lost, the queue has room for all of them, so
+//! that no client waits. Where clients wait, what was written is not checked.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ impl Property {
         Self::AfterStopAClearRefusal,
     ];
 
-    /// The check of it, for one of the logs.
+    /// The function that checks the promise for one of the logs.
     pub fn check<L: Log>(self) -> fn() {
         match self {
             Self::AcceptedMeansWritten => accepted_means_written::<L>,
@@ -61,8 +61,8 @@ impl fmt::Display for Property {
     }
 }
 
-/// A client logs three lines while the log is stopped. What it was told is true: the lines that were accepted are written, once,
-/// and no others.
+/// A client logs three lines while the log is stopped. What it was told is true: the lines that were accepted
+/// are written, once, and no others.
 pub fn accepted_means_written<L: Log>() {
     let (log, paper) = start::<L>(3);
     let accepted = client(&log, &CancelToken::new(), &["one", "two", "three"]);
@@ -80,10 +80,10 @@ pub fn stop_ends<L: Log>() {
     let client = client(&log, &token, &["one", "two", "three"]);
     token.cancel();
     log.stop();
-    client.join().unwrap(); // it was cancelled, so no wait of its can last
+    client.join().unwrap(); // its task was cancelled, so none of its waits can last
 }
 
-/// Two clients log more than there is room for, and the log is stopped. Both come back.
+/// Two clients log more than there is room for, and the log is stopped. The calls of both return.
 pub fn nobody_blocks_for_ever<L: Log>() {
     let (log, _) = start::<L>(1);
     let clients = [&["a1", "a2"], &["b1", "b2"]].map(|lines| client(&log, &CancelToken::new(), lines));

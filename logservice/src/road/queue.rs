@@ -1,8 +1,8 @@
-//! The queue between those who log and the writer. Both ends are one value, as in Java's `BlockingQueue`.
+//! The queue between the clients and the writer. Both ends are one value, as in Java's `BlockingQueue`.
 //!
-//! So nothing closes it: a client that waits for room goes on waiting when the writer is gone. A channel whose receiver belongs
-//! to the writer alone would tell the client, and that is what a Rust program should have. The steps of the road do without, to
-//! show what the count of reservations is for.
+//! So nothing closes it: a client that waits for room goes on waiting when the writer is gone. A channel
+//! whose receiver belongs to the writer alone would return an error to the client; a Rust program should use
+//! that. The steps of the road do without, to show what the count of reservations is for.
 
 use executor::channel::{PutError, Receiver, ReceiverExt, Sender, SenderExt, bounded};
 
@@ -35,7 +35,7 @@ impl<T> Queue<T> {
 }
 
 impl Queue<String> {
-    /// The same for a client, which hears why.
+    /// Puts an item for a client. A client whose task was cancelled gets its line back, with the reason.
     pub(super) fn put_line(&self, line: String) -> Result<(), Refused> {
         self.put(line).map_err(|line| Refused { line, reason: Reason::Interrupted })
     }

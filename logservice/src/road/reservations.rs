@@ -1,5 +1,5 @@
-//! The count of lines that were accepted and are not written yet, and whether the log is stopped: two facts that change
-//! together, so both are behind one lock.
+//! The count of lines that were accepted and are not written yet, and whether the log is stopped: two facts
+//! that change together, so both are behind one lock.
 //!
 //! ```text
 //!   open ───stop()───▶ stopped ───the last reservation ends───▶ over
@@ -10,9 +10,9 @@
 //!
 //! 1. A reservation is made only while the log is open. So when it is stopped, the count only falls.
 //! 2. A reservation ends exactly once: when its line is written, or when the client could not put the line.
-//! 3. Over means stopped and none left. It is never taken back, by 1.
-//! 4. The thread that makes it over is told so, and wakes the writer: the writer may be asleep, waiting for a line that will not
-//!    come.
+//! 3. Over means stopped with no reservation left. By 1, that stays so.
+//! 4. The thread that ends the last reservation learns that, and wakes the writer: the writer may be asleep,
+//!    waiting for a line that will not come.
 
 use crate::door::sync::{Mutex, MutexGuard};
 
@@ -37,7 +37,8 @@ impl Reservations {
         !state.is_stopped
     }
 
-    /// Ends one reservation: its line is written, or will never come. True: that was the last one of a stopped log.
+    /// Ends one reservation: its line is written, or will never come. True: that was the last one of a
+    /// stopped log.
     pub(super) fn end_one(&self) -> bool {
         let mut state = self.lock();
         state.reserved -= 1;

@@ -1,7 +1,8 @@
 //! Step 1: a queue, and a thread that writes what comes out of it. Clients do not wait for the disk.
 //!
-//! **Its fault:** there is no way to end it but to kill the writer. The lines in the queue are lost. The clients are not told:
-//! one that finds room goes on putting lines which nothing will write, and one that finds the queue full waits for ever.
+//! **Its fault:** there is no way to end it but to kill the writer. The lines in the queue are lost. The
+//! clients are not told: one that finds room goes on putting lines which nothing will write, and one that
+//! finds the queue full waits for ever.
 //!
 //! The next step gives it a flag.
 

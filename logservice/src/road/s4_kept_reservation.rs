@@ -1,7 +1,7 @@
 //! Step 4: reservations, counted under one lock (`reservations.rs`).
 //!
-//! **Its fault:** a client whose task is cancelled while it waits for room gets its line back, and its reservation stays in the
-//! count. The writer waits for a line that does not come, and the log never ends.
+//! **Its fault:** a client whose task is cancelled while it waits for room gets its line back, and its
+//! reservation stays in the count. The writer waits for a line that does not come, and the log never ends.
 //!
 //! The next step gives the reservation back.
 

@@ -1,8 +1,8 @@
 //! Step 5: reservations, counted under one lock, and given back by a client that is interrupted.
 //!
-//! It keeps all five promises. The writer ends when no line is owed. A client in the gap between its reservation and its `put`
-//! is counted, so the writer waits for its line. A client that is interrupted there counts itself out; if it was the last one,
-//! it wakes the writer, which may be waiting for just that line.
+//! It keeps all five promises. The writer ends when no line is owed. A client in the gap between its
+//! reservation and its `put` is counted, so the writer waits for its line. A client that is interrupted there
+//! counts itself out; if it was the last one, it wakes the writer, which may be waiting for just that line.
 //!
 //! The next step lets an executor service do all of this.
 

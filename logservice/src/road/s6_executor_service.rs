@@ -1,10 +1,11 @@
-//! Step 6: an executor service with one thread, to which a line is a task. It has a queue, a thread, a state and a count of what
-//! it has accepted, and it knows how to end: what this road has built so far is in it.
+//! Step 6: an executor service with one thread, to which a line is a task. It has a queue, a thread, a state
+//! and a count of what it has accepted, and it knows how to end: it contains all that the road has built so
+//! far.
 //!
-//! It keeps all five promises. The queue has a bound, and a client waits for room, as before. The paper is closed when the last
-//! task has ended, and not before.
+//! It keeps all five promises. The queue has a bound, and a client waits for room, as before. The paper is
+//! closed when the last task has ended, and not before.
 //!
-//! The next step is what a small change makes of it.
+//! The next step shows what a small change breaks.
 
 use executor::{Block, FifoQueue, RejectReason, ThreadPoolExecutor, masked, prelude::*};
 
@@ -30,7 +31,7 @@ impl Log for ExecutorLog {
     }
 
     fn log(&self, line: String) -> Result<(), Refused> {
-        let (paper, text) = (self.paper.clone(), line.clone()); // a refused task does not give back what is in its closure
+        let (paper, text) = (self.paper.clone(), line.clone()); // a refused task drops its closure
         self.pool.execute(move || paper.write(&text)).map_err(|refused| Refused {
             line,
             reason: match refused.reason {

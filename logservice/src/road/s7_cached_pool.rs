@@ -1,9 +1,9 @@
-//! Step 7: the same on a cached pool, and with a time limit for the end, as the Java listing has it: `shutdown`,
-//! `awaitTermination(TIMEOUT)`, and in a `finally` the `close` of the writer.
+//! Step 7: the executor service is a cached pool, and the end has a time limit, as in the Java listing:
+//! `shutdown`, `awaitTermination(TIMEOUT)`, and in a `finally` the `close` of the writer.
 //!
-//! **Its faults:** each line may get a thread of its own. Lines of one client are written in any order. And when the time is up,
-//! the paper is closed under tasks that have not written yet: their lines were accepted, and are lost. `await_termination`
-//! says so, with a `false` that the listing does not look at.
+//! **Its faults:** each line may get a thread of its own. Lines of one client are written in any order. And
+//! when the time is up, the paper is closed under tasks that have not written yet: their lines were accepted,
+//! and are lost. `await_termination` says so, with a `false` that the listing does not look at.
 //!
 //! The next step ends the log by a special line.
 

@@ -1,13 +1,14 @@
-//! Step 8: a poison pill. `stop` puts a special item into the queue, and the writer ends when it takes it. What stands before
-//! the pill is written, with no count.
+//! Step 8: a poison pill. `stop` puts a special item into the queue, and the writer ends when it takes it.
+//! The lines before the pill are written, without a count.
 //!
-//! **Its fault:** a client that has looked at the flag can put its line *behind* the pill, since that is step 2's gap again. The
-//! line was accepted, and is never written. With a bounded queue the next such client waits for ever.
+//! **Its fault:** a client that has looked at the flag can put its line *behind* the pill, because of step
+//! 2's gap. The line was accepted, and is never written. With a bounded queue the next such client waits for
+//! ever.
 //!
-//! A pill is right where one knows the producers: each puts its own pill as its last item, and the consumer ends when it has as
-//! many pills as there are producers. A log does not know its clients.
+//! A pill is right where the producers are known: each puts its own pill as its last item, and the consumer
+//! ends when it has as many pills as there are producers. A log does not know its clients.
 //!
-//! The next step makes the look and the `put` one.
+//! The next step makes one step of the look and the `put`.
 
 use super::queue::Queue;
 use super::writer_thread::WriterThread;
@@ -65,7 +66,7 @@ impl Log for PillLog {
     // ANCHOR_END: flag
 }
 
-/// The line of a client that was interrupted.
+/// Gives an interrupted client its line back.
 pub(super) fn refused(item: Item) -> Refused {
     match item {
         Item::Line(line) => Refused { line, reason: Reason::Interrupted },

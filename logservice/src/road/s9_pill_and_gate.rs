@@ -1,9 +1,10 @@
-//! Step 9: a poison pill that is the last item, by a lock. Clients look and put under it, and `stop` closes the gate and puts the
-//! pill under it. So nothing can come behind the pill.
+//! Step 9: a poison pill that a lock makes the last item. Clients look and put under the lock, and `stop`
+//! closes the gate and puts the pill under it. So nothing can come behind the pill.
 //!
-//! It keeps all five promises. Its price: while the queue is full, one client waits in `put` and all others wait for the lock.
-//! A client that waits for a lock cannot be interrupted before it has it. Reservations (step 5) have no such line: there the lock
-//! is held for a few instructions, and never during a wait.
+//! It keeps all five promises. Its price: while the queue is full, one client waits in `put` and all others
+//! wait for the lock. A client that waits for a lock cannot be interrupted before it has it. Reservations
+//! (step 5) do not make clients queue for the lock: it is held for a few instructions, and never during a
+//! wait.
 
 use executor::masked;
 

@@ -27,7 +27,7 @@ impl Step {
         !self.breaks.contains(&property)
     }
 
-    /// The check of that.
+    /// The function that checks a promise for this step.
     pub fn check(&self, property: Property) -> fn() {
         (self.check)(property)
     }

@@ -1,8 +1,9 @@
 //! The thread that writes, and how another thread interrupts it and waits for its end.
 //!
-//! A cancelled token stays cancelled, which is right for a task: everything it still waits for is refused. The writer has to
-//! wait again after it was woken, for the lines that are still to come. So it gets a new token each time one has ended a wait.
-//! That is the interrupt of Java: the wait that it ends uses it up.
+//! A cancelled token stays cancelled, which is right for a task: everything it still waits for is refused.
+//! The writer has to wait again after it was woken, for the lines that are still to come. So the writer gets
+//! a new token each time its token has ended a wait. Java's interrupt works like that: the wait that it ends
+//! consumes it.
 
 use executor::{CancelToken, Latch, masked};
 
@@ -29,7 +30,7 @@ impl WriterThread {
         Self { interrupt, ended }
     }
 
-    /// Ends the wait in which the writer is, or else its next one.
+    /// Ends the writer's present wait, or its next one if it does not wait now.
     pub(super) fn interrupt(&self) {
         let token = self.interrupt.current();
         token.cancel();
@@ -46,7 +47,7 @@ impl Interrupt {
         self.0.lock().unwrap().clone()
     }
 
-    /// Takes an item for the writer. `None`: it was interrupted, and has to look why.
+    /// Takes an item for the writer. `None`: the writer was interrupted and must find out why.
     pub(super) fn take<T>(&self, queue: &Queue<T>) -> Option<T> {
         let taken = self.current().attach(|| queue.take());
         if taken.is_none() {

@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long before the process ends a hook gives up.
+/// How long before the end of the process a hook gives up.
 const MARGIN: Duration = Duration::from_millis(100);
 
 /// How long a thread that panics waits at most.
 pub(crate) const PANICKING_AT_MOST: Duration = Duration::from_secs(1);
 
-/// What logs to a service. Clones are the same.
+/// Logs to a service. Clones log to the same service.
 #[derive(Clone)]
 pub struct LogHandle {
     pub(super) shared: Arc<Shared>,
@@ -54,8 +54,8 @@ pub enum FlushError {
 pub enum Durability {
     /// The lines are handed to the system: they survive the end of the process, whatever ends it.
     System,
-    /// The lines are on the disk: they survive a failure of the power. Those in rotated files, too; what is said of files
-    /// that other programs move away is on the page of [`sink::file`](crate::sink::file).
+    /// The lines are on the disk: they survive a failure of the power. Those in rotated files, too; what is
+    /// said of files that other programs move away is on the page of [`sink::file`](crate::sink::file).
     Disk,
 }
 
@@ -75,8 +75,9 @@ impl LogHandle {
     /// Makes a line of the record and hands it over.
     ///
     /// # Blocking
-    /// If there is no room, as the [`Overflow`] of its level says; not on the writer's own thread. While the thread panics, for
-    /// a second at most. It is no cancellation point: a task that was cancelled can say so.
+    /// If there is no room, this call waits as the [`Overflow`] of the record's level says; while the thread
+    /// panics, for a second at most. It never waits on the writer's own thread. It is no cancellation point,
+    /// so a task that was cancelled can log that.
     ///
     /// # Errors
     /// [`NotLogged`] says why the line was not accepted. It is counted then.
@@ -97,8 +98,8 @@ impl LogHandle {
     }
     // ANCHOR_END: log
 
-    /// A disk that hangs must not keep a panic from its end: from the message on standard error, and from the drop that stops
-    /// the service.
+    /// The policy of a level, with a short time limit while the thread panics. A disk that hangs must not
+    /// delay the panic's message on standard error, or the drop that stops the service.
     fn overflow(&self, level: Level) -> Overflow {
         match self.shared.overflow[level as usize] {
             Overflow::Block if thread::panicking() => Overflow::BlockFor(PANICKING_AT_MOST),
@@ -136,7 +137,8 @@ impl LogHandle {
         self.shared.layer.load(Relaxed)
     }
 
-    /// What has become of the lines so far. In a process that was forked from the service's, nothing.
+    /// What has become of the lines so far. In a process that was forked from the service's, all counts are
+    /// zero.
     pub fn counts(&self) -> Counts {
         if self.shared.home.is_left() { Counts::default() } else { self.shared.queue.counts() }
     }
@@ -148,15 +150,17 @@ impl LogHandle {
         }
     }
 
-    /// Stops the service: lines are refused from now on, threads that wait for room are let go, and what was accepted is
-    /// written. At the deadline the writer gives up. Can be called several times, by anybody; once the writer was told to give
-    /// up, no other stop waits for it, and neither does the drop of the [`LogService`](crate::LogService).
+    /// Stops the service: lines are refused from now on, threads that wait for room stop waiting, and what
+    /// was accepted is written. At the deadline the writer gives up. Any thread can call this, also several
+    /// times. Once the writer was told to give up, no other stop waits for it, and neither does the drop of
+    /// the [`LogService`](crate::LogService).
     ///
-    /// [`Counts::waiting`] of what it returns says how many lines are lost; if there are any, standard error says so, once.
+    /// [`Counts::waiting`] of the returned counts is the number of lost lines. If lines are lost, standard
+    /// error says so, once.
     ///
     /// # Blocking
-    /// Until everything is written, or for `at_most`. On the writer's own thread, and in a process that was forked from the
-    /// service's, it does not wait.
+    /// Until everything is written, or for `at_most`. On the writer's own thread, and in a process that was
+    /// forked from the service's, it does not wait.
     pub fn stop(&self, at_most: Duration) -> Counts {
         if self.shared.home.is_left() {
             return Counts::default();
@@ -170,7 +174,8 @@ impl LogHandle {
         self.counts()
     }
 
-    /// Registers a hook that stops the service. Register it before those whose code logs: hooks run in the reverse order.
+    /// Registers a hook that stops the service. Register it before the hooks that log: hooks run in the
+    /// reverse order.
     ///
     /// # Errors
     /// [`ShutdownBegun`] if the hooks run or have run.

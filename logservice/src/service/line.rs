@@ -1,8 +1,8 @@
 //! How a record becomes a line, on the thread that logs.
 //!
-//! The memory of a line is the thread's own, and is taken out while a record is being formatted. So what logs meanwhile (a value
-//! that is shown, a destructor, the panic hook) finds none and has other memory. At the end of a thread its variables are gone;
-//! lines are still made then.
+//! Each thread keeps memory for its lines, and takes it out of the thread local while it formats a record. So
+//! a record that is logged meanwhile (by a value that is formatted, a destructor, the panic hook) finds none
+//! and uses other memory. At the end of a thread its variables are gone; lines are still made then.
 
 use crate::{Format, Record};
 use std::cell::{Cell, RefCell};
@@ -21,8 +21,8 @@ thread_local! {
     static IS_WRITER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Appends the line with its line feed. A record or a format that panics leaves a line that says so. (The formats of this
-/// package say it in place of the value that has panicked.)
+/// Appends the line with its line feed. A record or a format that panics leaves a line that says so. (The
+/// formats of this package say that in the place of the value that has panicked.)
 pub(super) fn make_line(format: &dyn Format, record: &Record<'_>, longest: usize, line: &mut String) {
     let is_made = append(format, record, longest - 1, line) || {
         let message = format_args!("a record of {} panicked while it was formatted", record.target);
@@ -41,7 +41,7 @@ pub(super) fn make_line(format: &dyn Format, record: &Record<'_>, longest: usize
 
 fn append(format: &dyn Format, record: &Record<'_>, longest: usize, line: &mut String) -> bool {
     let made = catch_unwind(AssertUnwindSafe(|| format.line(record, longest, line)));
-    // What it panicked with might panic in its destructor.
+    // The destructor of the panic's payload might panic.
     made.map_err(std::mem::forget).is_ok()
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Depth(u8);
 
 impl Depth {
     pub(super) fn enter() -> Depth {
-        // At the end of a thread nothing is left to count with.
+        // At the end of a thread the counter is gone.
         Depth(
             DEPTH
                 .try_with(|depth| {
@@ -86,7 +86,7 @@ pub(super) fn is_writer() -> bool {
     IS_WRITER.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Empty, and with memory from the last time unless a record is being formatted already.
+/// An empty string, with the memory of the last line unless this thread is formatting a record already.
 pub(super) fn own_memory() -> String {
     let mut line = LINE.try_with(RefCell::take).unwrap_or_default();
     line.clear();

@@ -18,27 +18,31 @@
 //!
 //! # Who does what
 //!
-//! The thread that logs makes the line, in a buffer of its own, and puts it into the [queue](crate::queue). The
-//! [writer](crate::writer) hands lines to the [sink](crate::Sink). Formats, and the values that they show, are code of the
-//! program, so they run before any lock is taken. They may log themselves: the inner line comes before the outer one.
+//! The thread that logs makes the line, in a buffer of its own, and puts it into the [queue](crate::queue).
+//! The [writer](crate::writer) hands lines to the [sink](crate::Sink). Formats, and the values that they
+//! show, are code of the program, so they run before any lock is taken. They may log themselves: the inner
+//! line comes before the outer one.
 //!
 //! # The end
 //!
-//! A service that is stopped writes what it has accepted. [`LogService`] stops it when it is dropped, and so does a hook that
-//! [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers; a process that ends in another way (`exit`, `abort`, a signal
-//! that nobody catches) loses the lines that wait, a millisecond's worth unless the sink is slow.
+//! A service that is stopped writes what it has accepted. [`LogService`] stops it when it is dropped, and so
+//! does a hook that [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers; a process that ends in
+//! another way (`exit`, `abort`, a signal that is not caught) loses the lines that wait: those of a
+//! millisecond, unless the sink is slow.
 //!
-//! A sink that takes nothing any more (a full disk, a pipe that nobody reads, a call of the system that never comes back) holds
-//! up no end for longer than was said: a stop and a drop have their time, and a thread that panics waits for a second at most.
+//! A sink that takes nothing any more (a full disk, a pipe without a reader, a system call that never
+//! returns) does not hold up the end for longer than its limits: a stop and a drop have a time limit, and a
+//! thread that panics waits for a second at most.
 //!
 //! # `fork`
 //!
-//! A child process has a copy of the service's memory, and not its writer: only the thread that forks is copied. So the service
-//! belongs to the process that started it. In a child each call returns at once, with [`NotLogged::Forked`](crate::NotLogged)
-//! or [`FlushError::Forked`], and nothing is written twice. A daemon starts its service after it has forked. A child that has
-//! to log starts a service of its own, on another file: the lock of the parent's file is held by both processes.
-//! (`posix_spawn` and `std::process::Command` start another program, and are no matter here. A call of the system that forks
-//! past the C library, as `clone` does, is not noticed.)
+//! A child process has a copy of the service's memory, and not its writer: only the thread that forks is
+//! copied. So the service belongs to the process that started it. In a child each call returns at once, with
+//! [`NotLogged::Forked`](crate::NotLogged) or [`FlushError::Forked`], and nothing is written twice. A daemon
+//! starts its service after it has forked. A child that must log starts a service of its own, on another
+//! file: the lock of the parent's file is held by both processes. (`posix_spawn` and `std::process::Command`
+//! start another program, so this does not concern them. A system call that forks past the C library, as
+//! `clone` does, is not noticed.)
 
 mod line;
 pub(crate) use line::is_formatting;
@@ -67,7 +71,7 @@ use voice::OwnVoice;
 const SHORT_LINE: usize = 32;
 
 /// A running log service. Dropping it stops it. Keep it in a variable of `main`, and give clones of its
-/// [handle](LogHandle) to those who log.
+/// [handle](LogHandle) to the code that logs.
 #[must_use = "dropping it stops the service"]
 pub struct LogService {
     handle: LogHandle,
@@ -86,8 +90,8 @@ pub struct Builder {
 }
 
 impl LogService {
-    /// Begins with the format [`Human`](crate::format::Human) in UTC, a buffer of 1 MiB, lines of 8 KiB at most, and
-    /// [`Overflow::Block`] for each level.
+    /// Begins with the format [`Human`](crate::format::Human) in UTC, a buffer of 1 MiB, lines of 8 KiB at
+    /// most, and [`Overflow::Block`] for each level.
     pub fn builder() -> Builder {
         Builder {
             format: Arc::new(crate::format::Human::utc()),
@@ -98,7 +102,7 @@ impl LogService {
         }
     }
 
-    /// What others log to.
+    /// A handle, through which other threads log.
     pub fn handle(&self) -> LogHandle {
         self.handle.clone()
     }
@@ -111,8 +115,9 @@ impl Builder {
         self
     }
 
-    /// How many bytes of lines may wait while others are being written. There are two buffers, each with twice as much address
-    /// space and an index. The first MiB of a buffer is memory from the beginning; of the rest only what is used counts.
+    /// How many bytes of lines may wait while others are being written. There are two buffers, each with
+    /// twice as much address space and an index. The first MiB of a buffer is memory from the beginning; the
+    /// rest takes memory only as it is used.
     pub fn capacity(mut self, bytes: usize) -> Self {
         self.capacity = bytes;
         self
@@ -145,8 +150,9 @@ impl Builder {
     /// Starts the thread that writes to `sink`.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the longest line has less than 64 bytes, or does not fit into the
-    /// buffer, or the buffer has more than 1 GiB. Whatever the system says if it gives no thread.
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the longest line has less than 64 bytes, or does not
+    /// fit into the buffer, or the buffer has more than 1 GiB. Whatever the system says if it gives no
+    /// thread.
     pub fn start(self, sink: impl Sink + 'static) -> io::Result<LogService> {
         let Builder { format, capacity, longest_line, overflow, stop_within } = self;
         let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
@@ -168,7 +174,7 @@ impl Builder {
         let second = Batch::new(room);
         let writer = thread::Builder::new().name("log writer".into()).spawn(move || {
             line::becomes_writer();
-            // A sink's destructor may panic, with something that panics in its own.
+            // A sink's destructor may panic, with a payload whose own destructor panics.
             let _ = catch_unwind(AssertUnwindSafe(|| writer.run(second))).map_err(std::mem::forget);
         })?;
         let shared = Arc::new(Shared { queue, format, longest_line, overflow, home, layer: 0.into() });
@@ -189,7 +195,7 @@ impl Drop for LogService {
         self.stop(self.stop_within);
         let Some(writer) = self.writer.take() else { return };
         if self.handle.shared.home.is_left() {
-            std::mem::forget(writer); // there is no such thread in this process
+            std::mem::forget(writer); // after a fork: this process has no such thread
         } else if writer.is_finished() {
             let _ = writer.join(); // otherwise it may hang in the system
         }

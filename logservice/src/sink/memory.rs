@@ -1,4 +1,4 @@
-//! Lines that are kept, for tests of what logs.
+//! Keeps lines in memory, for tests of code that logs.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ pub struct MemorySink {
     lines: MemoryLines,
 }
 
-/// The lines that a [`MemorySink`] has. Clones are the same.
+/// The lines of a [`MemorySink`]. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryLines {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -36,7 +36,7 @@ impl MemorySink {
         Self::default()
     }
 
-    /// Its lines, also of those that are still to come.
+    /// A view of its lines, present and future ones.
     pub fn lines(&self) -> MemoryLines {
         self.lines.clone()
     }

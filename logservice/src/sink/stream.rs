@@ -1,11 +1,11 @@
 //! Standard error and standard output, for which the writer does not wait long.
 //!
-//! What reads them may be slow, stopped or stuck. Both are shared with other processes, so they cannot be told not to block: the
-//! sink asks for room before each piece, and a piece is no larger than what finds room in any pipe that has room at all. If
-//! another process takes that room between the question and the answer, the write does wait.
+//! The reader may be slow, stopped or stuck. Both streams are shared with other processes, so they cannot be
+//! made non-blocking. Instead the sink polls for room before each piece, and a piece fits into any pipe that
+//! reports room. If another process takes that room between the poll and the write, the write does wait.
 //!
-//! It goes past std's `stderr()`, whose lock another thread may hold while it waits for room. So what the program prints by
-//! itself can stand between two pieces of a long line.
+//! It goes past std's `stderr()`, whose lock another thread may hold while it waits for room. So the
+//! program's own output can stand between two pieces of a long line.
 //!
 //! On Windows lines are written without asking for room, and may wait.
 
@@ -27,14 +27,14 @@ pub struct StdoutSink {
 }
 
 impl StderrSink {
-    /// Opens nothing: there is one standard error.
+    /// Makes a sink for the process's standard error.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 impl StdoutSink {
-    /// Opens nothing: there is one standard output.
+    /// Makes a sink for the process's standard output.
     pub fn new() -> Self {
         Self::default()
     }
@@ -60,7 +60,8 @@ impl Sink for StdoutSink {
     }
 }
 
-/// Says something to an operator that cannot go through the log, if there is room for it within the usual time.
+/// Writes a message for the operator that cannot go through the log, unless there is no room for it within
+/// the usual time.
 pub(crate) fn say_on_stderr(what: &str) {
     let _: Written = system::to_stderr(format!("{what}\n").as_bytes());
 }
@@ -75,7 +76,7 @@ mod system {
     use super::super::room::{PATIENCE, wait_for_room};
     use super::super::torn::{Written, write_all};
 
-    /// `PIPE_BUF`: a pipe that is said to have room has room for as much.
+    /// `PIPE_BUF`: a pipe that reports room has room for this much.
     const PIECE: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
     pub(super) fn to_stderr(bytes: &[u8]) -> Written {
@@ -91,7 +92,7 @@ mod system {
         write_all(bytes, |bytes| {
             wait_for_room(stream, until)?;
             let written = match io::write(stream, &bytes[..bytes.len().min(PIECE)]) {
-                Err(io::Errno::AGAIN) => Err(io::Errno::INTR), // somebody has made it not block, and has taken the room
+                Err(io::Errno::AGAIN) => Err(io::Errno::INTR), // made non-blocking by another process
                 written => written,
             };
             Ok(written?)

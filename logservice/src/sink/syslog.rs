@@ -1,10 +1,11 @@
-//! The system's own log: syslog, or journald where it stands in for it.
+//! The system's own log: syslog, or journald in its place.
 //!
-//! Its daemon listens at a socket, and a line is one datagram there, without the line feed. What a datagram has in front of its
-//! text, `<PRI>` at least, is made by the [format](crate::Format); the sink adds nothing.
+//! Its daemon listens at a socket, and a line is one datagram there, without the line feed. The
+//! [format](crate::Format) makes the head of a datagram, at least `<PRI>`; the sink adds nothing.
 //!
-//! A daemon that is restarted makes a new socket, so the sink connects again when the old one refuses. Without a daemon lines
-//! wait. What was sent and not read when a daemon ends is lost with its socket: syslog has no answer that would tell.
+//! A daemon that is restarted makes a new socket, so the sink connects again when the old one refuses.
+//! Without a daemon lines wait. Lines that a daemon has not read when it ends are lost with its socket:
+//! syslog has no acknowledgements.
 //!
 //! A line that is too long for a datagram is cut until it fits, and the sink says so [once](Sink::warning).
 
@@ -21,7 +22,7 @@ use super::room::{PATIENCE, wait_for_room};
 /// Where daemons listen: on Linux and most systems, and on macOS.
 const USUAL: [&str; 2] = ["/dev/log", "/var/run/syslog"];
 
-/// A line is not cut to less than this: RFC 5424 asks daemons to take as much.
+/// A line is not cut to less than this: RFC 5424 requires daemons to take as much.
 const SHORTEST: usize = 480;
 
 /// Sends lines to the system's log.
@@ -33,7 +34,7 @@ pub struct SyslogSink {
     cut: Cut,
 }
 
-/// Whether a line was cut, and whether that was told.
+/// Whether a line was cut, and whether that was reported.
 #[derive(Debug, PartialEq, Eq)]
 enum Cut {
     Never,
@@ -45,8 +46,8 @@ impl SyslogSink {
     /// Sends to the daemon of this system.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound) if no socket is at any of the usual places. One of which the daemon is not there just
-    /// now is no error: lines wait for it.
+    /// [`NotFound`](ErrorKind::NotFound) if no socket is at any of the usual places. A socket without a
+    /// daemon is no error: lines wait for the daemon.
     pub fn local() -> io::Result<Self> {
         let there = USUAL.iter().find(|path| Path::new(path).exists());
         let nowhere =
@@ -54,12 +55,12 @@ impl SyslogSink {
         Ok(Self::at(there.ok_or_else(nowhere)?))
     }
 
-    /// Sends to the socket at this path. It need not be there yet.
+    /// Sends to the socket at this path, which need not exist yet.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), socket: None, cut: Cut::Never }
     }
 
-    /// Sends one line, to a daemon that was restarted, too.
+    /// Sends one line. Connects again if the daemon was restarted.
     fn send(&mut self, line: &[u8], until: Instant) -> io::Result<()> {
         let was_connected = self.socket.is_some();
         match self.try_send(line, until) {
@@ -68,7 +69,7 @@ impl SyslogSink {
         }
     }
 
-    /// On an error that will not pass by itself, lets go of the socket.
+    /// Sends one line. Drops the socket after an error that will not pass by itself.
     fn try_send(&mut self, mut line: &[u8], until: Instant) -> io::Result<()> {
         if self.socket.is_none() {
             self.socket = Some(connect(&self.path)?);
@@ -84,7 +85,7 @@ impl SyslogSink {
                         self.cut = Cut::Now;
                     }
                 }
-                // The daemon has not read what it was sent.
+                // The daemon's receive buffer is full.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => wait_for_room(socket, until)?,
                 Err(error) if is(&error, Errno::NOBUFS) => return Err(ErrorKind::WouldBlock.into()),
                 Err(error) => {
@@ -139,7 +140,7 @@ fn is(error: &io::Error, errno: Errno) -> bool {
     error.raw_os_error() == Some(errno.raw_os_error())
 }
 
-/// The first so many bytes, without the beginning of a character that is not whole.
+/// The first `length` bytes, without a partial character at the end.
 fn cut_to(line: &[u8], length: usize) -> &[u8] {
     let is_inside = |&byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
     let end = (length.saturating_sub(3)..=length).rev().find(|&end| !line.get(end).is_some_and(is_inside));

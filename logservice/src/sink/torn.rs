@@ -1,42 +1,43 @@
-//! A line of which the first part has been written when an error came.
+//! A torn line: its first part had been written when an error came.
 
 use std::io;
 
-/// How many bytes have been written, and why not all.
+/// How many bytes have been written, and the error if not all.
 pub(super) type Written = (usize, Option<io::Error>);
 
-/// How what is written to ends: with a line feed, or in the middle of a line.
+/// How the destination ends: with a line feed, or in the middle of a line.
 ///
-/// A line that is torn comes again, because its sink has not taken it. Then only its rest is written. If another line comes, or
-/// if the beginning is somebody else's, a line feed is written first.
+/// A torn line comes again, because its sink has not taken it. Then only its rest is written. If another line
+/// comes, or if another process wrote the beginning, a line feed is written first.
 #[derive(Debug, Default)]
 pub(super) struct Torn {
-    /// What is there of the line that will come again. It has no line feed.
+    /// The part, without a line feed, of the line that will come again.
     part: Vec<u8>,
-    /// The last line is not ended, and nobody will.
+    /// The last line lacks its line feed, and will not come again.
     needs_line_feed: bool,
 }
 
 impl Torn {
-    /// Nothing is known to be torn.
+    /// Whether no line is known to be torn.
     pub(super) fn is_none(&self) -> bool {
         self.part.is_empty()
     }
 
-    /// What is written to is another thing now, which ends with a line feed or not.
+    /// Notes that the destination is another one now, which ends with a line feed or not.
     pub(super) fn starts_anew(&mut self, needs_line_feed: bool) {
         self.part.clear();
         self.needs_line_feed = needs_line_feed;
     }
 
-    /// The part is there, but nobody knows who has read it: it will be ended, and the line written as a whole.
+    /// Notes that a part was written but perhaps lost: it will be ended with a line feed, and the line
+    /// written as a whole.
     #[cfg(unix)]
     pub(super) fn begins_again(&mut self) {
         self.needs_line_feed |= !self.part.is_empty();
         self.part.clear();
     }
 
-    /// Writes what is not there yet of these lines. Returns how many bytes of them are there as whole lines.
+    /// Writes the rest of these lines. Returns how many of their bytes are written as whole lines.
     pub(super) fn write(&mut self, lines: &[u8], mut write: impl FnMut(&[u8]) -> Written) -> Written {
         if !lines.starts_with(&self.part) {
             self.starts_anew(true);
@@ -56,7 +57,8 @@ impl Torn {
     }
 }
 
-/// What a sink returns: an error only if not even the first line was taken. It comes again with the next line.
+/// The result of [`Sink::write`](crate::Sink::write): an error only if not even the first line was taken. An
+/// error after that comes again with the next line.
 pub(super) fn taken((whole, error): Written) -> io::Result<usize> {
     match error {
         Some(error) if whole == 0 => Err(error),
@@ -64,7 +66,7 @@ pub(super) fn taken((whole, error): Written) -> io::Result<usize> {
     }
 }
 
-/// Writes all that `write` takes.
+/// Calls `write` until it has taken all bytes, or fails.
 pub(super) fn write_all(mut bytes: &[u8], mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> Written {
     let mut written = 0;
     while !bytes.is_empty() {
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Writes into a place with room for so many bytes more.
+    /// Writes into a place that has room for `room` more bytes.
     fn write(torn: &mut Torn, lines: &[u8], place: &mut Vec<u8>, room: usize) -> usize {
         let end = place.len() + room;
         let written = torn.write(lines, |bytes| {

@@ -1,4 +1,4 @@
-//! Rotated files that are compressed by a thread, while others are rotated.
+//! A thread compresses rotated files while others are rotated.
 
 use crate::place::{Place, line, numbered, wait_until, write, write_all};
 use jiff::tz::TimeZone;
@@ -33,7 +33,7 @@ fn all_are_compressed(place: &Place) -> bool {
     rotated(place).iter().all(|name| Path::new(name).extension().is_some_and(|end| end == "gz"))
 }
 
-/// By the real `gzip`, which every system has.
+/// The text of a compressed file, by the real `gzip`, which every system has.
 fn text_of(place: &Place, name: &str) -> String {
     let output =
         Command::new("gzip").arg("-dc").arg(place.path(&format!("app.log.{name}"))).output().unwrap();
@@ -63,7 +63,7 @@ fn every_line_is_in_a_compressed_file_once() {
 fn what_a_process_has_left_is_compressed_by_the_next_one_and_old_files_are_removed() {
     let place = Place::new();
     fs::write(place.path("app.log.2026-11-25T07-33-07"), "a\n").unwrap();
-    fs::write(place.path("app.log.2026-11-25T07-33-07.gz"), "not whole").unwrap(); // it was killed before it removed the other
+    fs::write(place.path("app.log.2026-11-25T07-33-07.gz"), "not whole").unwrap(); // killed in the middle
     fs::write(place.path("app.log.gz.part"), "a part").unwrap();
     let mut sink = builder(&place, 2, 2).open().unwrap();
     wait_until("it is compressed", || all_are_compressed(&place));

@@ -1,4 +1,4 @@
-//! Processes that end while their sink takes nothing: each end comes in its time, and what a program panicked with is on
+//! Processes that end while their sink takes nothing: each ends in time, and the message of a panic is on
 //! standard error.
 
 use crate::place::{LONG, Place, wait_until};
@@ -19,9 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const SINKS: [&str; 4] = ["a full disk", "a pipe nobody reads", "a write that hangs", "a sync that hangs"];
+const SINKS: [&str; 4] =
+    ["a full disk", "a pipe without a reader", "a write that hangs", "a sync that hangs"];
 
-/// How a process ends, and how often its message has to be on standard error.
+/// How a process ends, and how often its message must be on standard error.
 const ENDS: [(&str, usize); 9] = [
     ("main panics", 1),
     ("a worker panics", 1),
@@ -39,7 +40,8 @@ const POLICIES: [Overflow; 4] =
 
 const STOP_WITHIN: Duration = Duration::from_millis(100);
 
-/// None of them needs more than three seconds, two of which a worker that panics twice waits.
+/// A time limit for each. The slowest needs three seconds: its worker panics twice, and waits for a second
+/// each time.
 const IN_TIME: Duration = Duration::from_secs(20);
 
 const MESSAGE: &str = "the thing that matters";
@@ -57,7 +59,7 @@ struct Process {
 impl Process {
     fn start(sink: &str, (end, messages): (&str, usize), policy: usize) -> Self {
         let place = Place::new();
-        let reader = (sink == "a pipe nobody reads").then(|| full_pipe(&place));
+        let reader = (sink == "a pipe without a reader").then(|| full_pipe(&place));
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["--exact", "--ignored", "--nocapture", "ends::a_process_of_its_own"]);
         command.env("ENDS_LOG", &place.log).env("ENDS_SINK", sink).env("ENDS_BY", end);
@@ -67,7 +69,7 @@ impl Process {
         Self { what, child, messages, began: Instant::now(), _reader: reader, _place: place }
     }
 
-    /// What is wrong with its end, if anything is.
+    /// What is wrong with the process's end, if anything.
     fn fault(mut self) -> Option<String> {
         while self.child.try_wait().unwrap().is_none() {
             if self.began.elapsed() > IN_TIME {
@@ -105,10 +107,10 @@ fn no_end_of_a_process_waits_for_a_sink_and_what_it_panicked_with_is_told() {
 
 // ----- what the processes do -----
 
-/// The writer does not come back from this call with anything written.
+/// The writer is in a call from which it does not return.
 static IS_STUCK: AtomicBool = AtomicBool::new(false);
 
-/// Takes nothing for ever.
+/// A sink that never takes anything.
 struct Stuck {
     file: Option<FileSink>,
     takes_lines: bool,
@@ -119,7 +121,7 @@ impl Stuck {
     fn new(sink: &str, end: &str) -> Self {
         let file = match sink {
             "a full disk" => Some("/dev/full".into()),
-            "a pipe nobody reads" => Some(variable("ENDS_LOG")),
+            "a pipe without a reader" => Some(variable("ENDS_LOG")),
             _ => None,
         };
         let file = file.map(|path| FileSink::builder(path).open().unwrap());
@@ -158,7 +160,7 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_default()
 }
 
-/// Until the writer is stuck and the buffer has no room.
+/// Logs until the writer is stuck and the buffer has no room.
 fn fill(service: &LogService) {
     service.say(Level::Trace, "", format_args!("the first")).unwrap();
     assert_eq!(service.flush(Durability::Disk, Duration::from_millis(1)), Err(FlushError::TimedOut));

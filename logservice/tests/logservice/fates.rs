@@ -1,7 +1,7 @@
-//! Anything that may happen to a log file, in random order, and by other threads at the same time.
+//! Anything that can happen to a log file: in random order, and by other threads at the same time.
 //!
-//! Afterwards all lines that the sink has taken are looked for in all files there ever were: the test holds on to those that it
-//! removes.
+//! Afterwards every line that the sink has taken must be in some file that ever existed: the test keeps the
+//! files that it removes.
 
 use crate::place::{LONG, Place, files_below, line, number, write_all};
 use logservice::Sink;
@@ -27,7 +27,7 @@ fn numbers(text: &str) -> Vec<usize> {
     found
 }
 
-/// Whether a line may have been torn so.
+/// Whether a text can be the beginning of a torn line.
 fn is_beginning(text: &str) -> bool {
     let text = text.trim_end_matches('x'); // added by the test
     let digits = text.trim_start_matches('<').trim_end_matches('>').trim_end_matches('.');
@@ -36,7 +36,7 @@ fn is_beginning(text: &str) -> bool {
         || (text.starts_with('<') && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What stands in the files that exist.
+/// The line numbers in the files that exist.
 fn kept(folder: &Path) -> Vec<Vec<usize>> {
     let logs = files_below(folder).into_iter().filter(|path| !path.to_string_lossy().ends_with(".lock"));
     logs.map(|path| numbers(&fs::read_to_string(path).unwrap())).collect()
@@ -48,7 +48,7 @@ fn read(mut removed: File) -> Vec<usize> {
     numbers(&text)
 }
 
-/// Each file is a run of lines in their order; together they are all of them, each once.
+/// Checks that the lines of each file are consecutive, and that all files together have every line once.
 fn assert_complete(mut files: Vec<Vec<usize>>, lines: usize, what: &str) {
     files.retain(|file| !file.is_empty());
     files.sort();
@@ -72,15 +72,15 @@ impl Random {
     }
 }
 
-/// How many rounds: `LOG_ROUNDS`, or few of them.
+/// The number of rounds: `LOG_ROUNDS`, or a small default.
 pub(crate) fn rounds() -> u64 {
     std::env::var("LOG_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8)
 }
 
-/// Limits the size of files, where a process may do that to all of its threads.
+/// Sets the size limit for files, in a process where that may affect all threads.
 type Limit<'a> = &'a dyn Fn(Option<u64>);
 
-/// Writes lines, and does at random to the log what may be done to it.
+/// Writes lines, and at random does to the log what other programs may do to it.
 pub(crate) fn run(seed: u64, limit: Limit<'_>) {
     let place = Place::new();
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -99,7 +99,7 @@ pub(crate) fn run(seed: u64, limit: Limit<'_>) {
         match random.below(40) {
             0 | 10 => fs::rename(&log, away("moved")).unwrap_or_default(),
             1 | 11 => {
-                removed.extend(fs::read_to_string(&log)); // what was written to it before is gone with it
+                removed.extend(fs::read_to_string(&log)); // the lines written to it before are gone with it
                 let _ = fs::remove_file(&log);
             }
             2 | 12 => {
@@ -156,7 +156,7 @@ fn whatever_happens_to_the_log_every_line_is_in_some_file_once() {
 
 // ----- at the same time -----
 
-/// Writes until the other thread has done its work, a few lines at once. Returns how many lines there are.
+/// Writes a few lines at once, until the other thread has done its work. Returns the number of lines.
 fn write_meanwhile(place: &Place, rotate_at: u64, taken: &AtomicUsize, work: impl FnOnce() + Send) -> usize {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -193,7 +193,7 @@ fn lines_are_neither_lost_nor_doubled_while_files_are_moved_away() {
     }
 }
 
-/// A line that was taken after a file was removed is not only in that file.
+/// A line that was taken after a file was removed must not be in that file alone.
 #[test]
 fn lines_are_not_lost_while_files_are_removed() {
     for rotate_at in [2_000, u64::MAX] {
@@ -201,7 +201,8 @@ fn lines_are_not_lost_while_files_are_removed() {
         let mut removed: Vec<(File, usize)> = Vec::new();
         let lines = write_meanwhile(&place, rotate_at, &taken, || {
             while removed.len() < 60 {
-                // While the sink rotates, the log may be another file by the time it is removed. Not so under another name.
+                // While the sink rotates, the log may already be another file when it is removed. So it is
+                // renamed first.
                 let doomed = if rotate_at == u64::MAX { place.log.clone() } else { place.path("doomed") };
                 if rotate_at != u64::MAX && fs::rename(&place.log, &doomed).is_err() {
                     continue;
@@ -217,7 +218,7 @@ fn lines_are_not_lost_while_files_are_removed() {
         }
         assert!(is_there.iter().all(|&times| times <= 1), "a line is doubled in the files that are kept");
         for (file, taken) in removed {
-            // What is written at that moment may be taken from the one side and from the other.
+            // Lines that are written at that moment may be read from either file.
             let before = 0..taken + AT_ONCE;
             read(file)
                 .iter()

@@ -1,4 +1,4 @@
-//! A log file to which things happen.
+//! A log file that other programs move, remove or truncate.
 
 use crate::place::{Place, line, write, write_all};
 use logservice::Sink;
@@ -20,7 +20,7 @@ fn a_line_that_a_killed_process_has_begun_is_ended_first() {
     let place = Place::new();
     fs::write(&place.log, "one\ntw").unwrap();
     let mut sink = place.open();
-    assert_eq!(place.text("app.log"), "one\ntw"); // nothing is written before there is something to write
+    assert_eq!(place.text("app.log"), "one\ntw"); // nothing is written before the first line
     write(&mut sink, "three\n");
     write(&mut sink, "four\n");
     assert_eq!(place.text("app.log"), "one\ntw\nthree\nfour\n");
@@ -91,7 +91,7 @@ fn a_removed_file_is_made_anew() {
     for (before, after) in [("a\n", "b\n"), ("c\n", "d\n")] {
         write(&mut sink, before);
         fs::remove_file(&place.log).unwrap();
-        write(&mut sink, after); // at once: the sink has seen the file a moment ago, and looks again afterwards
+        write(&mut sink, after); // at once, though the sink looked a moment ago
         assert_eq!(place.text("app.log"), after);
     }
 }
@@ -102,9 +102,9 @@ fn a_file_that_was_removed_and_made_by_somebody_else_is_found() {
     let mut sink = place.open();
     write(&mut sink, "a\n");
     fs::remove_file(&place.log).unwrap();
-    fs::write(&place.log, "by somebody else").unwrap();
+    fs::write(&place.log, "by another program").unwrap();
     write(&mut sink, "b\n");
-    assert_eq!(place.text("app.log"), "by somebody else\nb\n");
+    assert_eq!(place.text("app.log"), "by another program\nb\n");
 }
 
 /// The program that moves files may compress and remove them: nothing is written to them any more.
@@ -168,7 +168,7 @@ fn without_its_folder_it_fails_until_there_is_one() {
     write(&mut sink, "b\n");
     assert_eq!(place.text("logs/app.log"), "b\n");
     fs::rename(place.path("logs"), place.path("elsewhere")).unwrap();
-    // Into the file that was moved with its folder, or not at all.
+    // The line is in the file that was moved with its folder, or was not taken.
     let is_taken = sink.write(b"c\n").is_ok();
     assert_eq!(sink.write(b"d\n").unwrap_err().kind(), ErrorKind::NotFound);
     fs::create_dir(place.path("logs")).unwrap();

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A thread that follows, and what it finds. It ends when this is dropped.
+/// A thread that follows the log, and the lines that it finds. The drop ends it.
 struct Follower {
     token: CancelToken,
     lines: Receiver<String>,
@@ -76,7 +76,7 @@ fn lines_come_whole_and_as_they_are_written() {
 fn a_file_that_does_not_exist_is_waited_for() {
     let place = Place::new();
     let follower = Follower::start(&place, |follow| follow.last(0));
-    // Long enough for a look, most probably: then all lines are new.
+    // Most probably long enough for a look at the missing file: then all lines are new.
     assert!(follower.lines.recv_timeout(Duration::from_millis(50)).is_err());
     append(&place, "one\n");
     follower.assert_next(&["one"]);
@@ -92,7 +92,7 @@ fn it_begins_with_the_last_lines() {
         if first < 5_000 {
             (first..5_000).for_each(|number| assert_eq!(follower.next() + "\n", line(number)));
         } else {
-            // Nothing to wait for: lines that are added now would be found only if they came after the beginning.
+            // No line comes. None is added, since the test cannot know when the follower has begun.
             assert!(follower.lines.recv_timeout(Duration::from_millis(20)).is_err());
         }
     }
@@ -120,8 +120,8 @@ fn a_file_that_was_moved_is_read_to_its_end_and_that_is_when_the_next_one_has_li
     follower.assert_next(&["one"]);
     let mut old = File::options().append(true).open(&place.log).unwrap();
     fs::rename(&place.log, place.path("moved")).unwrap();
-    File::create(&place.log).unwrap(); // as `logrotate` does, before it tells the program
-    thread::sleep(Duration::from_millis(250)); // so long that it looks at the empty one, most probably
+    File::create(&place.log).unwrap(); // as `logrotate` does before it signals the program
+    thread::sleep(Duration::from_millis(250)); // most probably long enough for a look at the empty file
     old.write_all(b"two\n").unwrap();
     follower.assert_next(&["two"]);
     old.write_all(b"three\nfo").unwrap();
@@ -214,7 +214,7 @@ fn every_line_is_found_once_while_the_log_is_rotated_and_its_files_have_dates() 
     every_line_is_found_once(1_000, |builder| builder.dated(jiff::tz::TimeZone::UTC));
 }
 
-/// Rotates as fast as it can, while the follower reads. Nothing is missed, because every file is kept.
+/// Rotates as fast as it can while the follower reads. No line is missed, because every file is kept.
 fn every_line_is_found_once(lines: usize, names: impl FnOnce(FileBuilder) -> FileBuilder) {
     let place = Place::new();
     let follower = from_start(&place);
@@ -228,7 +228,7 @@ fn every_line_is_found_once(lines: usize, names: impl FnOnce(FileBuilder) -> Fil
             found += 1;
         }
         if batch % 50 == 0 {
-            // Lets it come near, so that it is in the middle of things at most times.
+            // Let the follower catch up a little, so that it is usually in the middle of the files.
             wait_until("it has found some", || {
                 follower.lines.try_iter().for_each(|text| {
                     assert_eq!(number(&text), Some(found));

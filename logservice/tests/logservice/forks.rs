@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const THREADS: usize = 4;
 const CHILDREN: usize = 12;
 
-/// What a child does. Its status says whether all was as it should be.
+/// What a child does. Returns whether everything was right.
 fn in_the_child(service: &LogService, own_log: Option<&Path>) -> bool {
     let is_refused = service.say(Level::Info, "", format_args!("from a child")) == Err(NotLogged::Forked)
         && service.flush(Durability::Disk, LONG) == Err(FlushError::Forked)
@@ -60,11 +60,12 @@ in_own_process! {
             wait_until("the threads log", || service.counts().written > 0);
             let ended = (0..CHILDREN).filter(|number| {
                 let own_log = (*number == 0).then(|| place.path("child"));
-                // SAFETY: glibc has its allocator ready in a child of many threads; the service is what is tried here.
+                // SAFETY: glibc has its allocator ready in a child of many threads; the service is under
+                // test.
                 match unsafe { libc::fork() } {
                     0 => {
                         let status = i32::from(!in_the_child(&service, own_log.as_deref()));
-                        // SAFETY: it ends the process, and nothing is left to be dropped there.
+                        // SAFETY: it ends the process, in which nothing needs to be dropped any more.
                         unsafe { libc::_exit(status) }
                     }
                     child => ends_well(Pid::from_raw(child).unwrap()),

@@ -1,4 +1,4 @@
-//! Directives: what they mean, and what is none.
+//! Directives: their meaning, and texts that are no directives.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -7,7 +7,7 @@ use logservice::{Level, Levels};
 
 const ALL: [Level; 5] = [Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace];
 
-/// How many levels a target has.
+/// How many levels are enabled for a target.
 fn enabled(levels: &Levels, target: &str) -> usize {
     let enabled = ALL.map(|level| levels.enables(target, level));
     assert!(enabled.is_sorted_by(|a, b| a >= b), "{target}: {enabled:?}");

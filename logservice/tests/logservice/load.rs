@@ -1,6 +1,7 @@
-//! `logservice load` as a process: what it says it has written is in the file, line by line, whatever ends it.
+//! `logservice load` as a process: the lines that it reports as written are in the file, whatever ends the
+//! process.
 //!
-//! `LOGSERVICE_ROUNDS=200` repeats each test so often.
+//! `LOGSERVICE_ROUNDS=200` repeats each test 200 times.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough for anything that is going to happen.
+/// A time limit that only a test that hangs reaches.
 const LONG: Duration = Duration::from_mins(1);
 
 fn rounds(test: impl Fn(&Path)) {
@@ -30,7 +31,7 @@ fn load(file: &Path, flags: &[&str]) -> Command {
     command
 }
 
-/// What the process says at its end, and its status.
+/// The report of a process that has ended, and its exit status.
 fn report(output: &Output) -> (Value, i32) {
     let said = || String::from_utf8_lossy(&output.stderr).into_owned();
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}; {}", said()));
@@ -45,7 +46,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Waits until a file has so many bytes.
+/// Waits until a file has at least `expected` bytes.
 fn wait_for_length(file: &Path, expected: u64) {
     let began = Instant::now();
     while length(file) != expected {
@@ -64,7 +65,8 @@ fn send(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(process, signal).unwrap();
 }
 
-/// The numbers of the messages of each thread, in the order of the file, and how many lines a line says are missing.
+/// The message numbers of each thread in the order of the file, and the number of lines that the file reports
+/// as missing.
 #[derive(Default)]
 struct Found {
     messages: BTreeMap<u64, Vec<u64>>,
@@ -72,7 +74,7 @@ struct Found {
 }
 
 impl Found {
-    /// Every line has to be whole.
+    /// Parses a file, in which every line must be whole.
     fn read(text: &str) -> Found {
         let mut found = Found::default();
         assert!(text.is_empty() || text.ends_with('\n'), "the last line is torn");
@@ -101,7 +103,7 @@ impl Found {
         self.messages.values().map(|messages| messages.len() as u64).sum()
     }
 
-    /// Those of each thread are its first ones, all of them, in order.
+    /// Checks that the messages of each thread are its first ones, in order and without a gap.
     fn assert_no_gap(&self) {
         for (thread, messages) in &self.messages {
             let wrong = messages.iter().zip(0..).find(|&(&message, expected)| message != expected);
@@ -120,7 +122,7 @@ fn read(file: &Path) -> Found {
     Found::read(&fs::read_to_string(file).unwrap())
 }
 
-/// The file and those that were rotated, the oldest first.
+/// Reads the rotated files, the oldest first, and the log. Returns how many files there were, too.
 fn read_rotated(file: &Path) -> (Found, usize) {
     let rotated = |number: usize| PathBuf::from(format!("{}.{number}", file.display()));
     let count = (1..1_000).take_while(|&number| rotated(number).exists()).count();
@@ -173,7 +175,7 @@ fn killed_it_leaves_whole_lines_and_the_next_process_goes_on_below() {
         let (report, status) = report(&load(&file, &["--messages", "10"]).output().unwrap());
         assert_eq!((&report["written"], status), (&40.into(), 0));
         let text = fs::read_to_string(&file).unwrap();
-        // What the first process has begun stands on a line of its own.
+        // The torn line of the first process stands on a line of its own.
         let own = text.lines().skip(text[..whole].lines().count()).filter(|line| line.contains("thread"));
         assert!((40..=41).contains(&own.count()), "{}", &text[whole..]);
         assert!(text.ends_with('\n'));
@@ -228,7 +230,7 @@ fn a_second_process_on_the_same_file_is_refused() {
     });
 }
 
-/// Whoever holds the removed file open still has its lines; the others are in the new file.
+/// A process that holds the removed file open still has its lines; the other lines are in the new file.
 #[test]
 #[cfg(unix)]
 fn when_the_file_is_removed_it_goes_on_in_a_new_one() {
@@ -259,7 +261,7 @@ fn when_the_file_is_removed_it_goes_on_in_a_new_one() {
     });
 }
 
-/// As `logrotate` does it, while a reader follows.
+/// Moves the log away and signals the process, as `logrotate` does, while a reader follows.
 #[test]
 #[cfg(unix)]
 fn moved_away_and_told_so_it_goes_on_in_a_new_file_and_a_follower_sees_every_line() {
@@ -276,7 +278,7 @@ fn moved_away_and_told_so_it_goes_on_in_a_new_file_and_a_follower_sees_every_lin
             .unwrap();
         let child = load(&file, &["--messages", "100000000"]).spawn().unwrap();
         wait_until("lines in the file", || length(&file) > 100_000);
-        // One that comes later would begin with the new file.
+        // A follower that begins later would begin with the new file.
         wait_until("lines in the copy", || length(&copy) > 0);
         fs::rename(&file, &moved).unwrap();
         send(&child, rustix::process::Signal::HUP);
@@ -327,7 +329,7 @@ fn a_signal_ends_a_load_that_a_full_disk_holds_up() {
     rounds(|_| {
         let flags = ["--policy", "block", "--capacity", "16384", "--stop-within", "200ms"];
         let mut child = load(Path::new("/dev/full"), &flags).spawn().unwrap();
-        // It says that it cannot write when it has lines, so the signal handlers are there.
+        // When it reports that it cannot write, it has lines, so its signal handlers are set.
         let mut said = [0; 1];
         child.stderr.as_mut().unwrap().read_exact(&mut said).unwrap();
         send(&child, rustix::process::Signal::TERM);
@@ -345,8 +347,8 @@ fn a_fifo_that_nobody_reads_holds_nobody_up() {
         let fifo = directory.join("fifo");
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
         let flags = ["--policy", "block-for:1ms", "--messages", "100", "--stop-within", "200ms"];
-        let (nobody, status) = report(&load(&fifo, &flags).output().unwrap());
-        assert_eq!((&nobody["lost"], status), (&400.into(), 1));
+        let (unread, status) = report(&load(&fifo, &flags).output().unwrap());
+        assert_eq!((&unread["lost"], status), (&400.into(), 1));
 
         let copy = directory.join("copy");
         let mut reader = Command::new("cat").arg(&fifo).stdout(File::create(&copy).unwrap()).spawn().unwrap();

@@ -1,4 +1,5 @@
-//! Logs that the real `logrotate` moves away and compresses while threads log. The test is for `.ci/run --all`:
+//! Logs that the real `logrotate` moves away and compresses while threads log. The test is for `.ci/run
+//! --all`:
 //!
 //! ```sh
 //! cargo test -p logservice --test logservice -- --ignored logrotate::
@@ -27,7 +28,7 @@ fn is_there() -> bool {
     is_there
 }
 
-/// The configuration that is shipped, for this log and this process, rotated whenever it is asked.
+/// The package's own configuration, for this log and this process, changed so that each call rotates.
 fn shipped(log: &Path) -> String {
     let shipped = include_str!("../../logrotate.conf");
     let here = shipped.replace("/var/log/app.log", log.to_str().unwrap());
@@ -36,10 +37,11 @@ fn shipped(log: &Path) -> String {
     here.replace("rotate 14", "rotate 1000").replace("daily", "size 1")
 }
 
-/// Services that append to one file, as processes would, while the file is rotated. Returns how many lines each has written.
+/// Services that append to one file, as processes would, while the file is rotated. Returns how many lines
+/// each has written.
 ///
-/// Between two rotations each of them ends the write that it is in, as the configuration has it: a line on its way comes late
-/// for one rotation, and not for two.
+/// Between two rotations each of them ends the write that it is in, as the configuration does: a line on its
+/// way may miss one rotation, but not two.
 fn log_meanwhile(place: &Place, configuration: &str) -> Vec<u64> {
     fs::write(place.path("conf"), configuration).unwrap();
     let service = |_| {
@@ -79,7 +81,7 @@ fn log_meanwhile(place: &Place, configuration: &str) -> Vec<u64> {
     services.into_iter().map(|service| service.stop(LONG).written).collect()
 }
 
-/// How often each line is there.
+/// How often each line is in the files.
 fn lines(place: &Place) -> BTreeMap<(usize, u64), usize> {
     let mut found = BTreeMap::new();
     for name in place.names().iter().filter(|name| name.starts_with("app.log")) {
@@ -98,7 +100,7 @@ fn lines(place: &Place) -> BTreeMap<(usize, u64), usize> {
     found
 }
 
-/// Of how many lines how many are missing. None is there twice.
+/// The number of missing lines and of written ones. No line may be there twice.
 fn missing(place: &Place, written: &[u64]) -> (u64, u64) {
     let found = lines(place);
     assert!(found.values().all(|&times| times == 1), "a line is doubled");

@@ -15,9 +15,9 @@ mod rotation; // a log file that is rotated
 #[cfg(all(unix, feature = "gzip"))]
 mod compression; // rotated files that are compressed
 #[cfg(unix)]
-mod pipes; // pipes and sockets that nobody reads, or nobody reads any more
+mod pipes; // pipes and sockets without a reader, or whose reader is gone
 #[cfg(unix)]
-mod processes; // two processes on one file, one that is killed, one that may write no more
+mod processes; // two processes on one file, a killed process, one at its file size limit
 #[cfg(unix)]
 mod ends; // processes that end while their sink takes nothing
 #[cfg(unix)]
@@ -25,7 +25,7 @@ mod logrotate; // for `.ci/run --all`: the real one
 #[cfg(unix)]
 mod forks; // a process that forks while its threads log
 #[cfg(unix)]
-mod fates; // whatever may happen to a log file, at random and at the same time
+mod fates; // anything that can happen to a log file, at random and at the same time
 #[cfg(unix)]
 mod follow; // reading a log while it is written and rotated
 #[cfg(unix)]

@@ -1,7 +1,7 @@
-//! Logs that are no files: named pipes, sockets of syslog daemons.
+//! Logs that are not files: named pipes, sockets of syslog daemons.
 //!
-//! A process that another test starts has all descriptors of this one until it executes its program. So a reader that is gone
-//! may be there for a moment more, and what depends on that waits.
+//! A process that another test starts has all descriptors of this one until it executes its program. So a
+//! pipe may keep its reader for a moment after the test has closed it, and checks that depend on that wait.
 
 use crate::place::{Place, number, numbered, wait_until, write, write_all};
 use logservice::Sink;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A sink never waits for long. The machine may.
+/// A sink never waits for long. The machine may be slow.
 const SOON: Duration = Duration::from_secs(5);
 
 fn pipe(place: &Place) -> FileSink {
@@ -34,7 +34,7 @@ fn read_some(reader: &mut File) -> String {
     String::from_utf8(bytes[..read].to_vec()).unwrap()
 }
 
-/// Not for long, but not in vain either: there may be room soon.
+/// Checks that a write waits, since there may be room soon, but not for long.
 fn assert_waits_for_a_moment(sink: &mut impl Sink) {
     let begun = Instant::now();
     assert_eq!(sink.write(b"a\n").unwrap_err().kind(), ErrorKind::WouldBlock);
@@ -50,7 +50,7 @@ fn a_pipe_without_a_reader_is_opened_and_takes_lines_when_there_is_one() {
         let error = sink.write(b"a\n").unwrap_err();
         assert_eq!(
             (error.kind(), error.to_string()),
-            (ErrorKind::NotConnected, "nobody reads it".to_owned())
+            (ErrorKind::NotConnected, "no process reads it".to_owned())
         );
     }
     let mut reader = reader(&place.log);
@@ -64,7 +64,7 @@ fn a_pipe_that_nobody_empties_does_not_hold_the_writer_and_gets_every_line_once(
     let place = Place::new();
     let mut sink = pipe(&place);
     let mut reader = reader(&place.log);
-    let lines = numbered(0..8_000); // some times what is in a pipe
+    let lines = numbered(0..8_000); // a multiple of a pipe's capacity
     let mut read = String::new();
     let mut waits = 0;
     write_all(&mut sink, lines.as_bytes(), |error| {
@@ -79,7 +79,7 @@ fn a_pipe_that_nobody_empties_does_not_hold_the_writer_and_gets_every_line_once(
     assert_waits_for_a_moment(&mut sink);
 }
 
-/// What the first reader has not read, the second one gets, and no line that is torn and not ended.
+/// The second reader gets what the first has not read, and every torn line is ended.
 #[test]
 fn a_reader_that_goes_away_leaves_whole_lines_to_the_next() {
     for first_reads in [0, 10_000, 1 << 20] {
@@ -87,7 +87,7 @@ fn a_reader_that_goes_away_leaves_whole_lines_to_the_next() {
         let mut sink = pipe(&place);
         let lines = numbered(0..3_000);
         let mut first = reader(&place.log);
-        let mut taken = sink.write(lines.as_bytes()).unwrap(); // as far as there is room: in the middle of a line
+        let mut taken = sink.write(lines.as_bytes()).unwrap(); // the room ends within a line
         assert_eq!(sink.write(&lines.as_bytes()[taken..]).unwrap_err().kind(), ErrorKind::WouldBlock);
         let mut read = vec![0; first_reads];
         let length = first.read(&mut read).unwrap();
@@ -95,7 +95,7 @@ fn a_reader_that_goes_away_leaves_whole_lines_to_the_next() {
         assert!(first_reads < 1 << 20 || !text.ends_with('\n'), "it is not torn");
         drop(first);
         for _ in 0..2 {
-            wait_until("nobody reads", || match sink.write(&lines.as_bytes()[taken..]) {
+            wait_until("the reader is gone", || match sink.write(&lines.as_bytes()[taken..]) {
                 Ok(more) => {
                     taken += more;
                     false
@@ -110,7 +110,7 @@ fn a_reader_that_goes_away_leaves_whole_lines_to_the_next() {
         }
         let numbers: Vec<_> = text.lines().filter_map(number).collect();
         assert!(numbers == (0..3_000).collect::<Vec<_>>(), "{} lines", numbers.len());
-        assert_eq!(text.lines().count(), 3_001); // and the one that was torn
+        assert_eq!(text.lines().count(), 3_001); // and the torn line, again
     }
 }
 
@@ -160,7 +160,7 @@ fn lines_wait_for_the_daemon_also_when_it_is_restarted() {
         write(&mut sink, "a\n");
         assert_eq!(receive(&daemon), "a");
         drop(daemon);
-        wait_until("nobody listens", || match sink.write(b"b\n") {
+        wait_until("the daemon is gone", || match sink.write(b"b\n") {
             Ok(_) => false,
             Err(error) => error.kind() == ErrorKind::ConnectionRefused,
         });
@@ -168,7 +168,7 @@ fn lines_wait_for_the_daemon_also_when_it_is_restarted() {
         fs::remove_file(&place.log).unwrap();
         assert_eq!(sink.write(b"b\n").unwrap_err().kind(), ErrorKind::NotFound);
     }
-    // Between two lines: nothing fails.
+    // A daemon that is restarted between two lines causes no failure.
     let first = UnixDatagram::bind(&place.log).unwrap();
     write(&mut sink, "c\n");
     fs::remove_file(&place.log).unwrap();

@@ -1,4 +1,4 @@
-//! A folder for a log, and what sinks are asked to write.
+//! A folder for a log, and the lines that sinks must write.
 
 use logservice::Sink;
 use logservice::sink::FileSink;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Long enough for anything that is going to happen.
+/// A time limit that only a test that hangs reaches.
 pub(crate) const LONG: Duration = Duration::from_mins(1);
 
 pub(crate) struct Place {
@@ -31,7 +31,7 @@ impl Place {
         FileSink::builder(&self.log).open().unwrap()
     }
 
-    /// What a file holds; nothing if it is not there.
+    /// The text of a file; empty if it does not exist.
     pub(crate) fn text(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
@@ -45,12 +45,12 @@ impl Place {
     }
 }
 
-/// Writes lines that the sink has to take.
+/// Writes lines, which the sink must take.
 pub(crate) fn write(sink: &mut impl Sink, lines: &str) {
     assert_eq!(sink.write(lines.as_bytes()).unwrap(), lines.len());
 }
 
-/// Writes all, as the service does: what was not taken comes again. `failed` is told of errors.
+/// Writes all lines, as the service does: lines that were not taken come again. Errors go to `failed`.
 pub(crate) fn write_all(sink: &mut impl Sink, lines: &[u8], mut failed: impl FnMut(io::Error)) {
     let mut taken = 0;
     while taken < lines.len() {
@@ -81,7 +81,7 @@ pub(crate) fn line(number: usize) -> String {
     format!("<{number}{}>\n", ".".repeat(number * 7919 % 97))
 }
 
-/// The number of a line that is whole.
+/// The number of a whole line.
 pub(crate) fn number(text: &str) -> Option<usize> {
     let number = text.strip_prefix('<')?.strip_suffix('>')?.trim_end_matches('.').parse().ok()?;
     (line(number).trim_end() == text).then_some(number)

@@ -20,7 +20,7 @@ fn a_file_is_as_large_as_it_may_be_and_no_larger() {
     write(&mut sink, "aaa\nbbb\nccc\nddd\ne\n"); // one call, three files
     assert_eq!(texts(&place, ["app.log.2", "app.log.1", "app.log"]), ["aaa\nbbb\n", "ccc\nddd\n", "e\n"]);
     write(&mut sink, "ff\n");
-    write(&mut sink, "gg\n"); // two, five, eight: fits
+    write(&mut sink, "gg\n"); // two, five, eight bytes: fits
     write(&mut sink, "h\n");
     assert_eq!(texts(&place, ["app.log.1", "app.log"]), ["e\nff\ngg\n", "h\n"]);
     assert!(sink.warning().is_none());
@@ -50,7 +50,7 @@ fn no_more_files_are_kept_than_were_asked_for() {
         ["c\n", "d\n", "e\n", "f\n"]
     );
     assert_eq!(place.names(), ["app.log", "app.log.1", "app.log.2", "app.log.3", "app.log.lock"]);
-    // A number that is free is taken before a file is removed.
+    // A free number is used before a file is removed.
     fs::remove_file(place.path("app.log.2")).unwrap();
     write(&mut sink, "g\n");
     assert_eq!(
@@ -118,7 +118,7 @@ fn every_line_is_in_one_of_the_files_once_and_in_order() {
     assert!(all == (0..2_000).map(line).collect::<String>());
 }
 
-/// Rotated files that have dates, in the order of these and of the numbers behind them.
+/// Rotated files that have dates, in the order of the dates and of the numbers behind them.
 fn dated(place: &Place) -> Vec<String> {
     let key = |name: &String| {
         let (date, number) =
@@ -153,7 +153,7 @@ fn files_with_dates_stay_until_they_are_the_oldest() {
     assert_eq!(sink.warning(), None);
 }
 
-/// What this process has open of a folder.
+/// The files of a folder that this process has open.
 #[cfg(target_os = "linux")]
 fn open_files(place: &Place) -> Vec<String> {
     let open =
@@ -165,7 +165,7 @@ fn open_files(place: &Place) -> Vec<String> {
     names
 }
 
-/// An open file keeps its blocks on the disk, also when its name is gone.
+/// The sink closes a rotated file: an open file keeps its blocks on the disk, even after its removal.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_was_rotated_is_let_go() {
@@ -191,10 +191,10 @@ fn whoever_asks_for_the_disk_means_rotated_files_too() {
     let mut sink = rotated(&place, 2, 3);
     write(&mut sink, "a\nb\nc\n");
     fs::remove_file(place.path("app.log.1")).unwrap();
-    sink.sync().unwrap(); // what is gone needs no disk
+    sink.sync().unwrap(); // removed files need no sync
     write(&mut sink, "d\n");
     fs::remove_file(place.path("app.log.1")).unwrap();
-    fs::create_dir(place.path("app.log.1")).unwrap(); // something that cannot be opened as a file was
+    fs::create_dir(place.path("app.log.1")).unwrap(); // something that cannot be opened, in place of the file
     assert!(sink.sync().is_err(), "it was not looked at");
-    sink.sync().unwrap(); // which is not tried again
+    sink.sync().unwrap(); // the failed sync is not tried again
 }

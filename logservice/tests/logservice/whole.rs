@@ -1,4 +1,4 @@
-//! A service with threads that log, and a file to which things happen meanwhile.
+//! A service with threads that log, while other programs move, remove or truncate its file.
 
 use crate::place::{LONG, Place, files_below};
 use jiff::tz::TimeZone;
@@ -12,7 +12,7 @@ use std::thread;
 const THREADS: usize = 4;
 const LINES: usize = 3_000;
 
-/// The message and nothing else.
+/// A format of the message alone.
 pub(crate) struct Bare;
 
 impl Format for Bare {
@@ -21,7 +21,7 @@ impl Format for Bare {
     }
 }
 
-/// Each thread logs its lines; meanwhile `disturb` runs again and again.
+/// Lets each thread log its lines, and calls `disturb` again and again meanwhile.
 fn log_from_threads(log: &LogHandle, mut disturb: impl FnMut()) {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -44,7 +44,8 @@ fn log_from_threads(log: &LogHandle, mut disturb: impl FnMut()) {
     });
 }
 
-/// Each accepted line is in one file, once, and in each file the lines of a thread are in their order.
+/// Checks that each accepted line is in one file, once, and that each file has the lines of a thread in their
+/// order.
 fn assert_all_there(place: &Place, counts: Counts) {
     assert_eq!(counts.written, (THREADS * LINES) as u64, "{counts:?}");
     let mut times = HashMap::new();

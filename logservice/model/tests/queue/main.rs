@@ -3,7 +3,7 @@
 
 extern crate executor_model as executor;
 
-/// In the service: `pub(crate) use std::{sync, time}`.
+/// Takes the place of the service's own `door`, which is `pub(crate) use std::{sync, time}`.
 mod door {
     pub(crate) use executor_model::program::{sync, time};
 }
@@ -13,7 +13,7 @@ mod door {
 mod queue;
 
 #[path = "../../../src/sink/contract.rs"]
-#[allow(dead_code, unreachable_pub)] // nobody here opens a file anew
+#[allow(dead_code, unreachable_pub)] // no test here reopens a file
 mod sink;
 
 #[path = "../../../src/writer.rs"]
@@ -26,7 +26,8 @@ use queue::{Batch, Counts, Flushed, LineQueue, NotLogged, Overflow, Room};
 use std::io;
 use writer::{Voice, Writer};
 
-/// Schedules that switch threads at any step, and those that let one thread run for long.
+/// Runs the body under schedules that switch threads at any step, and under some that let one thread run for
+/// long.
 fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_random(body.clone(), 1_000);
     shuttle::check_pct(body, 1_000, 3);
@@ -52,7 +53,7 @@ impl Page {
     }
 }
 
-/// A sink that fails so many times before each line.
+/// A sink that fails a given number of times before each line.
 struct Pen {
     page: Arc<Page>,
     failures: u32,
@@ -68,14 +69,14 @@ impl sink::Sink for Pen {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.left = self.failures;
-        // If it fails at all, it takes a line at a time.
+        // A sink that ever fails takes one line at a time.
         let taken = if self.failures > 0 { 1 } else { lines.len() };
         self.page.text.lock().unwrap().push_str(str::from_utf8(&lines[..taken]).unwrap());
         self.page.grows.notify_all();
         Ok(taken)
     }
 
-    /// Every second one fails.
+    /// Every second sync fails.
     fn sync(&mut self) -> io::Result<()> {
         self.syncs += 1;
         thread::yield_now();
@@ -138,7 +139,7 @@ fn put(queue: &LineQueue, letter: char, overflow: Overflow) -> Result<(), NotLog
     queue.put(&[letter as u8], overflow)
 }
 
-/// The letters that are in `accepted` are there once, in this order.
+/// Checks that the page has each letter of `accepted` once, in this order.
 fn assert_written(page: &str, accepted: &str) {
     let own: String = page.chars().filter(|&letter| accepted.contains(letter)).collect();
     assert_eq!(own, accepted, "of the page {page:?}");

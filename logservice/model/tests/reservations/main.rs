@@ -1,5 +1,5 @@
-//! The count of reservations under loom: every schedule. The queue is a small one of its own, since the library's channel has
-//! more steps than loom can try all orders of.
+//! The count of reservations under loom: every schedule. The queue is a small one of its own, since the
+//! library's channel has more steps than loom can try all orders of.
 #![cfg(feature = "loom")]
 
 use std::array::from_fn;
@@ -28,7 +28,8 @@ struct Queue {
 }
 
 impl Log {
-    /// As a client does. `interrupted`: it could not put its line. Returns whether the line was accepted.
+    /// Logs as a client does. `interrupted`: the client could not put its line. Returns whether the line was
+    /// accepted.
     fn log(&self, line: usize, interrupted: bool) -> bool {
         if !self.reservations.reserve() {
             return false;
@@ -70,12 +71,13 @@ impl Log {
         let nothing = |queue: &mut Queue| queue.lines.is_empty() && !queue.writer_is_interrupted;
         let mut queue = self.changed.wait_while(queue, nothing).unwrap();
         let line = queue.lines.pop_front();
-        queue.writer_is_interrupted &= line.is_some(); // the wait that it ends uses it up
+        queue.writer_is_interrupted &= line.is_some(); // the wait that an interrupt ends consumes it
         line
     }
 }
 
-/// Clients log while the log is stopped; the first one may be interrupted. The writer ends, having written what was accepted.
+/// Clients log while the log is stopped; the first one may be interrupted. The writer ends, having written
+/// what was accepted.
 fn model<const CLIENTS: usize>(interrupted: bool, preemptions: Option<usize>) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.or(preemptions);
@@ -107,7 +109,7 @@ fn an_interrupted_client_does_not_keep_the_writer() {
     model::<1>(true, None);
 }
 
-/// Without a bound this takes minutes.
+/// With a bound on preemptions: without it this takes minutes.
 #[test]
 fn of_two_clients_each_is_counted() {
     model::<2>(false, Some(3));

@@ -1,4 +1,5 @@
-//! The road under shuttle: which step keeps which promise. A step that breaks one has to be caught, and in the way of that promise.
+//! The road under shuttle: which step keeps which promise. A step that breaks a promise must be caught, with
+//! the message of that promise.
 #![cfg(feature = "shuttle")]
 
 extern crate executor_model as executor;
@@ -8,13 +9,13 @@ use std::panic::catch_unwind;
 use logservice_model::{check_others, door};
 
 #[path = "../../../src/road/mod.rs"]
-#[allow(dead_code, unreachable_pub)] // it reads like a module of its library; what it shows on real threads is not used here
+#[allow(dead_code, unreachable_pub)] // the parts for real threads are not used here
 mod road;
 
 use road::properties::Property;
 use road::table::Step;
 
-/// What shuttle's panic says if the promise is broken.
+/// A text that is in shuttle's panic if the promise is broken.
 fn sign(property: Property) -> &'static str {
     match property {
         Property::AcceptedMeansWritten => "left: written, right: accepted",
@@ -24,8 +25,8 @@ fn sign(property: Property) -> &'static str {
     }
 }
 
-/// Whether the check of `property` finds it broken. A step whose `stop` hangs can hang in every check: that is looked at in the
-/// check of its own, and other schedules are tried here.
+/// Whether the check of `property` finds it broken. A step whose `stop` hangs can hang in every check. That
+/// fault has a check of its own; the other checks try more schedules until one does not hang.
 fn is_broken(step: &Step, property: Property) -> bool {
     for offset in 0..100 {
         let checked = catch_unwind(|| check_others(offset, step.check(property)));

@@ -42,14 +42,14 @@ pub(crate) fn run(args: &FollowArgs) -> anyhow::Result<ExitCode> {
     let printed = print(follow);
     drop(tell_end);
     match printed {
-        // Whoever reads has seen enough, as `head` has.
+        // The reader has closed the pipe, as `head` does.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         printed => printed.context("the lines cannot be printed")?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What cannot be read now is told once, until lines come again.
+/// Reports a read error once, and the next one only after lines have come again.
 fn print(mut lines: Follow) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let mut is_told = false;

@@ -1,4 +1,5 @@
-//! The log service on the command line: put it under load, follow a file that it writes, walk the road that led to it.
+//! The log service on the command line: put it under load, follow a file that it writes, walk the road that
+//! led to it.
 //!
 //! ```text
 //! cargo run --release --bin logservice -- load --threads 4 --messages 250000

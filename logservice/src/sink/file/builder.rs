@@ -1,4 +1,4 @@
-//! The settings of a file, and what is checked before it is opened.
+//! The settings of a log file, and the checks before it is opened.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -39,8 +39,8 @@ impl FileBuilder {
         }
     }
 
-    /// The permissions with which files are created, on Unix. By default 640: the group may read. The process's umask takes
-    /// away from it.
+    /// The permissions with which files are created, on Unix. By default 640: the group may read. The
+    /// process's umask removes bits from it.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
         self
@@ -58,40 +58,44 @@ impl FileBuilder {
         self
     }
 
-    /// Has dates of this time zone in the names of rotated files, in place of numbers: when the last line was written to the
-    /// file. `app.log.2026-11-25` if it is rotated by day, `app.log.2026-11-25T07` by hour, `app.log.2026-11-25T07-33-07` by
-    /// size. The second file of one date gets a number, `app.log.2026-11-25.2`; so does one whose date would be before that of
-    /// the file before it, since the clock was set back.
+    /// Names rotated files by dates of this time zone, in place of numbers: the time when the last line was
+    /// written to the file. `app.log.2026-11-25` if it is rotated by day, `app.log.2026-11-25T07` by hour,
+    /// `app.log.2026-11-25T07-33-07` by size. The second file of one date gets a number,
+    /// `app.log.2026-11-25.2`; so does a file whose date would be before that of its predecessor, since the
+    /// clock was set back.
     pub fn dated(mut self, zone: TimeZone) -> Self {
         self.rotation.dates = Some(zone);
         self
     }
 
-    /// Compresses rotated files, as `gzip` does: `app.log.2026-11-25.gz`. That needs names with [dates](Self::dated). A thread
-    /// does it, which holds up neither the log nor the end of the process; what it has no time for, the next process does when
-    /// it opens the log. A failure is told on standard error, and the file stays as it was. (With the feature `gzip`.)
+    /// Compresses rotated files, as `gzip` does: `app.log.2026-11-25.gz`. That needs names with
+    /// [dates](Self::dated). A thread does that, and holds up neither the log nor the end of the process.
+    /// Files that it has not compressed by then are compressed by the next process that opens the log. A
+    /// failure is reported on standard error, and the file stays as it was. (With the feature `gzip`.)
     #[cfg(feature = "gzip")]
     pub fn compressed(mut self) -> Self {
         self.is_compressed = true;
         self
     }
 
-    /// How many rotated files are kept; by default ten. The oldest is removed when one is too many. Files with higher numbers
-    /// are left alone, also those of a time when more were kept; of files with dates, all are counted.
+    /// How many rotated files are kept; by default ten. When there is one too many, the oldest is removed.
+    /// Files with higher numbers are left alone, even those from a time when more files were kept. Files with
+    /// dates all count.
     pub fn keep(mut self, files: usize) -> Self {
         self.rotation.keep = files;
         self
     }
 
-    /// Does without the lock that keeps a second writer away: for several processes that append to one file, for a file system
-    /// that has no locks, or for a folder where the process may not make a file beside the log. Such a sink cannot rotate the
-    /// file itself, since it cannot know who else would; `logrotate` can.
+    /// Does without the lock that keeps a second writer away: for several processes that append to one file,
+    /// for a file system that has no locks, or for a folder where the process must not make a file beside the
+    /// log. Such a sink cannot rotate the file itself, since another process might do the same; `logrotate`
+    /// can.
     pub fn unlocked(mut self) -> Self {
         self.is_locked = false;
         self
     }
 
-    /// For tests.
+    /// Replaces the clock, for tests.
     #[cfg(test)]
     pub(super) fn clock(mut self, clock: fn() -> SystemTime) -> Self {
         self.clock = clock;
@@ -102,9 +106,10 @@ impl FileBuilder {
     ///
     /// # Errors
     /// Each names the path.
-    /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or another. This is said
-    ///   after half a second, in which the other one may end.
-    /// * [`InvalidInput`](io::ErrorKind::InvalidInput): the settings contradict each other, or what the path names.
+    /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or
+    ///   another. This error comes after half a second, in which the other sink can end.
+    /// * [`InvalidInput`](io::ErrorKind::InvalidInput): the settings contradict each other, or do not fit
+    ///   what the path names.
     /// * Whatever the system says if the file or its lock cannot be opened.
     pub fn open(self) -> io::Result<FileSink> {
         // A process may change its directory later, and open the file anew.
@@ -178,7 +183,8 @@ impl FileBuilder {
     }
 }
 
-/// A handler that does nothing, so that the signal does not end the process. `Ignore` would be inherited by child processes.
+/// Sets a handler for SIGXFSZ that does nothing, so that the signal does not end the process. Child processes
+/// would inherit `Ignore`, but not a handler.
 #[cfg(unix)]
 fn survive_the_size_limit() -> io::Result<()> {
     use signal_hook::{consts::SIGXFSZ, flag};

@@ -1,12 +1,13 @@
-//! Compresses rotated files, on a thread that nobody waits for.
+//! Compresses rotated files, on a thread for which no other thread waits.
 //!
 //! ```text
 //!   app.log.DATE ──read──▶ app.log.gz.part ──on the disk──▶ app.log.DATE.gz, and app.log.DATE is removed
 //! ```
 //!
-//! A process that ends in the middle leaves the file as it was, and a part; the next one that opens the log begins again. So
-//! neither a stop nor a drop waits for it. Files with dates keep their names meanwhile, which those with numbers do not: a file
-//! that moves could not be removed safely.
+//! A process that ends in the middle leaves the file as it was, and a part; the next one that opens the log
+//! begins again. So neither a stop nor a drop waits for it. Only files with dates are compressed, since they
+//! keep their names meanwhile: a file that is renamed meanwhile, as files with numbers are, could not be
+//! removed safely.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -22,7 +23,7 @@ use super::names::{Dated, dated};
 #[derive(Debug, Clone)]
 pub(super) struct Compressor {
     log: PathBuf,
-    /// How files are made.
+    /// The options with which files are made.
     options: OpenOptions,
     state: Arc<Mutex<State>>,
 }
@@ -30,19 +31,19 @@ pub(super) struct Compressor {
 #[derive(Debug, Default)]
 struct State {
     is_running: bool,
-    /// A file was rotated since the thread has looked.
+    /// A file was rotated after the thread's last look.
     again: bool,
     failure: Option<String>,
 }
 
 impl Compressor {
-    /// `options` make files with the permissions of the log's.
+    /// Makes a compressor. `options` make files with the log's permissions.
     pub(super) fn new(log: PathBuf, mut options: OpenOptions) -> Self {
         options.read(false).append(false).write(true).create(true).truncate(true);
         Self { log, options, state: Arc::default() }
     }
 
-    /// Has all rotated files compressed that are not. Returns at once.
+    /// Lets the thread compress all rotated files that are not compressed yet. Returns at once.
     pub(super) fn begin(&self) {
         let mut state = self.state();
         state.again = true;
@@ -54,7 +55,7 @@ impl Compressor {
         }
     }
 
-    /// What has failed since somebody asked.
+    /// Takes the failures since the last call.
     pub(super) fn failure(&self) -> Option<String> {
         self.state().failure.take()
     }
@@ -77,7 +78,7 @@ impl Compressor {
         state.is_running
     }
 
-    /// What fails is tried again after the next rotation.
+    /// Compresses all files. A failure is tried again after the next rotation.
     fn compress_all(&self) -> io::Result<()> {
         let rotated = dated(&self.log)?;
         rotated
@@ -98,7 +99,7 @@ impl Compressor {
             .and_then(|()| super::unsynced::sync_folder(&self.log))
             .and_then(|()| fs::remove_file(&path))
         {
-            // It was removed meanwhile, as the oldest one.
+            // It was removed meanwhile, as the oldest file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
                 let _ = fs::remove_file(&part);
@@ -114,7 +115,7 @@ impl Compressor {
         let mut encoder = GzEncoder::new(self.options.open(part)?, Compression::default());
         io::copy(&mut file, &mut encoder)?;
         let compressed = encoder.finish()?;
-        compressed.set_modified(file.metadata()?.modified()?)?; // by which administrators find old files
+        compressed.set_modified(file.metadata()?.modified()?)?; // administrators find old files by this time
         compressed.sync_all()
     }
 }

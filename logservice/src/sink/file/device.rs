@@ -1,6 +1,6 @@
 //! A log that is no file on a disk: a named pipe, a terminal, `/dev/stdout`, `/dev/full`.
 //!
-//! It is opened so that nothing waits for a reader, and never created, locked or rotated.
+//! It is opened without waiting for a reader, and never created, locked or rotated.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -18,13 +18,13 @@ use crate::sink::torn::{Torn, taken, write_all};
 #[derive(Debug)]
 pub(super) struct Device {
     path: PathBuf,
-    /// `None` if nobody reads the pipe.
+    /// `None` if the pipe has no reader.
     open: Option<(File, Identity)>,
     torn: Torn,
 }
 
 impl Device {
-    /// A pipe that nobody reads yet is opened later.
+    /// Opens the device. A pipe that has no reader yet is opened later.
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
         let mut device = Self { path, open: None, torn: Torn::default() };
         match device.opened() {
@@ -58,12 +58,13 @@ impl Device {
         self.opened()
     }
 
-    /// What is to be done after an error, and what it means.
+    /// Handles an error of a write. Returns the error that the sink reports.
     fn failed(&mut self, error: io::Error) -> io::Error {
         match error.kind() {
             ErrorKind::WouldBlock => error,
-            // What the reader has left in the pipe stays there for the next one, as long as the pipe is open somewhere. How much
-            // of the line that is torn has been read, nobody knows: its part is ended, and it begins again.
+            // What the reader has left in the pipe stays there for the next reader, as long as the pipe is
+            // open somewhere. The sink cannot know how much of the torn line has been read: its part is ended
+            // with a line feed, and the line begins again.
             ErrorKind::BrokenPipe => {
                 self.torn.begins_again();
                 nobody_reads_it()
@@ -75,7 +76,7 @@ impl Device {
         }
     }
 
-    /// Somebody may have made another pipe of this name.
+    /// Closes the pipe if another pipe has taken its name.
     fn look(&mut self) {
         let named = fs::metadata(&self.path).map(|metadata| Identity::of(&metadata));
         if self.open.as_ref().is_some_and(|(_, identity)| named.is_ok_and(|named| named != *identity)) {
@@ -88,7 +89,7 @@ impl Device {
             let file = open(&self.path)?;
             let identity = Identity::of(&file.metadata()?);
             self.open = Some((file, identity));
-            self.torn.starts_anew(false); // who reads this one has not seen the beginning of the line
+            self.torn.starts_anew(false); // this pipe's reader has not seen the beginning of the line
         }
         Ok(())
     }
@@ -97,9 +98,9 @@ impl Device {
 fn open(path: &Path) -> io::Result<File> {
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
     let mut options = OpenOptions::new();
-    // Should it be a file by now, nothing in it is overwritten.
+    // If the name is a file by now, nothing in it is overwritten.
     options.append(true).custom_flags(flags).open(path).map_err(|error| {
-        // A socket cannot be opened either, and never will.
+        // A socket cannot be opened either, now or later.
         let is_pipe = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
         let is_lonely = is_pipe && error.raw_os_error() == Some(Errno::NXIO.raw_os_error());
         if is_lonely { nobody_reads_it() } else { error }
@@ -107,5 +108,5 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 fn nobody_reads_it() -> io::Error {
-    io::Error::new(ErrorKind::NotConnected, "nobody reads it")
+    io::Error::new(ErrorKind::NotConnected, "no process reads it")
 }

@@ -1,16 +1,17 @@
 //! One writer for a file: a lock on a file beside it.
 //!
-//! Two sinks on one file would rename it under each other, and each would count only its own bytes. The second one is refused,
-//! in the same process, too.
+//! Two sinks on one file would rename it under each other, and each would count only its own bytes. The
+//! second one is refused, in the same process, too.
 //!
-//! The lock is not on the log itself. That file is renamed when it is rotated, and a lock stays with its file: between the
-//! renaming and the lock on the new file, another process could come in, and then the first one could not go on. The file
-//! beside it, `app.log.lock`, is made once and kept. To remove it while a process holds the lock, or to put another folder in the place of
-//! its own, lets a second one in.
+//! The lock is not on the log itself. That file is renamed when it is rotated, and a lock stays with its
+//! file: between the renaming and the lock on the new file another process could take that lock, and then the
+//! first one could not go on. The file beside it, `app.log.lock`, is made once and kept. If it is removed
+//! while a process holds the lock, or if its folder is replaced, a second process can take the lock.
 //!
-//! The system releases the lock when the process ends, also by `kill -9`. On Linux it belongs to what was opened (`flock`), so a
-//! child process has it, too, until it executes its program. A lock that was just released can be held by such a one for a
-//! moment more, and a process that is to be replaced may need a moment to end: so a sink tries for [`PATIENCE`].
+//! The system releases the lock when the process ends, also by `kill -9`. On Linux the lock belongs to the
+//! open file (`flock`), so a child process has it, too, until it executes its program. Such a child can hold
+//! a lock for a moment after its parent has released it, and a process that is being replaced may need a
+//! moment to end. So a sink tries for [`PATIENCE`].
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -50,14 +51,15 @@ impl Lock {
                 }
             }
         }
-        // For whoever is refused. No harm is done if the disk is full.
+        // The number is for the message to a process that is refused. If the disk is full, only the number is
+        // missing.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }
 }
 
-/// Links are followed, so that all names of a log have one lock. The log itself may be missing: the process that has the lock
-/// rotates it just now.
+/// The path of the lock's file. Links are followed, so that all names of a log have one lock. The log itself
+/// may be missing while the process with the lock rotates it.
 fn beside(log: &Path) -> io::Result<PathBuf> {
     let name = log.file_name().unwrap_or_default();
     let log = match (log.is_symlink(), log.parent()) {

@@ -1,4 +1,4 @@
-//! A file to which lines are appended, and what may happen to it meanwhile.
+//! A file to which lines are appended, and what can happen to it meanwhile.
 //!
 //! ```
 //! use jiff::tz::TimeZone;
@@ -16,8 +16,9 @@
 //! # }
 //! ```
 //!
-//! A line that the sink has taken is in one of the log's files, once and whole. This has to be true although other processes
-//! work on the same files, so the sink looks after each write: at what the log's name means, and at the file that is open.
+//! A line that the sink has taken is in one of the log's files, once and whole. This must be true although
+//! other processes work on the same files. So after each write the sink checks which file the log's name
+//! means, and the file that is open.
 //!
 //! ```text
 //!              the name means this file ─────▶ go on
@@ -27,50 +28,52 @@
 //!
 //! | what happens | what the sink does |
 //! |---|---|
-//! | the disk is full, or a limit is reached, in the middle of a line | fails, remembers how much is there, and goes on from there when the line comes again |
+//! | the disk is full, or a limit is reached, in the middle of a line | fails, remembers how much of the line is written, and goes on from there when the line comes again |
 //! | the process is killed in the middle of a line | the next one ends that line with a line feed |
 //! | the file is moved away (`logrotate`) | makes a new one, with the next line or when told by [`reopen`](crate::Sink::reopen); a line that was torn begins again there |
 //! | the file is removed | makes a new one, and writes the lines of this call again |
-//! | the file is truncated (`copytruncate`) | appends to what is left of it, and says [once](crate::Sink::warning) that lines are lost: what came between the copy and the cut, which nobody can count |
+//! | the file is truncated (`copytruncate`) | appends to what is left of it, and says [once](crate::Sink::warning) that lines are lost: those between the copy and the cut, which cannot be counted |
 //! | the folder is missing | fails until there is one again |
 //! | the file cannot be renamed at a rotation | goes on in the same file, says so [once](crate::Sink::warning), and tries again with the next lines |
 //! | another process writes the file | [`open`](FileBuilder::open) refuses: see `lock.rs` |
 //!
 //! # Rotation
-//! It takes place between two lines, when the next one comes and finds the file full, or its hour or day over. So a file that
-//! nobody writes to is not rotated; a process that is started on the next day rotates the file of the day before. A line that is
-//! longer than a file may be gets one of its own. The rotated files are `app.log.1`, the newest, to `app.log.n`; or they
-//! have [dates](FileBuilder::dated), and can be compressed (`FileBuilder::compressed`, with the feature `gzip`). Leave them to
-//! one program: either the sink rotates, or `logrotate` does.
+//! A file is rotated between two lines, when the next line comes and the file is full, or its hour or day is
+//! over. So a file without new lines is not rotated; a process that is started on the next day rotates the
+//! file of the day before. A line that is longer than the limit of a file gets a file of its own. The rotated
+//! files are `app.log.1`, the newest, to `app.log.n`; or they have [dates](FileBuilder::dated), and can be
+//! compressed (`FileBuilder::compressed`, with the feature `gzip`). Leave them to one program: either the
+//! sink rotates, or `logrotate` does.
 //!
-//! A rotated file is not kept open. When somebody asks for the [disk](crate::Durability::Disk), it is found by its name. One that
-//! another program has moved away is put on the disk when the sink leaves it, but only after somebody has asked for the disk
-//! once. A program that is silent has a file that was moved or removed open until its next line, or until it is told to
-//! reopen.
+//! A rotated file is not kept open. When a caller asks for the [disk](crate::Durability::Disk), the sink
+//! finds the file by its name. A file that another program has moved away is put on the disk when the sink
+//! leaves it, but only if a caller has asked for the disk before. A program that logs nothing keeps a file
+//! that was moved or removed open until its next line, or until it is told to reopen.
 //!
 //! # With `logrotate`
-//! One process or several may write the file then, the latter [`unlocked`](FileBuilder::unlocked). The package has this
-//! configuration, `logservice/logrotate.conf`; a test has the real `logrotate` rotate by it while four services write to the
-//! file.
+//! One process or several may write the file then, the latter [`unlocked`](FileBuilder::unlocked). The
+//! package has this configuration, `logservice/logrotate.conf`; in a test the real `logrotate` rotates by it
+//! while four services write to the file.
 //!
 //! ```text
 #![doc = include_str!("../../../logrotate.conf")]
 //! ```
 //!
 //! # What is not a file
-//! A named pipe, a terminal or `/dev/stdout` has no lock and is not rotated. A pipe needs a reader: without one, lines wait. If
-//! the reader goes away, the next one gets what was left in the pipe, the part of the line that was torn, ended with a line
-//! feed, and that line again as a whole. (That is so on Linux. What a reader has read, it has read; and what is in the pipe when
-//! the writing process ends, too, is lost.)
+//! A named pipe, a terminal or `/dev/stdout` has no lock and is not rotated. A pipe needs a reader: without
+//! one, lines wait. If the reader goes away, the next one gets what was left in the pipe, the part of the
+//! line that was torn, ended with a line feed, and that line again as a whole. (That is so on Linux. Lines
+//! that the old reader has read do not come again; and if the writing process ends, too, the contents of the
+//! pipe are lost.)
 //!
 //! # Signals
-//! A process that exceeds its limit for the size of a file (`ulimit -f`) is killed by SIGXFSZ, unless the signal is caught. So
-//! [`open`](FileBuilder::open) catches it, and does nothing then but let the write fail, as on a full disk.
+//! A process that exceeds its limit for the size of a file (`ulimit -f`) is killed by SIGXFSZ, unless the
+//! signal is caught. So [`open`](FileBuilder::open) catches it; then the write only fails, as on a full disk.
 //!
 //! # Windows
-//! There it is noticed that the name is gone, but not that it means another file, and lines that were written to a file while it
-//! was removed are lost with it. Rust opens files so that they can be renamed while they are open. Elsewhere than on Linux
-//! nothing of this has been tried.
+//! There the sink notices that the name is gone, but not that it means another file. Lines that were written
+//! to a file while it was removed are lost with it. Rust opens files so that they can be renamed while they
+//! are open. All of this has been tried on Linux only.
 
 mod lock;
 
@@ -99,8 +102,8 @@ use std::path::Path;
 use self::regular::Regular;
 use super::Sink;
 
-/// Appends lines to a file, and rotates it. The [page of the module](self) says what becomes of lines when the disk is full or
-/// the file is gone.
+/// Appends lines to a file, and rotates it. The [page of the module](self) says what becomes of lines when
+/// the disk is full or the file is gone.
 #[derive(Debug)]
 pub struct FileSink(Target);
 
@@ -112,7 +115,7 @@ enum Target {
 }
 
 impl FileSink {
-    /// Begins with the path, without rotation.
+    /// Begins the settings of a file at this path, without rotation.
     pub fn builder(path: impl AsRef<Path>) -> FileBuilder {
         FileBuilder::new(path.as_ref())
     }
@@ -213,13 +216,13 @@ mod tests {
         assert_eq!(contents(&path, 1), ["", "a\nb\n"]);
         write_at(&mut sink, NOON + HOUR, "c\n");
         assert_eq!(contents(&path, 1), ["a\nb\n", "c\n"]);
-        write_at(&mut sink, NOON + 9 * HOUR, "d\n"); // nothing for eight hours
-        write_at(&mut sink, NOON - 9 * HOUR, "e\n"); // set back: no new file, and the next hour counts from here
+        write_at(&mut sink, NOON + 9 * HOUR, "d\n"); // no lines for eight hours
+        write_at(&mut sink, NOON - 9 * HOUR, "e\n"); // set back: no new file
         assert_eq!(contents(&path, 2), ["c\n", "a\nb\n", "d\ne\n"]);
         write_at(&mut sink, NOON - 8 * HOUR, "f\n");
         assert_eq!(contents(&path, 3), ["d\ne\n", "c\n", "a\nb\n", "f\n"]);
 
-        // Another process finds a file that was written to in an hour that is over.
+        // Another process finds a file whose last line is from an hour that is over.
         drop(sink);
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_modified(now() + Duration::from_secs(HOUR - 1)).unwrap();

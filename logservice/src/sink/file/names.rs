@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 
-/// `app.log.3`
+/// The name of a rotated file with a number: `app.log.3`.
 pub(crate) fn numbered(log: &Path, number: usize) -> PathBuf {
     with_end(log, &number.to_string())
 }
@@ -21,8 +21,9 @@ fn with_end(log: &Path, end: &str) -> PathBuf {
     path.into()
 }
 
-/// What stands behind the name of the log: `2026-11-25`, `2026-11-25T07` or `2026-11-25T07-33-07`; a number from 2 on if the file
-/// before it has the same date; and `gz` if it is compressed. In the order in which they were rotated.
+/// The end of a rotated file's name: `2026-11-25`, `2026-11-25T07` or `2026-11-25T07-33-07`; a number from 2
+/// on if the file before it has the same date; and `gz` if it is compressed. Sorts in the order of the
+/// rotations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Dated {
     date: String,
@@ -31,7 +32,7 @@ pub(crate) struct Dated {
 }
 
 impl Dated {
-    /// `None` if the text is no such end of a name.
+    /// Parses the end of a name. `None` if it has another form.
     fn parse(end: &str) -> Option<Self> {
         let (end, is_compressed) = end.strip_suffix(".gz").map_or((end, false), |end| (end, true));
         let (date, number) = match end.split_once('.') {
@@ -41,8 +42,8 @@ impl Dated {
         is_date(date).then(|| Self { date: date.to_owned(), number, is_compressed })
     }
 
-    /// The name of the file that is rotated now and was written to last at this time. Its date is not before that of the file
-    /// that was rotated before it, even if the clock was set back.
+    /// The name for the file that is rotated now, whose last line was written at this time. Its date is not
+    /// before that of the file rotated before it, even if the clock was set back.
     pub(super) fn next(
         last: Option<&Self>,
         time: SystemTime,
@@ -62,7 +63,7 @@ impl Dated {
         with_end(log, &format!("{}{number}{}", self.date, if self.is_compressed { ".gz" } else { "" }))
     }
 
-    /// Whether it is the same file, compressed or not.
+    /// Whether both name the same file, compressed or not.
     pub(crate) fn is(&self, other: &Self) -> bool {
         (&self.date, self.number) == (&other.date, other.number)
     }

@@ -14,25 +14,25 @@ use super::unsynced::Unsynced;
 use crate::identity::{Identity, is_removed};
 use crate::sink::torn::{Torn, taken, write_all};
 
-/// A file that is removed as fast as it is made: that is an error, and not a reason to go on for ever.
+/// How often a write begins again because the file was removed. After that many tries it is an error.
 const TRIES: usize = 10;
 
 const TRUNCATED: &str = "was truncated by another program: lines that came after its copy are lost, and counted as written \
     (for logrotate, give `create` instead of `copytruncate`)";
 
-/// Writes the file, and knows what has become of it.
+/// Writes to the log's file, and tracks whether it is renamed, removed or truncated.
 #[derive(Debug)]
 pub(super) struct Regular {
     path: PathBuf,
     options: OpenOptions,
     rotation: Rotation,
-    /// `None` if it could not be opened last time, or if what was open is not the log any more.
+    /// `None` if the last attempt to open the file failed, or if the open file is not the log any more.
     open: Option<Open>,
     torn: Torn,
     unsynced: Unsynced,
-    /// The last attempt to rotate failed, which has been told.
+    /// The last attempt to rotate failed, and the operator has been told.
     is_stuck: bool,
-    /// Another program has truncated the file, which has been told.
+    /// Another program has truncated the file, and the operator has been told.
     is_truncated: bool,
     warning: Option<String>,
     clock: fn() -> SystemTime,
@@ -49,18 +49,18 @@ struct Open {
     period: Option<Range<SystemTime>>,
 }
 
-/// What has become of a file that is open.
+/// What has become of the open file.
 enum Fate {
-    /// The log's name means it. It is of this size.
+    /// The log's name still means it. It has this size.
     Named(u64),
-    /// It has another name: what was written is in it.
+    /// It has another name, and has all that was written.
     Moved,
     /// It has no name, and what was written is gone.
     Removed,
 }
 
 impl Regular {
-    /// Opens the file, takes its lock if it is to have one, and writes nothing yet.
+    /// Opens the file, and takes its lock unless it is `unlocked`. Writes nothing yet.
     pub(super) fn open(
         path: PathBuf,
         options: OpenOptions,
@@ -103,7 +103,7 @@ impl Regular {
         warning
     }
 
-    /// Has rotated files compressed: those that are there, and those to come.
+    /// Adds a compressor for rotated files, present and future ones.
     #[cfg(feature = "gzip")]
     pub(super) fn compressed_by(self, compressor: Option<Compressor>) -> Self {
         compressor.iter().for_each(Compressor::begin);
@@ -111,7 +111,8 @@ impl Regular {
     }
 
     // ANCHOR: write
-    /// Writes lines as far as there is room in this file for them, at least one. Returns how many bytes are there for good.
+    /// Writes as many lines as this file has room for, at least one. Returns how many bytes are there for
+    /// good.
     pub(super) fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         for _ in 0..TRIES {
             self.look_now();
@@ -129,7 +130,7 @@ impl Regular {
     }
     // ANCHOR_END: write
 
-    /// As far as the file may grow.
+    /// The lines that fit into the file, at least one.
     fn piece<'a>(&self, lines: &'a [u8]) -> &'a [u8] {
         let size = self.open.as_ref().map_or(0, |open| open.size);
         let room = match self.rotation.at_bytes {
@@ -149,11 +150,12 @@ impl Regular {
 
     // ----- what becomes of the file -----
 
-    /// Also before lines are written: a file that was moved away may be in somebody's hands already.
+    /// Looks before lines are written, too: another program may already work on a file that it has moved
+    /// away.
     fn look_now(&mut self) {
         let Some(expected) = self.open.as_ref().map(|open| open.size) else { return };
         match self.look() {
-            // Somebody has truncated it, or added to it: what is torn stays torn.
+            // Another process has truncated it or added to it: a torn line stays torn.
             Fate::Named(size) if size != expected && !self.torn.is_none() => self.open = None,
             fate => {
                 self.settle(fate);
@@ -161,7 +163,8 @@ impl Regular {
         }
     }
 
-    /// A file that has some name after a write was removed, if at all, after it: then its lines were there to be removed.
+    /// Finds out what has become of the open file. If it still has a name after a write, a later removal
+    /// takes lines that had been written.
     fn look(&self) -> Fate {
         let Some(open) = &self.open else { return Fate::Moved };
         let named = fs::metadata(&self.path);
@@ -174,7 +177,7 @@ impl Regular {
             _ if is_named => Fate::Named(own.len()),
             _ if is_removed(&own) => Fate::Removed,
             Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                Fate::Named(own.len()) // nothing is known about the name
+                Fate::Named(own.len()) // what the name means is unknown
             }
             _ => Fate::Moved,
         }
@@ -203,7 +206,7 @@ impl Regular {
     fn opened(&mut self) -> io::Result<()> {
         if self.open.is_none() {
             let (open, needs_line_feed) = Open::new(&self.path, &self.options, &self.rotation, self.clock)?;
-            self.torn.starts_anew(needs_line_feed); // what was torn stays so in the other file
+            self.torn.starts_anew(needs_line_feed); // a torn line stays torn in the old file
             self.unsynced.folder_has_changed();
             self.open = Some(open);
         }
@@ -212,8 +215,8 @@ impl Regular {
 
     // ----- rotation -----
 
-    /// If the next line does not belong into this file; not if a part of it is there. What fails leaves the file in place: lines
-    /// go into it.
+    /// Rotates if the next line does not belong into this file; not if a part of the line is in it already.
+    /// After a failure lines go on into the same file.
     fn rotate_if_due(&mut self, lines: &[u8]) {
         if !self.rotation.is_on() || !self.torn.is_none() || self.opened().is_err() {
             return;
@@ -232,7 +235,7 @@ impl Regular {
     fn rotate(&mut self) {
         self.look_now();
         if self.open.is_none() {
-            return; // somebody else has moved it
+            return; // another process has moved it
         }
         match self.rotation.shift(&self.path) {
             Ok(()) => {
@@ -257,7 +260,7 @@ impl Regular {
         self.unsynced.sync(current, &self.path, |files| self.rotation.newest(&self.path, files))
     }
 
-    /// The file stays open if the name still means it.
+    /// Opens the file anew, unless the name still means the open one.
     pub(super) fn reopen(&mut self) -> io::Result<()> {
         self.look_now();
         self.opened()
@@ -265,7 +268,8 @@ impl Regular {
 }
 
 impl Open {
-    /// Tells, too, whether its last line is not ended: a process was killed in the middle of it.
+    /// Opens the file. Also returns whether its last line lacks its line feed: a process was killed in the
+    /// middle of it.
     fn new(
         path: &Path,
         options: &OpenOptions,
@@ -290,7 +294,7 @@ fn first_line(lines: &[u8]) -> usize {
 }
 
 fn last_byte(file: &mut File) -> io::Result<u8> {
-    let mut last = [b'\n']; // for a file that is truncated just now
+    let mut last = [b'\n']; // kept if the file is truncated just now
     file.seek(SeekFrom::End(-1))?;
     let _ = file.read(&mut last)?;
     Ok(last[0])

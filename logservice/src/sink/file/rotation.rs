@@ -4,9 +4,9 @@
 //!   app.log ──▶ app.log.1 ──▶ app.log.2 ──▶ … ──▶ app.log.n ──▶ removed
 //! ```
 //!
-//! The files move from the back to the front, up to the first number that is free, and the log itself moves last. Each step is
-//! one `rename`, so a process that is killed between two of them leaves every file whole, with a number free; the next rotation
-//! fills it.
+//! The files move from the back to the front, up to the first number that is free, and the log itself moves
+//! last. Each step is one `rename`, so a process that is killed between two of them leaves every file whole,
+//! with a number free; the next rotation fills it.
 //!
 //! Files whose names have dates do not move: the oldest ones are removed, and then the log gets its name.
 
@@ -25,13 +25,13 @@ use super::names::{Dated, dated, numbered};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Every {
-    /// A new file with each hour of the clock on the wall.
+    /// A new file at the beginning of each hour of local time.
     Hour,
     /// A new file with each day of the calendar.
     Day,
 }
 
-/// What a sink was told about rotation.
+/// The rotation settings of a sink.
 #[derive(Debug, Clone)]
 pub(super) struct Rotation {
     pub(super) at_bytes: Option<u64>,
@@ -46,13 +46,13 @@ impl Rotation {
         self.at_bytes.is_some() || self.every.is_some()
     }
 
-    /// From when to when a file is written to that is written to at this time.
+    /// The hour or day, as the period of one file, that contains this time.
     pub(super) fn period(&self, time: SystemTime) -> Option<Range<SystemTime>> {
         let (every, zone) = self.every.as_ref()?;
         every.period(time, zone)
     }
 
-    /// The rotated files that came last, so many of them.
+    /// The newest rotated files, at most `files` of them.
     pub(super) fn newest(&self, log: &Path, files: usize) -> io::Result<Vec<PathBuf>> {
         if self.dates.is_none() || files == 0 {
             return Ok((1..=files.min(self.keep)).map(|number| numbered(log, number)).collect());
@@ -80,7 +80,7 @@ impl Rotation {
         files.reverse();
         let mut kept = 0;
         for (n, file) in files.iter().enumerate() {
-            // One that is being compressed is there twice.
+            // A file that is being compressed is there twice.
             kept += usize::from(n == 0 || !file.is(&files[n - 1]));
             if kept >= self.keep {
                 remove(&file.path(log))?;
@@ -98,12 +98,12 @@ impl Rotation {
     }
 }
 
-/// A link that leads nowhere is there, too.
+/// Whether the name exists. A dangling link exists, too.
 fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// One that is not there is removed already.
+/// Removes a file. A missing file counts as removed.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -119,11 +119,11 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 impl Every {
-    /// `None` for times that the calendar does not have.
+    /// The hour or day that contains a time. `None` for times beyond the calendar's range.
     fn period(self, time: SystemTime, zone: &TimeZone) -> Option<Range<SystemTime>> {
         let now = Timestamp::try_from(time).ok()?;
         let (start, end) = match self {
-            // Hours begin at other times where the clock differs from UTC by half an hour.
+            // Hours begin at other times in zones that differ from UTC by half an hour.
             Every::Hour => {
                 let local = now.as_second() + i64::from(zone.to_offset(now).seconds());
                 let start = Timestamp::from_second(now.as_second() - local.rem_euclid(3600)).ok()?;

@@ -1,24 +1,25 @@
-//! What has to be put on the disk when somebody asks for it.
+//! What must be put on the disk when a caller asks for it.
 //!
-//! A rotation does not wait for the disk, since most programs never ask for that. But who asks means all lines, those in rotated
-//! files, too. Such a file is closed when it is rotated: a file that is open has its blocks on the disk also when its name is
-//! gone. So it is opened anew, by its name, when it has to be put on the disk. One that another program has moved away has a
-//! name that nobody here knows. It is put on the disk when it is left, once somebody has asked at all.
+//! A rotation does not wait for the disk, since most programs never ask for that. But a caller that asks
+//! means all lines, including those in rotated files. A rotated file is closed, because an open file would
+//! keep its blocks on the disk even after its removal. So it is opened again, by its name, when it must be
+//! put on the disk. If another program has moved a file away, its new name is unknown here. Such a file is
+//! put on the disk when the sink leaves it, if any caller has asked for the disk before.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// What was written since the last time, beside the file that is open.
+/// The files beside the open one that were written since the last sync.
 #[derive(Debug, Default)]
 pub(super) struct Unsynced {
     /// How many files were rotated.
     rotated: usize,
-    /// Somebody has asked for the disk.
+    /// A caller has asked for the disk.
     is_asked: bool,
     /// A file that was moved away could not be put on the disk.
     failed: Option<io::Error>,
-    /// A file is found after a failure of the power only if its name is on the disk, too.
+    /// The folder must be synced, too: after a power failure a file is found only if its name is on the disk.
     folder: bool,
 }
 
@@ -37,8 +38,8 @@ impl Unsynced {
         self.folder = true;
     }
 
-    /// Puts all of it on the disk, and the log itself. `rotated` finds so many of the newest rotated files. What fails is not
-    /// tried again: the system may have forgotten what it could not write.
+    /// Puts all of it on the disk, and the log itself. `rotated` finds that many of the newest rotated files.
+    /// A failed sync is not tried again: the system may have forgotten what it could not write.
     pub(super) fn sync(
         &mut self,
         current: Option<&File>,
@@ -59,9 +60,9 @@ impl Unsynced {
     }
 }
 
-/// A file that is not there was removed, with its lines.
+/// Puts a file on the disk. A missing file was removed, with its lines.
 fn sync(path: &Path) -> io::Result<()> {
-    // Windows wants a file open for writing here.
+    // Windows needs a file that is open for writing.
     match File::options().append(true).open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         file => file?.sync_data(),
@@ -73,7 +74,7 @@ pub(super) fn sync_folder(log: &Path) -> io::Result<()> {
     File::open(log.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 
-/// Windows opens no folder as a file, and has no such call.
+/// Does nothing: Windows has no sync for folders.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
 pub(super) fn sync_folder(_: &Path) -> io::Result<()> {

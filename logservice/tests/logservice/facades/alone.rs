@@ -21,7 +21,7 @@ fn installed(directives: &str) -> (Log, Levels) {
     (log, levels)
 }
 
-/// All five levels through both facades.
+/// Logs at all five levels through both facades.
 fn say_all() {
     log::error!(target: "a::l", "1");
     log::warn!(target: "a::l", "2");
@@ -98,7 +98,7 @@ in_own_process! {
     }
 }
 
-/// Counts how often the levels are asked at a call, and not once for its place in the program.
+/// Counts how often the levels are asked at a call, rather than once for its place in the program.
 struct Asked(Levels, Arc<AtomicUsize>);
 
 impl<S> Filter<S> for Asked {

@@ -17,12 +17,12 @@ use super::{LONG, Log, in_own_process};
 
 fn installed() -> Log {
     let log = Log::json();
-    // The directives have to be looked at for each record.
+    // With these directives every record needs a look at them.
     install(&log.service, &Levels::parse("info,x=off").unwrap()).unwrap();
     log
 }
 
-/// Logs through both facades while it is shown, and when it is dropped.
+/// Logs through both facades while it is formatted, and when it is dropped.
 struct Talks(&'static str);
 
 impl Talks {
@@ -64,7 +64,7 @@ in_own_process! {
         assert_eq!(log.said(), [&shown[..], &["INFO l: value logged".into()], &dropped].concat());
         tracing::info!(target: "t", "{} logged", Talks("value"));
         assert_eq!(log.said(), [&shown[..], &["INFO t: value logged".into()], &dropped].concat());
-        // A field, which is asked for its keys and its values.
+        // A field: its key and its value are visited.
         log::info!(target: "l", key:% = Talks("value"); "pair");
         let said = log.said();
         assert!(said.contains(&"INFO l: pair".into()) && said.ends_with(&dropped), "{said:?}");
@@ -94,7 +94,8 @@ in_own_process! {
 }
 
 in_own_process! {
-    /// Of three thread locals, that were made before, between and after those of the service and of the facades.
+    /// Three thread locals log: one made before, one between, and one after those of the service and of the
+    /// facades.
     a_thread_logs_while_its_thread_locals_are_dropped
     {
         thread_local! {
@@ -186,7 +187,7 @@ in_own_process! {
     }
 }
 
-/// A sink that fails as sinks should not.
+/// A sink that breaks the contract of sinks.
 struct Breaks {
     panics: Arc<AtomicUsize>,
     took: Arc<Mutex<Vec<u8>>>,
@@ -222,7 +223,7 @@ in_own_process! {
     }
 }
 
-/// A sink that nothing comes through.
+/// A sink that takes nothing.
 struct Stuck;
 
 impl Sink for Stuck {

@@ -1,5 +1,5 @@
-//! What programs say through the facades. A process has one logger and one subscriber: tests of those run in a process of
-//! their own, which is this one started again for the one test.
+//! What programs log through the facades. A process has one logger and one subscriber. So a test that sets
+//! them runs in a process of its own: this program, started again for that one test.
 
 mod alone; // what comes through the two facades of a process
 mod inside; // logging while something is being logged, while a thread ends, while a panic begins
@@ -16,7 +16,7 @@ use logservice::format::Json;
 use logservice::sink::{MemoryLines, MemorySink};
 use logservice::{Durability, Format, LogService};
 
-/// Long enough for anything that is going to happen.
+/// A time limit that only a test that hangs reaches.
 const LONG: Duration = Duration::from_mins(1);
 
 /// A service, and what it has written.
@@ -37,7 +37,7 @@ impl Log {
         Self::new(Json::utc())
     }
 
-    /// What came since the last time.
+    /// The lines since the last call.
     fn lines(&self) -> Vec<String> {
         self.service.flush(Durability::System, LONG).unwrap();
         let lines = self.lines.get();
@@ -59,7 +59,7 @@ impl Log {
     }
 }
 
-/// Runs the body in a process of its own, which has to succeed before long.
+/// Runs the body in a process of its own, which must succeed within [`LONG`].
 pub(crate) fn run_alone(test: &str, body: impl FnOnce()) {
     const IN_IT: &str = "LOGSERVICE_TEST_OF_ITS_OWN";
     if env::var(IN_IT).is_ok_and(|name| name == test) {

@@ -69,7 +69,7 @@ in_own_process! {
     }
 }
 
-/// Where it was said, in this file.
+/// The lines of this file that logged the records.
 fn places(log: &Log) -> Vec<u64> {
     let objects = log.objects();
     assert!(objects.iter().all(|object| object["file"] == file!()), "{objects:?}");

@@ -1,4 +1,4 @@
-//! What formats make of records: for each text from outside one line, whole or with a sign that something is missing.
+//! Formats: any text from outside becomes one line, whole or with a mark that something is missing.
 
 mod outside; // texts that would forge lines, lines that are cut
 

@@ -6,7 +6,7 @@ use serde_json::json as object;
 
 use super::{WIDE, json, line, record};
 
-/// Texts of all kinds of characters, the dangerous ones often. The same ones in each run.
+/// Random texts of all kinds of characters, with many dangerous ones. They are the same in each run.
 struct Texts(u64);
 
 impl Texts {
@@ -39,7 +39,7 @@ impl Texts {
     }
 }
 
-/// The rule, said in another way than in the code.
+/// Whether a character must be escaped, by a rule that is written in another way than in the code.
 fn steers(c: char) -> bool {
     let sets_direction =
         "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";

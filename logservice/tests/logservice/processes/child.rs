@@ -1,4 +1,4 @@
-//! What the processes do. Without the environment of a parent they do nothing.
+//! The work of the processes. Without the environment that the parent sets they do nothing.
 
 use crate::fates::{rounds, run};
 use crate::place::{LONG, line, numbered, write, write_all};
@@ -70,7 +70,7 @@ fn limit(bytes: Option<u64>) {
     setrlimit(Resource::Fsize, Rlimit { current: bytes.or(maximum), maximum }).unwrap();
 }
 
-/// Writes lines with a limit of a hundred bytes, and `repair`s that when it has been hit twice.
+/// Writes lines with a limit of a hundred bytes, and calls `repair` when the limit has been hit twice.
 fn write_limited(rotate_at: u64, repair: impl Fn()) {
     let Some(log) = log() else { return };
     let mut sink = FileSink::builder(log).rotate_at_bytes(rotate_at).open().unwrap();

@@ -1,6 +1,7 @@
 //! Sinks in processes of their own, which are killed, limited and blocked.
 //!
-//! Each such process is one of the ignored tests in `child`: a test here starts it, and it says on standard output how far it is.
+//! Each such process is one of the ignored tests in `child`: a test here starts it, and it reports its
+//! progress on standard output.
 
 use crate::place::{LONG, Place, number, numbered, write};
 use logservice::sink::FileSink;
@@ -28,13 +29,13 @@ impl Process {
         Self { child, says }
     }
 
-    /// What it says next that begins so.
+    /// The rest of the next line that begins with `word`.
     fn until(&mut self, word: &str) -> String {
         let mut line = String::new();
         loop {
             line.clear();
             assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "it ended without {word:?}");
-            // The test harness has begun the line.
+            // The test harness has written the beginning of the line.
             if let Some(found) = line.find(word) {
                 return line[found + word.len()..].trim().to_owned();
             }
@@ -82,7 +83,7 @@ fn another_process_is_refused_until_the_first_is_killed() {
     assert_eq!(place.text("app.log"), "one\ntwo\n");
 }
 
-/// Kills a process in the middle of its work, and reads what it has said was taken.
+/// Kills a process in the middle of its work, and looks for the lines that it reported as taken.
 #[test]
 fn what_was_taken_is_there_after_the_process_was_killed() {
     for lines in [1, 30, 200] {
@@ -93,9 +94,9 @@ fn what_was_taken_is_there_after_the_process_was_killed() {
             taken = process.until("taken ").parse().unwrap();
         }
         process.kill();
-        write(&mut place.open(), "end\n"); // the lock is free, and what is torn is ended
+        write(&mut place.open(), "end\n"); // the lock is free, and the torn line is ended
         let mut numbers = 0;
-        // One number is free if it was killed in the middle of a rotation.
+        // One number is free if the process was killed in the middle of a rotation.
         let highest = place.names().len();
         let rotated: String = (1..=highest).rev().map(|n| place.text(&format!("app.log.{n}"))).collect();
         let all = rotated + &place.text("app.log");
@@ -117,7 +118,8 @@ fn a_relative_path_stays_where_it_was_when_the_process_changes_its_directory() {
     assert_eq!([place.text("moved"), place.text("app.log")], ["one\n", "two\n"]);
 }
 
-/// A limit for the size of files acts as a full disk does, in the middle of a line. Without care it kills the process.
+/// A size limit for files acts like a full disk, in the middle of a line. Unless its signal is caught, it
+/// kills the process.
 #[test]
 fn a_file_that_may_not_grow_tears_no_line() {
     let place = Place::new();
@@ -152,11 +154,11 @@ fn a_line_that_was_torn_is_ended_if_somebody_else_has_added_to_it() {
     let text = place.text("app.log");
     let numbers: Vec<_> = text.lines().filter_map(number).collect();
     assert_eq!(numbers, (0..10).collect::<Vec<_>>());
-    assert_eq!(text.lines().count(), 11, "{text}"); // and the one that was torn and added to
+    assert_eq!(text.lines().count(), 11, "{text}"); // and the torn line, to which the test has added
     assert!(text.contains("x\n"), "{text}");
 }
 
-/// As `fates` does, but with a disk that is full at times.
+/// Does to the log what `fates` does, with a disk that is full at times.
 #[test]
 fn whatever_happens_to_the_log_while_it_may_not_grow_every_line_is_in_some_file_once() {
     Process::start("has_random_limits", &Place::new().log, Stdio::inherit()).assert_succeeds();

@@ -1,6 +1,6 @@
 //! The service with a sink that the test opens and shuts.
 
-mod sinks; // that break, or log themselves
+mod sinks; // sinks that break, or log themselves
 
 use logservice::{Counts, Durability, FlushError, Level, LogService, NotLogged, Overflow, Record, Sink};
 use std::io;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough for anything that is going to happen.
+/// A time limit that only a test that hangs reaches.
 const LONG: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -19,7 +19,7 @@ enum Manner {
     Panics,
 }
 
-/// A sink that keeps what it is given, when the test lets it.
+/// A sink that keeps its lines, while the test lets it take any.
 #[derive(Clone, Default)]
 struct Kept(Arc<(Mutex<State>, Condvar)>);
 
@@ -27,12 +27,12 @@ struct Kept(Arc<(Mutex<State>, Condvar)>);
 struct State {
     text: String,
     manner: Manner,
-    /// How often it was called while it took nothing.
+    /// How often it was called and took nothing.
     refused: usize,
     syncs: usize,
     sync_fails: bool,
     reopened: usize,
-    /// It takes no more than a line at once.
+    /// It takes one line per call.
     one_by_one: bool,
 }
 
@@ -101,14 +101,14 @@ impl Sink for Kept {
     }
 }
 
-/// The message and nothing else.
+/// A format of the message alone.
 fn bare(record: &Record<'_>, _: usize, out: &mut String) {
     std::fmt::Write::write_fmt(out, record.message).unwrap();
 }
 
 fn start(kept: &Kept, lines: usize, overflow: Overflow) -> LogService {
     let builder = LogService::builder().format(bare).overflow_of_all(overflow);
-    // Whatever the longest line, 64 bytes is the least; the tests' lines have 64 bytes.
+    // 64 bytes is the least that the longest line may have, and the length of the tests' lines.
     builder.longest_line(64).capacity(64 * lines).start(kept.clone()).unwrap()
 }
 
@@ -121,7 +121,8 @@ fn put(service: &LogService, number: usize) -> Result<(), NotLogged> {
     service.say(Level::Info, "test", format_args!("{}", line(number)))
 }
 
-/// Fills the buffer that is being written, with line 0, and the one that fills, with lines from 1; nothing moves any more.
+/// Fills both buffers: the one that is being written with line 0, the other with lines from 1. Then nothing
+/// moves any more.
 fn fill(service: &LogService, kept: &Kept, lines: usize) {
     put(service, 0).unwrap();
     kept.wait_until(|state| state.refused > 0);

@@ -15,7 +15,7 @@ fn a_sink_that_takes_little_or_panics_gets_each_line_once() {
     assert!(kept.lines().into_iter().eq((0..21).map(line)));
 }
 
-/// A sink whose own thread of writing logs.
+/// A sink that logs when it is called, on the writer's thread.
 struct Talks(LogServiceSlot);
 type LogServiceSlot = Arc<Mutex<Option<logservice::LogHandle>>>;
 
@@ -42,7 +42,7 @@ fn a_sink_that_logs_waits_for_nothing_and_feeds_nothing() {
     assert_eq!(books(service.stop(LONG)), [1, 1, 0, 1]);
 }
 
-/// A sink that panics when it is dropped, with something that panics when that is dropped.
+/// A sink whose drop panics, with a payload whose drop panics, too.
 struct Falls(Kept);
 struct Bomb;
 

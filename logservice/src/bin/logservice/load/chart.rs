@@ -1,4 +1,4 @@
-//! How long the calls took, as a curve: to the right ever rarer ones, upwards ever longer ones, both on scales of tens.
+//! How long the calls took, as a curve: rarer calls to the right, longer ones upwards, both axes logarithmic.
 
 use super::report::Report;
 use std::fmt::{self, Write};
@@ -8,10 +8,10 @@ const TOP: f64 = 40.0;
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 260.0;
 
-/// One call in ten, in a hundred, and so on.
+/// Powers of ten on the horizontal axis: one call in ten, in a hundred, and so on.
 const DECADES: u32 = 6;
 
-/// From 10 ns to 10 s.
+/// The vertical axis, as powers of ten: from 10 ns to 10 s.
 const SHORTEST: f64 = 1.0;
 const LONGEST: f64 = 10.0;
 
@@ -70,7 +70,7 @@ fn draw(to: &mut String, report: &Report<'_>) -> fmt::Result {
         bottom + 38.0
     )?;
     write!(to, r#"<polyline class="curve" points=""#)?;
-    // Not beyond the one call that took longest.
+    // The curve ends at the call that took longest.
     let rarest = (report.calls.len().max(1) as f64).log10().min(f64::from(DECADES));
     for step in 0..=10 * DECADES {
         let decade = f64::from(step) / 10.0;
@@ -86,7 +86,7 @@ fn x(decade: f64) -> f64 {
     LEFT + WIDTH * decade / f64::from(DECADES)
 }
 
-/// `power`: of ten, in nanoseconds.
+/// Where a time stands in the chart. `power`: its power of ten, in nanoseconds.
 fn y(power: f64) -> f64 {
     TOP + HEIGHT * (LONGEST - power.clamp(SHORTEST, LONGEST)) / (LONGEST - SHORTEST)
 }

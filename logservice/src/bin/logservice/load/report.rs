@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-/// The quantiles that are told, with their names.
+/// The quantiles in the report, with their names.
 pub(super) const QUANTILES: [(f64, &str); 5] =
     [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (1.0, "max")];
 
-/// What a load has shown.
+/// The results of a load.
 pub(super) struct Report<'a> {
     pub(super) args: &'a LoadArgs,
     pub(super) counts: Counts,
@@ -17,7 +17,7 @@ pub(super) struct Report<'a> {
     pub(super) took: Duration,
     /// How long the calls took, in nanoseconds.
     pub(super) calls: Histogram<u64>,
-    /// What ended it early.
+    /// The signal that ended the load early.
     pub(super) signal: Option<i32>,
 }
 

@@ -1,7 +1,7 @@
 //! `logservice road`: what each step of the road does in the schedule that shows its fault.
 //!
-//! No luck is needed. Where a fault lies in a gap between two steps of the code, the schedule holds the thread in that gap;
-//! where it depends on how long a write takes, it holds the paper.
+//! No luck is needed. Where a fault lies in a gap between two steps of the code, the schedule holds the
+//! thread in that gap; where it depends on how long a write takes, it holds the paper.
 
 mod scene;
 mod scenes;

@@ -1,5 +1,5 @@
-//! What the scenes are made of: clients whose calls are reported, a gap in which clients are held one by one, and the two answers
-//! to whether a call ends.
+//! The parts of a scene: clients whose calls are reported, a gap in which threads are held one by one, and
+//! the checks whether a call returns.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -10,7 +10,8 @@ use std::time::Duration;
 use executor::{CancelToken, Latch};
 use logservice::road::{Gaps, Log, Paper, Reason, Refused};
 
-/// How long a call that never ends is watched. One that ends takes no time here, since nothing else runs.
+/// How long a call is watched before it counts as one that never ends. A call that ends takes no time here,
+/// since nothing else runs.
 const WATCHED: Duration = Duration::from_millis(300);
 
 /// A log, its paper, and the report of what happened, line by line.
@@ -39,19 +40,19 @@ impl<L: Log> Scene<L> {
         self.report.push(what.into());
     }
 
-    /// A client begins to log, as a task of its own.
+    /// Lets a client begin to log, as a task of its own.
     pub(crate) fn begin(&self, line: &'static str) -> Client {
         let (tell, returned) = mpsc::channel();
         let (log, token) = (Arc::clone(&self.log), CancelToken::new());
         let own = token.clone();
         thread::spawn(move || {
             let result = own.attach(|| log.log(line.to_owned()));
-            _ = tell.send(result); // nobody is interested when the scene is over
+            _ = tell.send(result); // when the scene is over, nothing receives it
         });
         Client { line, token, returned }
     }
 
-    /// Its call returns.
+    /// Waits until the client's call returns, and reports the answer.
     pub(crate) fn end(&mut self, client: &Client) {
         let result = client.returned.recv().expect("a client does not panic");
         let what = match result {
@@ -65,13 +66,13 @@ impl<L: Log> Scene<L> {
         self.say(format!("log({:?}): {what}", client.line));
     }
 
-    /// A client logs and is answered.
+    /// Lets a client log, and reports the answer.
     pub(crate) fn log(&mut self, line: &'static str) {
         let client = self.begin(line);
         self.end(&client);
     }
 
-    /// Its call does not return: a queue that is full, and nothing takes from it.
+    /// Reports that the client's call does not return: the queue is full, and nothing takes from it.
     pub(crate) fn hangs(&mut self, client: &Client) {
         assert!(client.returned.recv_timeout(WATCHED).is_err(), "{:?} has come back", client.line);
         self.say(format!("log({:?}): has not returned", client.line));
@@ -79,13 +80,13 @@ impl<L: Log> Scene<L> {
         _ = client.returned.recv();
     }
 
-    /// Its task is cancelled, and then it returns.
+    /// Cancels the client's task and reports the answer of the call, which then returns.
     pub(crate) fn cancel(&mut self, client: &Client) {
         client.token.cancel();
         self.end(client);
     }
 
-    /// Begins to stop the log. What it gives is told when `stop` has returned.
+    /// Begins to stop the log, on a thread of its own. The receiver gets a message when `stop` has returned.
     pub(crate) fn begin_to_stop(&self) -> Receiver<()> {
         let (tell, returned) = mpsc::channel();
         let log = Arc::clone(&self.log);
@@ -111,7 +112,7 @@ impl<L: Log> Scene<L> {
         self.stop_returns(&stopping);
     }
 
-    /// The whole report, with what the clients were promised and what became of it.
+    /// The whole report, with what the clients were promised and how that was kept.
     pub(crate) fn over(mut self) -> Vec<String> {
         let list = |lines: &[String]| if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") };
         let accepted: Vec<_> = self.accepted.iter().map(|&line| line.to_owned()).collect();
@@ -134,7 +135,7 @@ struct Place {
 }
 
 impl Held {
-    /// For the first `threads` that have just done `step`.
+    /// Holds the first `threads` threads that have just done `step`.
     pub(crate) fn after(step: &'static str, threads: usize) -> (Self, Gaps) {
         let places = (0..threads).map(|_| Place { taken: Latch::new(1), open: Latch::new(1) }).collect();
         let held = Self { step, come: Arc::default(), places: Arc::new(places) };
@@ -162,7 +163,7 @@ impl Held {
     }
 }
 
-/// Is told once that a thread has done `step`.
+/// The receiver gets a message each time a thread has done `step`.
 pub(crate) fn seen(step: &'static str, also: &Gaps) -> (Receiver<()>, Gaps) {
     let (tell, told) = mpsc::channel();
     let (tell, also) = (Mutex::new(tell), also.clone());
