@@ -1,10 +1,10 @@
-//! What has to hold of the page that is taken out of any bytes whatever.
+//! Properties of the page that is parsed from any bytes.
 //!
 //! 1. Nothing panics.
-//! 2. There is never more on the page than the limits allow, and no block is so long that to lay it out takes for ever.
+//! 2. The page never has more than the limits allow, and no block is so long that its layout takes for ever.
 //! 3. The place of an image is its index; a styled part of a text begins and ends between two characters.
 //! 4. A page that came over the network shows no file.
-//! 5. It can be laid out and painted, with every image a gap; the picture is no larger than it may be.
+//! 5. It can be laid out and painted, with every image a gap; the picture is within its limit.
 
 use renderer::layout::LayoutOptions;
 use renderer::page::{PageLimits, Source, TextKind, Viewport};
@@ -17,7 +17,7 @@ const LONGEST_BLOCK: usize = 40 << 10;
 /// Pixels of the picture: narrow, so that words are broken, and short, so that pages are cut off.
 const PIXELS: u64 = 30_000;
 
-/// Room for any small page, and limits so small that small inputs get across them.
+/// Limits with room for any small page, and limits so small that small inputs exceed them.
 pub(crate) fn all_limits() -> [PageLimits; 2] {
     [
         PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL },

@@ -1,4 +1,4 @@
-//! The command line that every strategy has, so that one may be put in the place of another.
+//! The command line that all strategies share, so that one can replace another.
 
 use crate::demo::{DemoImage, DemoOptions, demo_image};
 use std::num::NonZeroUsize;

@@ -1,9 +1,10 @@
-//! The picture each time it changed: a PNG for each, and an animated one of all.
+//! Records the picture each time it changes: a PNG file per change, and an animated one of all.
 //!
-//! To encode a frame takes longer than to paint it, so a thread of their own writes the frames: a page must not be later because
-//! somebody watches it. The thread that paints hands over the pixels that have changed, and never waits for a disk. A place
-//! on the page is painted three times at most: empty, with text or a place-holder, and as it will stay. So the pixels that wait to be
-//! written are those of three pictures at most, however slow the writing is. The animated picture is made of the files at the end.
+//! Encoding a frame takes longer than painting it, so a thread of its own writes the frames: recording must
+//! not delay the page. The thread that paints hands over the pixels that have changed, and never waits for a
+//! disk. A place on the page is painted three times at most: empty, with text or a place-holder, and as it
+//! will stay. So the pixels that wait to be written are those of three pictures at most, however slow the
+//! writing is. The animated picture is made of the files at the end.
 
 use crate::layout::Area;
 use crate::timeline::{Activity, Timeline};
@@ -17,10 +18,10 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Frames that are written. After that, each one takes the place of the last, so that the end of the page is there.
+/// How many frames are written. After that each frame replaces the last one, so that the final page is there.
 const MOST_FRAMES: usize = 1000;
 
-/// The shortest time of a frame: viewers have a mind of their own about shorter ones.
+/// The shortest time of a frame: viewers do not agree about shorter ones.
 const SHORTEST: Duration = Duration::from_millis(10);
 
 const ANIMATION: &str = "animation.png";
@@ -37,13 +38,13 @@ fn unusable(directory: &Path) -> String {
     format!("the directory {} for the frames cannot be used", directory.display())
 }
 
-/// Has a file written whenever the picture has changed.
+/// Writes a file whenever the picture has changed.
 pub struct Frames {
     changes: Sender<Change>,
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
-/// A part of the picture as it is from a moment on.
+/// The new pixels of a part of the picture, and the time of the change.
 struct Change {
     at: Duration,
     area: Area,
@@ -51,8 +52,9 @@ struct Change {
 }
 
 impl Frames {
-    /// Into this directory, which is made if it is not there. Frames of an earlier run are removed from it. `size` is that of the
-    /// picture. Each frame is a bar in the timeline. After `stop`, the last of the frames that are not written yet stands for all.
+    /// Writes frames into this directory, which is made if it does not exist. Frames of an earlier run are
+    /// removed from it. `size` is the size of the picture. Each frame is a bar in the timeline. After `stop`,
+    /// only the last of the frames that are not written yet is written.
     ///
     /// # Errors
     /// A sentence, if the directory cannot be made, read or written to, or the system has no thread.
@@ -78,23 +80,25 @@ impl Frames {
         Ok(Frames { changes, thread: thread.context("there is no thread for the frames")? })
     }
 
-    /// A part of the picture has changed, at a time since the start: opaque pixels, four bytes each, row by row. Changes that
-    /// change nothing make no frame. Does not wait for the file; that it cannot be written is said by [`finish`](Frames::finish).
+    /// Notes that a part of the picture has changed, at a time since the start: opaque pixels, four bytes
+    /// each, row by row. Equal pixels make no frame. Does not wait for the file; [`finish`](Frames::finish)
+    /// reports a failure.
     pub fn add(&self, at: Duration, area: Area, pixels: Vec<u8>) {
-        let _ = self.changes.send(Change { at, area, pixels }); // refused after a failure, which is told at the end
+        let _ = self.changes.send(Change { at, area, pixels }); // `finish` reports a failure
     }
 
-    /// Waits until all frames are written, and the animated picture `animation.png`, in which they follow each other as they did.
+    /// Waits until all frames are written, and `animation.png`, the animated picture of them in their order
+    /// and at their times.
     ///
     /// # Errors
-    /// A sentence, if a file cannot be read or written. There are no frames after the first that cannot.
+    /// A sentence, if a file cannot be read or written. After the first failure no more frames are written.
     pub fn finish(self) -> anyhow::Result<()> {
         drop(self.changes);
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
-/// What the thread of the frames has.
+/// The state of the thread that writes frames.
 struct Writer {
     directory: PathBuf,
     size: (u32, u32),
@@ -127,7 +131,7 @@ impl Writer {
         self.animate(&path).with_context(|| format!("the animated picture {} cannot be made", path.display()))
     }
 
-    /// Takes a change over into the picture. Whether that is another picture now.
+    /// Applies a change to the picture. Returns whether the picture differs now.
     fn apply(&mut self, Change { area, pixels, .. }: Change) -> bool {
         if pixels.len() == self.picture.len() {
             let differs = self.picture != pixels;

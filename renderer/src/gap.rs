@@ -1,7 +1,7 @@
 //! Why something is missing in a picture: every way in which an image can fail, as a value.
 //!
-//! A page is drawn with gaps rather than not at all. Each gap has its reason in its place in the picture, in the summary
-//! and in `--json`; the words are here, so that all three say the same.
+//! A page is drawn with gaps rather than not at all. Each gap has its reason in its place in the picture, in
+//! the summary and in `--json`; the words are here, so that all three say the same.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,14 +16,14 @@ pub enum Gap {
     Unreachable(String),
     /// The server answered with a status that is no success.
     Status(u16),
-    /// One redirect after the other.
+    /// Too many redirects.
     Redirects {
-        /// How many are followed.
+        /// How many redirects are followed.
         most: usize,
     },
     /// The connection broke before the answer was complete.
     Broken(String),
-    /// It was not there in time.
+    /// It did not arrive in time.
     TimedOut {
         /// How long it had.
         after: Duration,
@@ -40,7 +40,7 @@ pub enum Gap {
         /// How many are allowed.
         limit: u64,
     },
-    /// The bytes are no image, or none of a format that is known.
+    /// The bytes are not an image of a known format.
     NotAnImage(String),
     /// The page has more images than are loaded.
     TooManyImages {
@@ -49,11 +49,11 @@ pub enum Gap {
     },
     /// Its place is below the end of the picture.
     OutsideThePicture,
-    /// The task that was to load it panicked.
+    /// The task that loaded it panicked.
     Panicked(String),
-    /// The task that was to load it was called off.
+    /// The task that loaded it was called off.
     Cancelled(String),
-    /// It was not tried: the program was stopped before.
+    /// No task has tried to load it: the program was stopped before.
     NotLoaded,
 }
 

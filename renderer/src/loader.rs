@@ -1,4 +1,4 @@
-//! From a reference on the page to pixels: what a task of any strategy does for one image.
+//! From a reference on the page to pixels: the work of a task for one image, in any strategy.
 
 use crate::fetch::fetch;
 use crate::gap::Gap;
@@ -14,10 +14,10 @@ use std::time::Duration;
 
 /// Loads images: fetches and decodes them, on the thread that asks.
 ///
-/// It has no thread and no order of its own. Who calls [`load`](Loader::load), on which thread, and who waits for that is
-/// what the strategies are about.
+/// It has no thread and no order of its own. A strategy decides which threads call [`load`](Loader::load) and
+/// which threads wait for the result.
 pub struct Loader {
-    /// Of each image in the picture, the width and the height of the largest place where it is shown.
+    /// For each image in the picture, the width and height of the largest place where it is shown.
     rooms: HashMap<usize, (u32, u32)>,
     limits: ImageLimits,
     timeout: Duration,
@@ -25,7 +25,7 @@ pub struct Loader {
     observer: Box<dyn Fn(&ImageRef) + Send + Sync>,
 }
 
-/// What became of an image.
+/// The result for an image.
 #[derive(Debug)]
 pub struct Loaded {
     /// Its place on the page.
@@ -37,7 +37,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What became of an image whose task has been waited for. A panic of the task is a gap.
+    /// The result for an image, from the end of its task. A panic of the task is a gap.
     ///
     /// # Errors
     /// If the wait has failed, or the task was cancelled.
@@ -69,15 +69,17 @@ impl Loader {
         Loader { rooms, limits, timeout, timeline, observer: Box::new(|_| ()) }
     }
 
-    /// Calls `observer` at the beginning of each [`load`](Loader::load) from now on, on the thread that loads.
+    /// Calls `observer` at the beginning of each [`load`](Loader::load) from now on, on the thread that
+    /// loads.
     pub fn observe(&mut self, observer: impl Fn(&ImageRef) + Send + Sync + 'static) {
         self.observer = Box::new(observer);
     }
 
-    /// Fetches an image and decodes it to the size of its place, or of the largest one if the page shows it several times.
+    /// Fetches an image and decodes it to the size of its place, or of the largest one if the page shows it
+    /// several times.
     ///
-    /// Blocks, and longest for the time limit of `--timeout`. What fails is a [`Gap`] in the result, not an error, so that
-    /// a caller that waits for many images learns of each.
+    /// Blocks, at most for the time limit of `--timeout`. A failure is a [`Gap`] in the result, not an error,
+    /// so that a caller that waits for many images learns of each failure.
     ///
     /// # Errors
     /// If the token was cancelled: the page no longer wants the image.
@@ -86,7 +88,8 @@ impl Loader {
         let limited = token.with_timeout(self.timeout);
         let mut bytes = 0;
         let picture = match self.pixels(image, &limited, &mut bytes) {
-            // The time limit of this image has passed: that is a gap. Any other request to stop is meant for the task.
+            // If this image's time limit has passed, that is a gap. Any other request to stop concerns the
+            // whole task.
             Err(cancelled) if !token.is_cancelled() && is_deadline(&cancelled) => {
                 Err(Gap::TimedOut { after: self.timeout })
             }

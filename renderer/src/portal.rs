@@ -1,4 +1,5 @@
-//! What the travel portal needs that is no lesson: lists of companies, quotes as JSON, a page of them.
+//! Parts of the travel portal that teach nothing about concurrency: lists of companies, quotes as JSON, a
+//! page of them.
 
 use crate::fetch::{Fetched, fetch};
 use crate::gap::Gap;
@@ -11,10 +12,10 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 use url::Url;
 
-/// Companies that are asked at most.
+/// The most companies that are asked.
 const MOST_COMPANIES: usize = 500;
 
-/// Bytes that a quote may have.
+/// The longest quote, in bytes.
 const LONGEST_QUOTE: u64 = 64 << 10;
 
 /// A company that is asked for a quote.
@@ -33,35 +34,35 @@ pub struct Price {
 }
 
 impl Price {
-    /// So many cents.
+    /// A price of this many cents.
     pub fn of_cents(cents: u64) -> Price {
         Price { cents }
     }
 }
 
-/// A company, and what became of the request for its quote.
+/// A company, and the result of the request for its quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The company's name.
     pub company: String,
-    /// What became of the request.
+    /// The result of the request.
     pub answer: Answer,
 }
 
-/// What became of a request for a quote.
+/// The result of a request for a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The company made an offer.
     Price(Price),
-    /// It did not, or its answer made no sense, or its task panicked.
+    /// The company made no offer, its answer made no sense, or its task panicked.
     Failed(String),
-    /// It was not there in time.
+    /// The answer did not come in time.
     TimedOut,
 }
 
 impl Answer {
-    /// In which order answers are shown: the lowest price first, then failures, then what was late. All failures are equal,
-    /// whatever their words are.
+    /// The order in which answers are shown: the lowest price first, then failures, then time-outs. All
+    /// failures are equal, whatever their texts.
     pub fn rank(&self) -> (u8, Option<Price>) {
         match self {
             Answer::Price(price) => (0, Some(*price)),
@@ -71,9 +72,9 @@ impl Answer {
     }
 }
 
-/// Reads a list of companies: a line for each, its name, a tab, and the address of its quote. Lines that are empty or begin
-/// with `#` are left out; addresses may be relative to the list's own. A list that came over HTTP may not name a file: the company
-/// is in the list then, and its address is a gap.
+/// Reads a list of companies: a line for each, its name, a tab, and the address of its quote. Lines that are
+/// empty or begin with `#` are left out; addresses may be relative to the list's own. A list that came over
+/// HTTP must not name a file: then the company is in the list, and its address is a gap.
 ///
 /// # Errors
 /// A sentence that names the line, or says that there are too many.
@@ -97,7 +98,7 @@ pub fn companies(list: &Fetched) -> anyhow::Result<Vec<Company>> {
 /// Asks a company for its quote. Blocks; a cancellation point.
 ///
 /// # Errors
-/// If the token was cancelled. That there is no quote is no error but an [`Answer`].
+/// If the token was cancelled. A missing quote is not an error but an [`Answer`].
 pub fn quote(company: &Company, token: &CancelToken) -> Result<Answer, Cancelled> {
     let fetched = match &company.address {
         Ok(address) => fetch(address, LONGEST_QUOTE, token)?,
@@ -156,7 +157,7 @@ pub fn page(entries: &[Entry], url: &Url, deadline: Duration) -> Fetched {
     }
 }
 
-/// Entries that are printed.
+/// How many entries are printed.
 const MOST_LINES: usize = 12;
 
 /// Prints the entries, a line each, as far as a screen has room for them.
@@ -169,7 +170,7 @@ pub fn print(entries: &[Entry]) {
     if entries.len() > MOST_LINES {
         let _ = writeln!(lines, "and {} more", entries.len() - MOST_LINES);
     }
-    let _ = io::stdout().write_all((lines + "\n").as_bytes()); // whoever does not read it has the picture
+    let _ = io::stdout().write_all((lines + "\n").as_bytes()); // without a reader there is still the picture
 }
 
 /// The entries for machines.

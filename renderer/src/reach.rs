@@ -1,13 +1,14 @@
-//! What a document may reach: which addresses are fetched because it names them.
+//! Decides which addresses a document may name, so that they are fetched.
 //!
-//! There is one rule for the images of a page, the companies of a list and the target of a redirect. A document that came over
-//! HTTP was made by a stranger, so it must not choose a file of this machine: what is in that file would be shown, or its price
-//! ranked, as if the stranger had sent it.
+//! There is one rule for the images of a page, the companies of a list and the target of a redirect. A
+//! document that came over HTTP is not trusted, so it must not choose a local file: the contents of that file
+//! would be shown, or its price ranked, as if the sender of the document had sent it.
 
 use crate::gap::Gap;
 use url::Url;
 
-/// Checks that the document at `from` may name `to`: always an `http` or `https` address, a `file` only if it is a file itself.
+/// Checks that the document at `from` may name `to`: always an `http` or `https` address, a `file` only if it
+/// is a file itself.
 ///
 /// # Errors
 /// [`Gap::Unusable`] with the reason, for any other address.

@@ -4,7 +4,7 @@ use crate::page::{ImageRef, Page, Source};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Of each image on a page, all places where the same one is to be shown.
+/// For each image on a page, all places where the same image is shown.
 pub(crate) struct Repeats {
     of: HashMap<usize, Arc<[usize]>>,
 }
@@ -16,7 +16,7 @@ impl Repeats {
         for image in page.images() {
             let ImageRef { place, source, is_advertisement, .. } = &**image;
             match source {
-                // An advertisement may be called off, and the same image elsewhere may not.
+                // An advertisement can be called off, but the same image elsewhere must not be.
                 Ok(source) => same.entry((source, *is_advertisement)).or_default().push(*place),
                 Err(_) => _ = of.insert(*place, Arc::from([*place])),
             }
@@ -28,7 +28,8 @@ impl Repeats {
         Repeats { of }
     }
 
-    /// The places where the image in this place is shown, in the order of the page: this one is among them.
+    /// All places where the image in this place is shown, in the order of the page; this place is one of
+    /// them.
     pub(crate) fn of(&self, place: usize) -> Arc<[usize]> {
         self.of.get(&place).map_or_else(|| Arc::from([]), Arc::clone)
     }

@@ -1,4 +1,4 @@
-//! What became of a page: for people a table, for machines JSON, for shells an exit status.
+//! The result of drawing a page: a table for people, JSON for machines, an exit status for shells.
 
 use crate::gap::Gap;
 use crate::layout::NoGlyph;
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Missing images that the table names.
+/// How many missing images the table names.
 const MOST_ROWS: usize = 20;
 
 /// The exit status of a picture with gaps, and of a run that a signal has ended, as shells count it.
 const GAPS: u8 = 3;
 const INTERRUPTED: u8 = 130;
 
-/// What became of a page.
+/// The result of drawing a page.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The strategy's name.
@@ -22,27 +22,27 @@ pub struct Report {
     pub page: String,
     /// Its title.
     pub title: Option<String>,
-    /// When the text was there, since the program began.
+    /// Time from the program's start until the text was painted.
     pub text: Option<Duration>,
-    /// When the first image was.
+    /// Time until the first image was painted.
     pub first_image: Option<Duration>,
-    /// When all was.
+    /// Time until everything was painted.
     pub whole: Duration,
     /// Images on the page.
     pub images: usize,
-    /// Those of them that are in the picture.
+    /// Images that are in the picture.
     pub painted: usize,
-    /// Bytes that were fetched, the page's among them.
+    /// Fetched bytes, including the page's.
     pub bytes: u64,
-    /// What is missing.
+    /// The missing images.
     pub failed: Vec<Missing>,
-    /// What was replaced by something else, since it was not there in time. That is no gap.
+    /// Images that were replaced since they did not come in time. These are no gaps.
     pub replaced: Vec<Missing>,
-    /// What a program adds for machines: names and values.
+    /// A program's own additions to the JSON: names and values.
     pub more: Vec<(&'static str, Value)>,
     /// Whether the page has neither words nor images.
     pub is_empty: bool,
-    /// Elements that are not on the page, since it has more of them, or more text, than a page may have.
+    /// Elements that were left out, since the page has more elements, or more text, than its limits allow.
     pub left_out: usize,
     /// Elements that are below the end of the picture.
     pub cut: usize,
@@ -61,12 +61,12 @@ pub struct Missing {
     pub address: String,
     /// Why.
     pub why: Gap,
-    /// When that was known, since the program began.
+    /// Time from the program's start until that was known.
     pub after: Duration,
 }
 
 impl Report {
-    /// A table for people, of at most so many columns. Names that strangers have made cannot change the terminal.
+    /// A table for people, at most `columns` wide. Names from the page cannot affect the terminal.
     pub fn table(&self, columns: usize) -> String {
         let mut table = String::new();
         let mut row = |name: &str, value: String| {
@@ -112,7 +112,8 @@ impl Report {
         table
     }
 
-    /// The same for machines. Times are milliseconds since the program began, `null` for what never was.
+    /// The result as JSON. Times are milliseconds since the program's start, or `null` if there was no such
+    /// moment.
     pub fn json(&self) -> Value {
         let mut all = json!({
             "strategy": self.strategy,
@@ -138,7 +139,8 @@ impl Report {
         all
     }
 
-    /// 0 if all is in the picture, 3 if there are gaps or boxes in place of characters, 130 if a signal ended it.
+    /// The exit status: 0 if all is in the picture, 3 if there are gaps or boxes in place of characters, 130
+    /// if a signal ended it.
     pub fn exit_status(&self) -> u8 {
         match () {
             () if self.interrupted => INTERRUPTED,
@@ -191,7 +193,7 @@ fn bytes(count: u64) -> String {
     }
 }
 
-/// A text that has room in so many columns, cut off at its end.
+/// A text that fits into `columns` columns, cut off at its end.
 fn shortened(text: &str, columns: usize) -> String {
     let clean = harmless(text);
     if clean.chars().count() <= columns {
@@ -201,7 +203,7 @@ fn shortened(text: &str, columns: usize) -> String {
     format!("{kept}…")
 }
 
-/// The same, with the beginning and the end of an address.
+/// An address that fits into `columns` columns: its beginning and its end.
 fn shortened_in_the_middle(text: &str, columns: usize) -> String {
     let clean: Vec<char> = harmless(text).chars().collect();
     if clean.len() <= columns {
@@ -212,7 +214,7 @@ fn shortened_in_the_middle(text: &str, columns: usize) -> String {
     begin.iter().chain(&['…']).chain(end).collect()
 }
 
-/// A text that cannot change the terminal, nor the order in which its line reads.
+/// A text that cannot affect the terminal, nor the direction of its line.
 fn harmless(text: &str) -> String {
     let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()

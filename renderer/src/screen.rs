@@ -1,10 +1,10 @@
-//! What the reader sees: the picture while it is painted, and the books about it.
+//! What the reader sees: the picture while it is painted, and the record of each image's end.
 //!
-//! One thread owns the screen and paints: that of the page. Tasks on other threads give it what they have loaded, by value,
-//! so no lock is needed, and a task can neither paint nor change what has been painted.
+//! The page's thread owns the screen and is the only one that paints. Tasks on other threads hand over their
+//! images by value. So no lock is needed, and a task can neither paint nor change what has been painted.
 //!
-//! Each image ends in exactly one way: painted, replaced, or a gap with a reason. [`Screen`] keeps that promise; whatever
-//! is still open when the page is finished becomes a gap then.
+//! Each image ends in exactly one way: painted, replaced, or a gap with a reason. [`Screen`] keeps that
+//! promise; an image that is still open when the page is finished becomes a gap.
 
 use crate::canvas::Canvas;
 use crate::frames::Frames;
@@ -27,24 +27,24 @@ pub struct Screen {
     frames: Option<Frames>,
     progress: Progress,
     report: Report,
-    /// Of each element, whether it is as it will stay.
+    /// For each element, whether it has its final look.
     settled: Vec<bool>,
     /// Blocks of text that have not been painted.
     text_to_come: usize,
     observer: Box<dyn FnMut(Event) + Send>,
 }
 
-/// A page that is as it will stay.
+/// A finished page.
 pub struct Drawn {
     /// The picture.
     pub canvas: Canvas,
-    /// What became of it.
+    /// The result of drawing it.
     pub report: Report,
-    /// What went wrong with the frames, if anything did.
+    /// The failure of writing frames, if any.
     pub failure: Option<anyhow::Error>,
 }
 
-/// What happens on a screen, in the order in which it does.
+/// An event on a screen. Events come in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The text is about to be painted.
@@ -90,7 +90,7 @@ impl Screen {
         self.observer = Box::new(observer);
     }
 
-    /// Paints all text, and place-holders where images are to come.
+    /// Paints all text, and place-holders for the images.
     pub fn show_text(&mut self) {
         (self.observer)(Event::TextBegins);
         {
@@ -109,7 +109,7 @@ impl Screen {
         self.text_is_there();
     }
 
-    /// Paints one block of text. In the place of an image, it paints a place-holder.
+    /// Paints one block of text, or the place-holder of an image.
     pub fn show_element(&mut self, place: usize) {
         let _bar = self.timeline.bar(Activity::Painting, "text");
         let page = Arc::clone(&self.page);
@@ -169,7 +169,7 @@ impl Screen {
         self.changed(Some(Event::Gap(place)));
     }
 
-    /// Paints something else wherever the page shows an image that is not worth waiting for any longer. The page has no gap then.
+    /// Paints other words wherever the page shows an image that came too late. That is no gap.
     pub fn show_replacement(&mut self, place: usize, words: &str, why: &Gap) {
         for place in self.repeats.of(place).iter().copied() {
             let Some(image) = self.open_image(place) else { continue };
@@ -179,18 +179,19 @@ impl Screen {
         }
     }
 
-    /// Waits by `wait`, and has the timeline say so.
+    /// Runs `wait`, with a bar in the timeline for the time of the wait.
     pub fn waiting<R>(&self, what: &str, wait: impl FnOnce() -> R) -> R {
         let _bar = self.timeline.bar(Activity::Waiting, what);
         wait()
     }
 
-    /// Whether something is still to come in this place.
+    /// Whether the element in this place is still open.
     pub fn is_open(&self, place: usize) -> bool {
         self.settled.get(place) == Some(&false)
     }
 
-    /// The images that are still to come, in the order of the page. One that the page shows several times is among them once.
+    /// The images that are still open, in the order of the page. An image that the page shows several times
+    /// is listed once.
     pub fn open_images(&self) -> Vec<Arc<ImageRef>> {
         let is_first = |image: &Arc<ImageRef>| {
             self.repeats.of(image.place).iter().find(|place| self.is_open(**place)) == Some(&image.place)
@@ -203,7 +204,7 @@ impl Screen {
         self.report.more.push((name, value));
     }
 
-    /// Ends the page: what is still to come is missing, for the reason given.
+    /// Ends the page: images that are still open are missing, for the reason given.
     pub(crate) fn finish(mut self, why: &Gap) -> Drawn {
         for image in self.open_images() {
             self.show_gap(image.place, why);
@@ -232,7 +233,7 @@ impl Screen {
         self.changed(Some(Event::Text));
     }
 
-    /// The image in this place, which is settled from now on. `None` if it was before, or if there is none.
+    /// Settles the image in this place, and returns it. `None` if it was settled before, or if there is none.
     fn open_image(&mut self, place: usize) -> Option<Arc<ImageRef>> {
         let Some(Element::Image(image)) = self.page.elements.get(place) else { return None };
         if std::mem::replace(&mut self.settled[place], true) { None } else { Some(Arc::clone(image)) }

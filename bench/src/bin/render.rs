@@ -130,7 +130,7 @@ fn image(number: u32) -> anyhow::Result<Arc<[u8]>> {
 /// Decodes an image to the size of its place, and says how many pixels that has.
 fn pixels(image: &[u8], token: &CancelToken) -> usize {
     let picture =
-        decode(image, &LIMITS, PLACE, token).expect("nobody cancels").expect("an image within the limits");
+        decode(image, &LIMITS, PLACE, token).expect("its token is not cancelled").expect("an image within the limits");
     let picture = black_box(picture);
     usize::try_from(picture.width() * picture.height()).expect("a small picture")
 }

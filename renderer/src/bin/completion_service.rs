@@ -1,7 +1,8 @@
 //! The renderer with a completion service: a task for each image, and each is painted when it arrives.
 //!
-//! The images are alike and do not depend on each other, so they are loaded at the same time, as many as there are threads.
-//! The completion service gives them out in the order in which they come, so none waits for another to be painted.
+//! The images are alike and do not depend on each other, so they are loaded at the same time, as many as
+//! there are threads. The completion service returns them in the order in which they complete, so no image
+//! waits until another is painted.
 //!
 //! ```sh
 //! cargo run --bin completion_service
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
 
 pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     // ANCHOR: submit
-    // When this thread is told to stop, the pool is, too: no task goes on that nobody waits for.
+    // When this thread is told to stop, so is the pool: no task goes on without a waiter.
     let stop = CancelToken::current();
     let pool = ThreadPoolExecutor::builder()
         .threads(rendering.threads)
@@ -50,7 +51,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     // ANCHOR: take
     rendering.screen.show_text();
     while let Some(next) = rendering.screen.waiting("the next image", || images.take())? {
-        let place = place_of[&next.id()]; // a task that has panicked cannot say which image it had
+        let place = place_of[&next.id()]; // a panicked task does not say which image it loaded
         rendering.screen.show(Loaded::by_task(place, next.join())?);
     }
     // ANCHOR_END: take

@@ -1,8 +1,9 @@
-//! The renderer that starves: a page task that waits for its header and its footer on its own pool of one thread.
+//! The renderer that starves: a page task that waits for its header and its footer on its own pool of one
+//! thread.
 //!
-//! The page task keeps the only thread while it waits for tasks that need one. The library notices when the thread goes
-//! to sleep, and the wait ends with a report that draws the circle. Then the same page is drawn in a way that works: its parts are
-//! tasks of a pool of their own.
+//! The page task keeps the only thread while it waits for tasks that need one. The library notices when the
+//! thread goes to sleep, and the wait ends with a report that draws the circle. Then the same page is drawn
+//! in a way that works: its parts are tasks of a pool of their own.
 //!
 //! ```sh
 //! cargo run --bin starving
@@ -20,7 +21,7 @@ use renderer::{ImageRef, Loaded, Loader, RenderArgs, Rendering, draw_page};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Draws a page by tasks that wait for tasks of the same pool, and then by such as wait for another pool.
+/// Draws a page by tasks that wait for tasks of the same pool, and then by tasks that wait for another pool.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
@@ -38,8 +39,8 @@ fn pool(name: &str, stop: &CancelToken) -> ThreadPoolBuilder {
 }
 
 // ANCHOR: page_task
-/// Loads a page: its header, the first image, and its footer, the last one, on `parts`; what is between them by itself. A page
-/// with one image has no footer.
+/// Loads a page. The header (the first image) and the footer (the last one) are tasks of `parts`; the images
+/// between them are loaded by the calling task. A page with one image has no footer.
 fn load_page(
     images: Vec<Arc<ImageRef>>,
     loader: &Arc<Loader>,
@@ -67,7 +68,7 @@ fn load_page(
     Ok(all)
 }
 
-/// Calls tasks off when the page no longer waits for them. For those that have ended it does nothing.
+/// Calls tasks off when the page no longer waits for them. Tasks that have ended are not affected.
 struct CallOff(Vec<Canceller>);
 
 impl Drop for CallOff {
@@ -88,9 +89,8 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
         );
         return Ok(());
     }
-    // ANCHOR: stop
-    // The pools stop with the page, but they do not hang on its token, since that has a deadline: a wait that ends at a
-    // deadline is no deadlock, and would not be reported.
+    // ANCHOR: stop The pools stop with the page, but their token is not its child, since that has a deadline:
+    // a wait that ends at a deadline is no deadlock, and would not be reported.
     let stop = CancelToken::new();
     let stops = stop.clone();
     let _with_the_page = CancelToken::current().on_cancel(move || {
@@ -114,7 +114,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     // ANCHOR_END: starves
 
     // ANCHOR: repaired
-    // Tasks of `pages` wait for tasks of `parts`, and those wait for none.
+    // Tasks of `pages` wait for tasks of `parts`, which wait for no task.
     let parts = pool("parts", &stop).build()?;
     let (images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
     let page = FutureTask::new(move || load_page(images, &loader, &parts)).named("page");

@@ -1,13 +1,13 @@
-//! The renderer with a time budget: an advertisement that is there in time, or is replaced and called off.
+//! The renderer with a time budget: an advertisement arrives in time, or is replaced and called off.
 //!
-//! The advertisement comes from another company's server. It is asked for first, and waited for last, with what is *left* of the
-//! budget: nothing at all, maybe, and then an advertisement that lies ready is still taken. One that is late is called off,
-//! and its connection closed.
+//! The advertisement comes from another company's server. It is requested first, and waited for last, with
+//! the rest of the budget. Perhaps nothing is left; then an advertisement that has arrived is still taken. A
+//! late one is called off, and its connection closed.
 //!
 //! ```sh
 //! cargo run --bin time_budget
 //! cargo run --bin time_budget -- --demo-advertisement 3s   # too late
-//! cargo run --bin time_budget -- --budget 1ms              # spent before anybody waits
+//! cargo run --bin time_budget -- --budget 1ms              # spent before the wait
 //! ```
 //!
 //! The book's chapter: The time budget.
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What is painted where an advertisement would be.
+/// The words in the place of a late advertisement.
 const INSTEAD: &str = "This space is to let.";
 
 /// Draws a page whose advertisement (the first image of the class `advertisement`) has a time budget.
@@ -50,7 +50,7 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
     let (mut images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
 
     // ANCHOR: ask
-    // Its own pool: behind slow images it would wait for a thread.
+    // A pool of its own: behind slow images the advertisement would wait for a thread.
     let advertisers =
         ThreadPoolExecutor::builder().threads(1).name("advertiser").cancel_token(&stop).build()?;
     let advertisement = match images.iter().position(|image| image.is_advertisement) {
@@ -91,7 +91,7 @@ pub(crate) fn show_in_time(
     end: Instant,
     budget: Duration,
 ) -> anyhow::Result<()> {
-    let left = end.saturating_duration_since(Instant::now()); // zero if the page itself took it all
+    let left = end.saturating_duration_since(Instant::now()); // zero if the page itself took the whole budget
     let why = match rendering.screen.waiting("advertisement", || advertisement.join_or_cancel(left)) {
         Ok(Loaded { picture: Err(gap), .. }) => gap,
         Ok(in_time) => {

@@ -1,8 +1,8 @@
-//! The travel portal: quotes of many companies, as many as come in time.
+//! The travel portal: the quotes of many companies that come in time.
 //!
-//! Each company is asked in a task of its own, all have one deadline, and each gets exactly one entry: a price, a failure or a
-//! time-out. The prices are ranked. With `--listing` the entries are collected by two loops, one inside the other, as a
-//! well-known mistake has it: count them.
+//! Each company is asked in a task of its own. All tasks have one deadline, and each company gets exactly one
+//! entry: a price, a failure or a time-out. The prices are ranked. With `--listing` two nested loops collect
+//! the entries, which is a well-known mistake: count the entries.
 //!
 //! ```sh
 //! cargo run --bin travel_portal
@@ -20,7 +20,8 @@ use renderer::{Activity, RenderArgs, Stage, Timeline, run};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Draws a page with the quotes of many companies, ranked. PAGE is a list: a name, a tab and an address in each line.
+/// Draws a page with the quotes of many companies, ranked. PAGE is a list: a name, a tab and an address in
+/// each line.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
@@ -46,7 +47,7 @@ fn draw(stage: &Stage<'_>, args: &RenderArgs, deadline: Duration, listing: bool)
     let list = stage.fetch(&stage.address(Demo::companies)?)?;
     let companies = portal::companies(&list)?;
 
-    // A thread for each company: they wait, and one that never answers must not hold up the others.
+    // A thread for each company: a company that never answers must not hold up the others.
     let threads = args.threads.map_or(companies.len().clamp(1, 100), Into::into);
     let pool = ThreadPoolExecutor::builder()
         .threads(threads)
@@ -65,7 +66,8 @@ fn draw(stage: &Stage<'_>, args: &RenderArgs, deadline: Duration, listing: bool)
     stage.finish(rendering, Ok(()))
 }
 
-/// Asks all companies at once, until `end`. Each handle is finished: with an answer, a panic, or called off.
+/// Asks all companies at once, until `end`. Each returned handle is finished: its task has answered, has
+/// panicked, or was called off.
 // ANCHOR: ask
 pub(crate) fn ask(
     pool: &ThreadPoolExecutor,
@@ -107,7 +109,7 @@ fn answer(asked: TaskHandle<Answer>) -> Answer {
 // ANCHOR_END: ranked
 
 // ANCHOR: nested_loop
-/// The mistake: for each company the answers of all.
+/// The mistake: pairs every company with every answer, n² entries for n companies.
 pub(crate) fn nested_loop(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> Vec<Entry> {
     let answers: Vec<_> = asked.into_iter().map(answer).collect();
     let mut entries = Vec::new();

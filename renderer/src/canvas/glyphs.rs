@@ -1,4 +1,4 @@
-//! Lines of text to pixels: outlines by `swash`, blended over what is there.
+//! Lines of text to pixels: outlines by `swash`, blended over the picture.
 
 use crate::layout::{Ink, Lines};
 use parley::{GlyphRun, PositionedLayoutItem};
@@ -9,10 +9,10 @@ use swash::scale::{Render, ScaleContext, Source};
 use swash::zeno::{Format, Vector};
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 
-/// Images of glyphs that are kept; when there are more, all are dropped.
+/// How many images of glyphs are kept. When there are more, all are dropped.
 const MOST_GLYPHS: usize = 4096;
 
-/// Left, top, right, bottom: what may be painted.
+/// The part of the picture that may be painted: left, top, right, bottom.
 pub(super) type Clip = (u32, u32, u32, u32);
 
 /// Paints glyphs. Keeps their images, since a page has each of them many times.
@@ -21,7 +21,7 @@ pub(super) struct Glyphs {
     images: HashMap<Key, Option<Image>>,
 }
 
-/// What the image of a glyph depends on: font, glyph, size, and on which quarter of a pixel it begins.
+/// The key of a glyph's image: font, glyph, size, and the quarter of a pixel on which it begins.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     font: (u64, u32),

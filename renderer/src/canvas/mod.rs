@@ -1,7 +1,7 @@
 //! The picture while it is painted.
 //!
-//! What is painted in one place does not depend on what is in another, so the order makes no difference to the result. Painting
-//! a place again paints all of it: nothing of a place-holder shows through an image.
+//! Each place is painted independently of all others, so the order makes no difference to the result.
+//! Painting a place again paints all of it: nothing of a place-holder shows through an image.
 
 mod glyphs; // lines of text to pixels
 
@@ -15,7 +15,8 @@ use tiny_skia::{Color, FilterQuality, Paint, Pixmap, PixmapPaint, Rect, Transfor
 const NOTE: f32 = 12.0;
 const NOTE_MARGIN: f32 = 6.0;
 
-/// How far glyphs may reach beyond the lines of their block, in CSS pixels: less than half of the space between two blocks.
+/// How far glyphs may reach beyond the lines of their block, in CSS pixels: less than half of the space
+/// between two blocks.
 const OVERHANG: f32 = 3.0;
 
 /// From a quotation to the bar beside it, in CSS pixels.
@@ -28,17 +29,17 @@ const PLACEHOLDER_EDGE: [u8; 3] = [196, 205, 216];
 const GAP: [u8; 3] = [251, 240, 238];
 const GAP_EDGE: [u8; 3] = [205, 120, 105];
 
-/// The picture while it is painted, with everything in the place that the layout has for it.
+/// The picture while it is painted. Everything is painted in the place that the layout gives it.
 pub struct Canvas {
     layout: Layout,
     glyphs: Glyphs,
     pixels: Pixmap,
-    /// What has been painted since [`Canvas::take_changed`].
+    /// The area painted since the last [`Canvas::take_changed`].
     changed: Option<Area>,
 }
 
 impl Canvas {
-    /// An empty page.
+    /// Makes the picture of an empty page.
     pub fn new(layout: Layout) -> Canvas {
         let (width, height) = layout.size();
         let mut pixels = Pixmap::new(width, height).expect("the layout has bounds");
@@ -56,7 +57,7 @@ impl Canvas {
     pub fn paint_text(&mut self, place: usize) {
         match self.layout.placed(place) {
             Some(Placed::Text { x, y, lines, marker, area, images, is_quote }) => {
-                // Images that stand in the text are not its own.
+                // Images in the text are painted on their own.
                 let kept: Vec<_> = images.iter().map(|area| (*area, copied(&self.pixels, *area))).collect();
                 // Blocks of text stand alone in their rows, with the space around them.
                 let scale = self.layout.scale;
@@ -96,12 +97,12 @@ impl Canvas {
         }
     }
 
-    /// Paints a frame where an image is to come, with the words that stand in its stead.
+    /// Paints a frame where an image will come, with the words that stand for it.
     pub fn paint_placeholder(&mut self, place: usize, alt: &str) {
         self.paint_note(place, alt, PLACEHOLDER, PLACEHOLDER_EDGE);
     }
 
-    /// Paints a frame where an image will not come, with the words that stand in its stead, and the reason.
+    /// Paints a frame where an image will not come, with the words that stand for it, and the reason.
     pub fn paint_gap(&mut self, place: usize, alt: &str, reason: &str) {
         let words = if alt.is_empty() { format!("✗ {reason}") } else { format!("{alt}\n✗ {reason}") };
         self.paint_note(place, &words, GAP, GAP_EDGE);
@@ -137,8 +138,8 @@ impl Canvas {
         (self.pixels.width(), self.pixels.height(), self.pixels.data())
     }
 
-    /// Where the picture has changed since this was asked last, and the pixels there as in [`pixels`](Canvas::pixels). `None` if
-    /// nothing was painted. At first, all of it has changed.
+    /// The area that has changed since the last call, and its pixels as in [`pixels`](Canvas::pixels). `None`
+    /// if nothing was painted. The first call returns the whole picture.
     pub fn take_changed(&mut self) -> Option<(Area, Vec<u8>)> {
         let Area { x, y, width, height } = self.changed.take()?;
         let (across, down, pixels) = self.pixels();
@@ -154,7 +155,7 @@ impl Canvas {
         crate::frames::png(width, height, pixels)
     }
 
-    /// A frame with words in it, which are cut off where it ends.
+    /// Paints a frame with words in it, which are cut off where the frame ends.
     fn paint_note(&mut self, place: usize, words: &str, ground: [u8; 3], edge: [u8; 3]) {
         let Some(Placed::Image(area)) = self.layout.placed(place) else { return };
         let (area, scale) = (*area, self.layout.scale);

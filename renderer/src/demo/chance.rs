@@ -1,4 +1,5 @@
-//! Random numbers that are the same for the same seed, on every machine: the `SplitMix64` of Steele, Lea and Flood (2014).
+//! Random numbers that are the same for the same seed, on every machine: the `SplitMix64` of Steele, Lea and
+//! Flood (2014).
 
 /// A source of numbers.
 pub(super) struct Chance(u64);
@@ -15,7 +16,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, all of them about as likely.
+    /// A number below `bound`; all are about equally likely.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }

@@ -1,13 +1,13 @@
-//! A server in the same process, so that everything can be tried without a network: pages, images, prices, each as slow
-//! and as broken as it is asked to be.
+//! A server in the same process, so that everything works without a network: pages, images, prices, each as
+//! slow and as broken as its address asks for.
 //!
 //! ```text
 //!   page, images, quotes ──▶ a site of the `servers` library, on a pool that grows with the requests
 //!   reset, stall, endless …─▶ a listener that breaks the rules, which no server of that library would do
 //! ```
 //!
-//! Who asks for an image says in the address how it is to behave (`/harbour.png?ms=800`), so the server knows nothing of
-//! the page.
+//! The address of an image says how the server must answer (`/harbour.png?ms=800`), so the server knows
+//! nothing of the page.
 
 mod chance; // random numbers that can be repeated
 mod page; // what the page says, and what its images are like
@@ -27,17 +27,17 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// How long the end of the server waits for its threads, which all have been told.
+/// How long the server waits at its end for its threads, all of which have been told to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// What the server is to serve.
+/// The settings of the server.
 #[derive(Debug, Clone, Default)]
 pub struct DemoOptions {
-    /// The same seed gives the same latencies, sizes and failures. Without one, those of the book.
+    /// The same seed gives the same latencies, sizes and failures. Without a seed they are those of the book.
     pub seed: Option<u64>,
     /// Each image of the page; empty means the page of the book.
     pub images: Vec<DemoImage>,
-    /// The advertisement of the page, if it is to be another one than that of the book.
+    /// The advertisement of the page, if it must differ from that of the book.
     pub advertisement: Option<DemoImage>,
 }
 
@@ -51,7 +51,7 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts it on a free port of this machine.
+    /// Starts the server on a free port of this machine.
     ///
     /// # Errors
     /// If the system gives no port or no thread.
@@ -59,7 +59,8 @@ impl Demo {
         let stop = CancelToken::new();
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr();
-        // Answers wait for their time on threads: a thread for each, or slow ones would hold up others.
+        // An answer waits for its time on a thread. Each answer has its own, or slow ones would hold up
+        // others.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
             .maximum_threads(usize::MAX)
@@ -86,7 +87,8 @@ impl Demo {
         self.url("/index.html")
     }
 
-    /// The list of companies for the travel portal: a line for each, its name, a tab, the address of its quote.
+    /// The list of companies for the travel portal: a line for each, its name, a tab, the address of its
+    /// quote.
     pub fn companies(&self) -> Url {
         self.url("/companies.txt")
     }
@@ -102,7 +104,7 @@ impl Drop for Demo {
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
-        let _ = self.pool.shutdown_now(); // connections that nobody serves close when they are dropped
+        let _ = self.pool.shutdown_now(); // connections that are still queued close when they are dropped
         self.pool.await_termination(ENDING);
     }
 }

@@ -1,4 +1,4 @@
-//! What the page says, and what its images are like.
+//! The text of the page, and how its images behave.
 
 use super::DemoOptions;
 use super::chance::Chance;
@@ -11,11 +11,11 @@ use std::time::Duration;
 /// Milliseconds until each image of the book's page is sent: the first is the slowest.
 const LATENCIES: [u64; 8] = [1200, 300, 700, 150, 900, 450, 250, 600];
 
-/// Milliseconds until its advertisement is.
+/// Milliseconds until the advertisement is sent.
 const ADVERTISEMENT: u64 = 400;
 // ANCHOR_END: latencies
 
-/// Width and height of an image of which nothing is said.
+/// Width and height of an image without a size on the command line.
 const SIZE: (u32, u32) = (640, 400);
 
 /// Pixels that an image may be asked to have, and the longest side that each of the formats can have.
@@ -56,7 +56,7 @@ pub(super) enum Fault {
     Reset,
 }
 
-/// Their names on the command line and in addresses; each status stands for itself.
+/// The faults' names on the command line and in addresses; a status is its own name.
 const FAULTS: [(&str, Fault); 12] = [
     ("403", Fault::Status(403)),
     ("404", Fault::Status(404)),
@@ -73,7 +73,7 @@ const FAULTS: [(&str, Fault); 12] = [
 ];
 
 impl Fault {
-    /// What is meant by a name.
+    /// The fault with this name.
     pub(super) fn named(name: &str) -> Option<Fault> {
         FAULTS.iter().find(|(known, _)| *known == name).map(|(_, fault)| *fault)
     }
@@ -82,13 +82,14 @@ impl Fault {
         FAULTS.iter().find(|(_, fault)| *fault == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether the listener that breaks rules has to make it.
+    /// Whether only the listener that breaks rules can produce this fault.
     fn is_rude(self) -> bool {
         matches!(self, Fault::Endless | Fault::Stall | Fault::Half | Fault::Reset)
     }
 }
 
-/// Reads one image of `--demo-images`: a time, perhaps a size and a fault, as in `800ms`, `80ms:404`, `1s:4000x3000:broken`.
+/// Reads one image of `--demo-images`: a time, perhaps a size and a fault, as in `800ms`, `80ms:404`,
+/// `1s:4000x3000:broken`.
 ///
 /// # Errors
 /// A sentence that says what can be written.
@@ -134,7 +135,7 @@ fn images(options: &DemoOptions) -> (Vec<DemoImage>, DemoImage) {
     (images, options.advertisement.clone().unwrap_or(advertisement))
 }
 
-/// One in eight is broken.
+/// A random image. One in eight is broken.
 fn by_chance(chance: &mut Chance) -> DemoImage {
     let latency = Duration::from_millis(chance.latency());
     let size =
@@ -144,7 +145,7 @@ fn by_chance(chance: &mut Chance) -> DemoImage {
     DemoImage { latency, size, fault }
 }
 
-/// The page as HTML. Images that break the rules of HTTP are those of the server at `rude`.
+/// The page as HTML. Images whose answers break the rules of HTTP are at the address `rude`.
 pub(super) fn html(options: &DemoOptions, rude: SocketAddr) -> String {
     let (images, advertisement) = images(options);
     let mut html = String::from(BEGIN);

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Bytes that a request may have.
 const LARGEST: usize = 8 << 10;
 
-/// How long it accepts nothing when the system has nothing to give.
+/// How long it pauses when the system is out of descriptors or threads.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The listener. It stops when it is dropped.
@@ -23,7 +23,7 @@ pub(super) struct Rude {
 }
 
 impl Rude {
-    /// Listens until `stop` is cancelled, which ends what it is doing, too. It answers on `pool`.
+    /// Listens until `stop` is cancelled, which also ends the answers under way. Answers run on `pool`.
     pub(super) fn start(stop: &CancelToken, pool: &Arc<ThreadPoolExecutor>) -> io::Result<Rude> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let (address, stop) = (listener.local_addr()?, stop.child());
@@ -34,7 +34,7 @@ impl Rude {
                     _ if ended.is_cancelled() => break,
                     Ok(stream) => {
                         let stop = ended.clone();
-                        let serve = move || drop(answer(stream, &stop)); // what it is about is that it fails
+                        let serve = move || drop(answer(stream, &stop)); // its failure is the point
                         let _ = pool.execute(serve); // refused: the client sees an end
                     }
                     Err(_) => drop(ended.sleep(PAUSE)), // no descriptor, for example
@@ -52,7 +52,7 @@ impl Rude {
 impl Drop for Rude {
     fn drop(&mut self) {
         self.stop.cancel();
-        // The acceptor looks when somebody connects. If nobody can, it is left to the next one who does.
+        // A connection wakes the acceptor. If none can be made, the acceptor ends at the next client's.
         if let (Ok(_), Some(acceptor)) = (TcpStream::connect(self.address), self.acceptor.take()) {
             let _ = acceptor.join();
         }
@@ -87,7 +87,7 @@ fn answer(stream: TcpStream, stop: &CancelToken) -> io::Result<()> {
             wait_for_the_end(&mut stream)
         }
         Some(Fault::Stall) => wait_for_the_end(&mut stream),
-        // A connection that lingers for no time is reset when it is closed.
+        // A connection with a linger time of zero is reset when it is closed.
         _ => {
             let _ = socket2::SockRef::from(stream.get_ref()).set_linger(Some(Duration::ZERO));
             Ok(())
@@ -95,7 +95,7 @@ fn answer(stream: TcpStream, stop: &CancelToken) -> io::Result<()> {
     }
 }
 
-/// Reads until the client has enough, or the server is stopped.
+/// Reads until the client closes the connection, or the server is stopped.
 fn wait_for_the_end(stream: &mut CancellableStream) -> io::Result<()> {
     io::copy(stream, &mut io::sink()).map(drop)
 }

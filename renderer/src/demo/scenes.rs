@@ -1,4 +1,4 @@
-//! The images: landscapes of gradients and waves, each to be told from the others at a glance.
+//! The images: landscapes of gradients and waves. Each can be distinguished from the others at a glance.
 
 use image::{DynamicImage, ImageFormat, RgbImage};
 use std::collections::HashMap;
@@ -9,7 +9,8 @@ use tiny_skia::{
     Transform,
 };
 
-/// Encoded images that are kept, so that asking again costs nothing; when there are more, all are dropped.
+/// How many encoded images are kept, so that a second request costs nothing. When there are more, all are
+/// dropped.
 const KEPT: usize = 64;
 
 /// A landscape.
@@ -20,7 +21,7 @@ pub(super) struct Scene {
     colours: [u32; 6],
     /// Where the sun stands, in hundredths of the width and of the height.
     sun: (f32, f32),
-    /// How high the hills are, and how many there are side by side.
+    /// How high the hills are, and how many stand side by side.
     hills: (f32, f32),
 }
 
@@ -83,7 +84,7 @@ pub(super) const SCENES: [Scene; 8] = [
     ),
 ];
 
-/// What is behind every other path.
+/// The landscape of every other path.
 const OTHER: Scene = scene(
     "",
     "",
@@ -102,7 +103,7 @@ const fn scene(
     Scene { path, alt, colours, sun, hills }
 }
 
-/// What the end of a path says.
+/// The media type that the end of a path means.
 pub(super) fn media_type(path: &str) -> &'static str {
     format(path).to_mime_type()
 }

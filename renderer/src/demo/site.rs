@@ -1,4 +1,4 @@
-//! What is at which path.
+//! The contents of the site, by path.
 
 use super::page::{Fault, html, size_of};
 use super::{DemoOptions, scenes};
@@ -33,7 +33,7 @@ enum Offer {
     Reset,
 }
 
-/// The site of the built-in server. What breaks the rules is at `rude`.
+/// The site of the built-in server. Answers that break the rules of HTTP are at `rude`.
 pub(super) fn site(options: &DemoOptions, rude: SocketAddr, stop: &CancelToken) -> Site {
     let page = html(options, rude);
     let mut site = Site::new(None)

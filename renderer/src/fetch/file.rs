@@ -8,10 +8,10 @@ use std::io::{self, Read};
 use std::path::Path;
 use url::Url;
 
-/// Bytes that are read before the token is looked at again.
+/// How many bytes are read between two checks of the token.
 const PIECE: usize = 64 << 10;
 
-/// Reads a file. Only a regular one: a device or a pipe may never come to an end.
+/// Reads a file. It must be a regular file: a device or a pipe perhaps never ends.
 pub(super) fn read(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> {
     let Ok(path) = url.to_file_path() else {
         return Ok(Err(Gap::Unusable("the address is not that of a file of this machine".to_owned())));
@@ -36,7 +36,7 @@ pub(crate) fn beginning(url: &Url, length: u64) -> Option<Vec<u8>> {
 }
 
 fn open(path: &Path) -> Result<File, Gap> {
-    // Asked before it is opened, because opening a pipe waits for its other end.
+    // Checked before the file is opened, because opening a pipe waits for its other end.
     let what = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if !what.is_file() {
         return Err(Gap::Unreachable("it is no regular file".to_owned()));

@@ -1,7 +1,7 @@
 //! Bytes from an address, on a thread that waits for them, until a token calls the fetch off.
 //!
-//! HTTP is that of [`hypertext_http`], whose sockets a token can close. What is added here: files, redirects that are followed, and a [`Gap`] for
-//! each thing that can go wrong.
+//! HTTP is that of [`hypertext_http`], whose sockets a token can close. This module adds files, redirects,
+//! and a [`Gap`] for each thing that can go wrong.
 
 mod file; // files of this machine
 pub(crate) use file::beginning;
@@ -17,10 +17,10 @@ use url::Url;
 /// Redirects that are followed, one after the other.
 const MOST_REDIRECTS: usize = 5;
 
-/// What all fetches of this program share: connections that are kept, and addresses of hosts.
+/// The state that all fetches of this program share: kept connections, and addresses of hosts.
 static FETCHER: LazyLock<Fetcher> = LazyLock::new(|| {
     let options = Options {
-        timeout: Duration::MAX, // that is the token's
+        timeout: Duration::MAX, // the token has the time limit
         user_agent: concat!("renderer/", env!("CARGO_PKG_VERSION")).to_owned(),
         allow_private: true,
         ..Options::default()
@@ -33,23 +33,24 @@ static FETCHER: LazyLock<Fetcher> = LazyLock::new(|| {
 pub struct Fetched {
     /// The bytes, decoded if they were compressed on their way.
     pub bytes: Vec<u8>,
-    /// What the server said they are.
+    /// The content type that the server named.
     pub content_type: Option<String>,
     /// Where they came from in the end, after redirects.
     pub url: Url,
 }
 
-/// What a step of a fetch may come to: the gap is the normal way to fail, so that it is no error for `?`.
+/// The result of a step of a fetch. A gap is the normal way to fail, so it is not an error for `?`.
 type Step<T> = Result<Result<T, Gap>, Cancelled>;
 
 /// Fetches the bytes behind an `http`, `https` (with the feature `tls`) or `file` address, `limit` at most.
 ///
-/// Blocks. A cancellation point: when `token` is cancelled, the connection is closed and the call returns at once. While the system
-/// resolves a name, it cannot be called back. There is no time limit but the token's: give it one
-/// [`with_timeout`](CancelToken::with_timeout).
+/// Blocks. A cancellation point: when `token` is cancelled, the connection is closed and the call returns at
+/// once. Only name resolution, which is the system's, cannot be interrupted. There is no time limit but the
+/// token's: give it one [`with_timeout`](CancelToken::with_timeout).
 ///
 /// # Errors
-/// `Ok(Err(gap))` if the bytes cannot be had; `Err(Cancelled)`, with the token's reason, if it was cancelled meanwhile.
+/// `Ok(Err(gap))` if the bytes cannot be had; `Err(Cancelled)`, with the token's reason, if it was cancelled
+/// meanwhile.
 pub fn fetch(url: &Url, limit: u64, token: &CancelToken) -> Result<Result<Fetched, Gap>, Cancelled> {
     token.check()?;
     match url.scheme() {
@@ -94,7 +95,7 @@ fn target(location: Option<Url>, from: &Url) -> Result<Url, Gap> {
     }
 }
 
-/// What an error is called in a picture, where there is little room.
+/// The gap for an error, with a short text, since a picture has little room.
 fn gap(error: FetchError) -> Gap {
     match error {
         FetchError::Broken(why) => Gap::Broken(why),

@@ -1,7 +1,8 @@
 //! Words to lines of glyphs.
 //!
-//! Shaping, the order of right-to-left text and the breaking of lines are `parley`'s. The fonts are those of `DejaVu`, which are
-//! part of the program, so the same page gives the same picture on every machine; no font of the system is looked at.
+//! Shaping, the order of right-to-left text and the breaking of lines are `parley`'s. The fonts are those of
+//! `DejaVu`, which are part of the program, so the same page gives the same picture on every machine; no font
+//! of the system is looked at.
 
 use anyhow::{Context, ensure};
 use parley::fontique::{Blob, Collection, CollectionOptions, SourceCache};
@@ -18,7 +19,7 @@ use std::sync::Arc;
 /// Space from one line to the next, in sizes of the font.
 const LEADING: f32 = 1.45;
 
-/// Characters without a glyph that are named.
+/// How many characters without a glyph are named.
 const EXAMPLES: usize = 5;
 
 /// What glyphs are painted with.
@@ -66,7 +67,7 @@ pub struct NoGlyph {
 }
 
 impl NoGlyph {
-    /// Counts those in lines that were set from `text`.
+    /// Counts the characters without a glyph in lines that were set from `text`.
     pub(super) fn count_in(&mut self, lines: &Lines, text: &str) {
         let all = lines.lines().flat_map(|line| line.runs().collect::<Vec<_>>());
         for run in all {
@@ -76,7 +77,8 @@ impl NoGlyph {
         }
     }
 
-    /// Counts what is one character to a reader. A line feed has no glyph and needs none.
+    /// Counts one grapheme cluster, which is one character to a reader. A line feed has no glyph and needs
+    /// none.
     fn note(&mut self, character: &str) {
         let Some(first) = character.chars().find(|c| !c.is_control() && !c.is_whitespace()) else { return };
         self.count += 1;
@@ -91,7 +93,7 @@ pub(crate) struct Fonts {
     context: FontContext,
     layouts: LayoutContext<Ink>,
     scale: f32,
-    /// The names of the families of `--font`, which are asked first.
+    /// The font families of `--font`, which are tried first.
     preferred: Vec<String>,
 }
 
@@ -122,7 +124,8 @@ impl Fonts {
         Ok(Fonts { context, layouts: LayoutContext::new(), scale, preferred })
     }
 
-    /// Sets words in lines. `variations` are ranges of bytes, `boxes` stand before bytes and have a width and a height in pixels.
+    /// Sets words in lines. `variations` are ranges of bytes, `boxes` stand before bytes and have a width and
+    /// a height in pixels.
     pub(crate) fn set(
         &mut self,
         text: &str,

@@ -1,11 +1,11 @@
-//! Where everything on a page stands, before a single image is there.
+//! Computes where everything on a page stands, before any image has arrived.
 //!
-//! The place of an image is settled by what the page says, or by the first bytes of a file of this machine, or else by a default.
-//! No image has a say that comes later: it is scaled to fit. So nothing moves when an image arrives, and the picture is the same in
-//! whatever order they come.
+//! The page gives the size of an image's place, or the first bytes of a local file do, or else a default. An
+//! image that arrives later does not change its place: it is scaled to fit. So nothing moves when an image
+//! arrives, and the picture does not depend on the order of arrival.
 //!
-//! Blocks stand below each other in one column. An image that has words in its block stands among them, in a line. Others that follow
-//! each other stand side by side as long as there is room.
+//! Blocks stand below each other in one column. An image that has words in its block stands among them, in a
+//! line. Other images in a row stand side by side as long as there is room.
 
 mod fonts; // words to lines of glyphs
 pub use fonts::NoGlyph;
@@ -17,7 +17,7 @@ use parley::PositionedLayoutItem;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Space around the column, and what is left of it on a narrow page, in CSS pixels.
+/// Space around the column, in CSS pixels; less on a narrow page.
 const MARGIN: f32 = 32.0;
 
 /// Space between two blocks, and more of it above a heading.
@@ -27,14 +27,14 @@ const ABOVE_HEADING: f32 = 12.0;
 /// By how much an item of a list stands to the right of the list, and a quotation of its surroundings.
 const INDENT: f32 = 28.0;
 
-/// The place of an image of which nothing is known, and of one that stands beside words: an icon, most of the time.
+/// The place of an image of unknown size, and of such an image beside words, which is mostly an icon.
 const DEFAULT_IMAGE: (f32, f32) = (320.0, 180.0);
 const IMAGE_IN_LINE: (f32, f32) = (1.2 * 16.0, 1.2 * 16.0);
 
 /// The tallest image.
 const TALLEST_IMAGE: f32 = 1200.0;
 
-/// The widest picture, and the pixels of the largest one, whatever is asked for.
+/// The largest width of a picture, and its largest number of pixels, whatever the options say.
 const WIDEST: u32 = 100_000;
 const MOST_PIXELS: u64 = 500_000_000;
 
@@ -45,7 +45,7 @@ pub struct LayoutOptions<'a> {
     pub width: u32,
     /// Pixels of the picture for each CSS pixel.
     pub scale: f32,
-    /// A font file that is asked first.
+    /// A font file that is tried first.
     pub font: Option<&'a Path>,
     /// Pixels that the picture may have; what stands further down is cut off.
     pub max_pixels: u64,
@@ -79,7 +79,7 @@ pub struct Layout {
     pub(crate) fonts: Fonts,
     pub(crate) scale: f32,
     size: (u32, u32),
-    /// Of each element in the picture, where it stands.
+    /// The place of each element, by index.
     placed: Vec<Placed>,
     elements: usize,
     /// Places of images in the text above them, by the index of the image.
@@ -225,7 +225,7 @@ impl Layout {
             block.spans.iter().map(|(range, style)| (range.clone(), variation(*style))).collect();
         let lines =
             self.fonts.set(&block.text, setting, &variations, &self.boxes(page, block, setting.width));
-        // On the side where the lines begin there is room for the marker of an item.
+        // An item's marker needs room on the side where lines begin.
         let x = if lines.is_rtl() { margin } else { margin + indent } * scale;
         let marker = match &block.kind {
             TextKind::Item { marker, .. } if !marker.is_empty() => {
@@ -275,7 +275,7 @@ impl Layout {
         let mut areas = Vec::new();
         for item in lines.lines().flat_map(|line| line.items().collect::<Vec<_>>()) {
             let PositionedLayoutItem::InlineBox(found) = item else { continue };
-            // By their edges, so that two neighbours share no pixel.
+            // The edges are rounded, not the sizes, so that two neighbours share no pixel.
             let (left, top) = (to_pixels(x + found.x), to_pixels(y + found.y));
             let (right, bottom) =
                 (to_pixels(x + found.x + found.width), to_pixels(y + found.y + found.height));
@@ -320,7 +320,7 @@ impl Layout {
 }
 
 impl Pen {
-    /// What follows goes below the row of images.
+    /// Ends a row of images: the next element goes below it.
     fn end_row(&mut self) {
         if let Some((_, bottom)) = self.row.take() {
             self.y = bottom + GAP;
@@ -334,7 +334,7 @@ fn column(width: u32) -> (f32, f32) {
     (margin, width as f32 - 2.0 * margin)
 }
 
-/// Whether there are words in the line of a text in which this byte stands.
+/// Whether the line of the text that contains this byte has words.
 fn stands_beside_words(text: &str, at: usize) -> bool {
     let (before, behind) = text.split_at(at);
     let ends = ['\n', '·']; // of a line, and of a cell
@@ -342,7 +342,7 @@ fn stands_beside_words(text: &str, at: usize) -> bool {
     line.into_iter().flatten().any(|words| !words.trim().is_empty())
 }
 
-/// Width and height of the place of an image: what the page says, or what the file says, or else a default.
+/// Width and height of the place of an image: from the page, or from the file, or else a default.
 fn place_of(image: &ImageRef, is_beside_words: bool, column: f32) -> (f32, f32) {
     let unknown = if is_beside_words { IMAGE_IN_LINE } else { DEFAULT_IMAGE };
     let own = image.own_size.unwrap_or(unknown);

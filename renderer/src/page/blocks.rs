@@ -1,8 +1,8 @@
 //! Tags and words to blocks of text and images.
 //!
-//! There is no tree. Tags come one after the other and change what the next words are part of: a few short stacks say which
-//! lists, quotations and styles are open. So what a page costs is linear in its length, however deep or wrong it is nested.
-//! A block ends where another one begins; an end tag without a beginning is nothing.
+//! There is no tree. Each tag in turn changes the context of the next words: a few short stacks have the
+//! lists, quotations and styles that are open. So the cost of a page is linear in its length, however deep or
+//! wrong its nesting. A block ends where another one begins; an end tag without a start tag is ignored.
 
 use super::candidates::{self, Offer};
 use super::image::image;
@@ -15,11 +15,11 @@ use super::{Element, ImageRef, Page, TextBlock, TextKind};
 use std::sync::Arc;
 use url::Url;
 
-/// A page while it is taken from its tags.
+/// A page while it is built from its tags.
 pub(super) struct Blocks {
     page: Page,
     limits: PageLimits,
-    /// The document's own address, and what it says that relative references start from.
+    /// The document's own address, and the base that it gives for relative references.
     document: Url,
     base: Option<Url>,
 
@@ -27,22 +27,22 @@ pub(super) struct Blocks {
     words: Words,
     heading: Option<u8>,
     lists: Vec<List>,
-    /// What stands before the next block of an item.
+    /// The marker before the next block of an item.
     marker: Option<String>,
-    /// The elements that say in which direction they read and are open; whether it is from right to left.
+    /// The open elements with a direction, and whether they read from right to left.
     directions: Vec<(Open, bool)>,
     quotes: usize,
     preformatted: usize,
     in_definition: bool,
     /// The element whose content is left out.
     hidden: Option<Open>,
-    /// The closed `<details>` whose summary is being read: what follows the summary is left out.
+    /// The closed `<details>` whose summary is being read: its content after the summary is left out.
     summary_of: Option<Open>,
     in_title: bool,
     pub(super) is_xml: bool,
     /// The images in it.
     images: Vec<ImageRef>,
-    /// What the `<picture>` offers that is open.
+    /// The files that the open `<picture>` offers.
     picture: Option<Offer>,
 }
 
@@ -95,7 +95,7 @@ impl Blocks {
         }
     }
 
-    /// Words, with one blank between two of them however many there are.
+    /// Adds words, with one blank between two words whatever the white space.
     fn running_text(&mut self, text: &str) {
         for word in text.split_inclusive(|c: char| c.is_ascii_whitespace()) {
             let bare = word.trim_end_matches(|c: char| c.is_ascii_whitespace());
@@ -159,7 +159,7 @@ impl Blocks {
             "li" => self.open_item(attributes),
             "td" | "th" => self.open_cell(name),
             "a" => {
-                self.words.close("a"); // no link is in another
+                self.words.close("a"); // links do not nest
                 if attributes.get("href").is_some() {
                     self.words.open("a");
                 }
@@ -204,7 +204,7 @@ impl Blocks {
         }
         self.words.close(name);
         match name {
-            "dl" => self.words.close("dt"), // it may have had no end tag
+            "dl" => self.words.close("dt"), // perhaps its end tag is missing
             "tr" | "table" => self.words.close("th"),
             _ => (),
         }
@@ -246,11 +246,11 @@ impl Blocks {
         }
     }
 
-    /// Ends the elements with a direction that end at a tag, and what is in them.
+    /// Closes the elements with a direction that end at a tag, and those inside them.
     fn end_directions(&mut self, mut ends: impl FnMut(&mut Open) -> bool) {
         let mut first = None;
         for (at, (open, _)) in self.directions.iter_mut().enumerate() {
-            first = first.or(ends(open).then_some(at)); // each is shown the tag
+            first = first.or(ends(open).then_some(at)); // each element must see the tag
         }
         if let Some(first) = first {
             self.end_block();
@@ -304,7 +304,7 @@ impl Blocks {
         self.marker = Some(marker.unwrap_or_else(|| bullet.to_owned()));
     }
 
-    /// The cells of a row stand in one line.
+    /// Begins a cell. The cells of a row stand in one line.
     fn open_cell(&mut self, name: &str) {
         self.words.close("th");
         self.split_if_long();
@@ -316,14 +316,14 @@ impl Blocks {
         self.words.open(name);
     }
 
-    /// A block that becomes too long goes on in another one.
+    /// Ends a block that has become too long; its text goes on in another block.
     fn split_if_long(&mut self) {
         if self.words.is_long() {
             self.end_block();
         }
     }
 
-    /// What has been read becomes a block of text, if there are words in it, and the images that stand in it.
+    /// Ends the block that is being read: it becomes a block of text, if it has words, and the images in it.
     pub(super) fn end_block(&mut self) {
         let images = std::mem::take(&mut self.images);
         if let Some((text, spans, offsets)) = self.words.take(self.preformatted > 0) {

@@ -1,10 +1,10 @@
-//! Of the files that a page offers for one image, the one to be fetched: `srcset`, `sizes`, `<source>`.
+//! Chooses among the files that a page offers for one image: `srcset`, `sizes`, `<source>`.
 
 use super::Viewport;
 use super::parse::Attributes;
 use std::path::Path;
 
-/// Candidates of one image that are looked at.
+/// How many candidates of one image are considered.
 const MOST: usize = 50;
 
 /// Pixels of an `em` outside of any text.
@@ -13,7 +13,7 @@ const EM: f32 = 16.0;
 /// What a `<picture>` offers.
 #[derive(Default)]
 pub(super) struct Offer {
-    /// That of the first `<source>` that can be used.
+    /// The file of the first usable `<source>`.
     pub(super) file: Option<File>,
 }
 
@@ -30,7 +30,8 @@ impl Offer {
     }
 }
 
-/// The file that `<source>` offers in a `<picture>`. `None` if it is of a kind that is not decoded, or meant for another screen.
+/// The file that `<source>` offers in a `<picture>`. `None` if it is of a kind that is not decoded, or meant
+/// for another screen.
 fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<File> {
     let media = attributes.get("media").is_none_or(|media| is_for(media, viewport));
     let kind = attributes.get("type").is_none_or(|kind| {
@@ -45,7 +46,8 @@ fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<File> {
     (attributes.get("type").is_some() || !is_known_not_to_be_decoded).then_some(chosen)
 }
 
-/// The file that fits: with the fewest pixels that are enough for the width that the image is to have, or else with the most.
+/// The best file: the smallest one with enough pixels for the width that the image will have, or else the
+/// largest one.
 pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: Viewport) -> Option<File> {
     let set = attributes.get("srcset").unwrap_or_default();
     let width = attributes.get("sizes").map_or(viewport.width as f32, |sizes| size(sizes, viewport));
@@ -63,20 +65,21 @@ pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: V
         density(&one.1).total_cmp(&density(&other.1))
     };
     let chosen = enough.min_by(by_density).or_else(|| candidates.iter().max_by(by_density));
-    let plain = src.map(|src| (src, 1.0)); // of no other file the page says anything that makes sense
+    let plain = src.map(|src| (src, 1.0)); // the page says nothing useful about other files
     let chosen = chosen.map(|(address, descriptor)| (*address, density(descriptor))).or(plain);
     chosen.map(|(address, density)| File { address: address.to_owned(), density })
 }
 
 /// What a candidate says about its pixels.
 enum Descriptor {
-    /// So many for each CSS pixel (`2x`).
+    /// Pixels for each CSS pixel (`2x`).
     Density(f32),
-    /// So many in a row (`800w`).
+    /// Pixels in a row (`800w`).
     Width(f32),
 }
 
-/// The candidates of a `srcset`: addresses with a descriptor each, between commas. An address may have commas in it.
+/// The candidates of a `srcset`: addresses with a descriptor each, between commas. An address may have commas
+/// in it.
 fn candidates(mut rest: &str) -> impl Iterator<Item = (&str, Descriptor)> {
     std::iter::from_fn(move || {
         loop {
@@ -113,7 +116,8 @@ fn describe(written: &str) -> Option<Descriptor> {
     }
 }
 
-/// The width that `sizes` gives the image, in CSS pixels: of the first entry that is for this screen. Otherwise all of the screen.
+/// The width that `sizes` gives the image, in CSS pixels: that of the first entry for this screen, or else
+/// the whole width.
 fn size(sizes: &str, viewport: Viewport) -> f32 {
     let fitting = |entry: &str| {
         let entry = entry.trim();
@@ -123,7 +127,7 @@ fn size(sizes: &str, viewport: Viewport) -> f32 {
     sizes.split(',').find_map(fitting).unwrap_or(viewport.width as f32)
 }
 
-/// Whether a media query is true on this screen. What cannot be known counts as false.
+/// Whether a media query is true on this screen. Unknown conditions count as false.
 fn is_for(media: &str, viewport: Viewport) -> bool {
     let holds = |condition: &str| {
         let condition = condition.trim().trim_start_matches('(').trim_end_matches(')').to_ascii_lowercase();

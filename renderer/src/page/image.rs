@@ -1,4 +1,4 @@
-//! References to images: which address is meant, and whether it may be fetched.
+//! References to images: their addresses, and whether these may be fetched.
 
 use super::candidates::File;
 use super::parse::Attributes;
@@ -10,7 +10,7 @@ use url::Url;
 /// The largest width or height that a page may ask for, in CSS pixels.
 const LARGEST: u32 = 10_000;
 
-/// Bytes of the words that stand for an image.
+/// The longest text that stands for an image, in bytes.
 const LONGEST_ALT: usize = 500;
 
 /// The image of a tag that is in this file.
@@ -25,7 +25,7 @@ pub(super) fn image(
     let mut classes = attributes.get("class").unwrap_or_default().split_ascii_whitespace();
     let styled = |name: &str| attributes.get("style").and_then(|style| styled_length(style, name));
     ImageRef {
-        place: 0, // settled when its block is whole
+        place: 0, // set when its block is complete
         source: source(file.map(|file| &*file.address), document, base),
         density: file.map_or(1.0, |file| file.density),
         alt,
@@ -62,7 +62,7 @@ fn styled_length(style: &str, name: &str) -> Option<u32> {
     value.trim().strip_suffix("px").and_then(length)
 }
 
-/// A length as browsers read it: `120`, `120px`, ` 120.5`. Percentages are lengths of something else.
+/// A length as browsers read it: `120`, `120px`, ` 120.5`. Percentages are no lengths here.
 fn length(written: &str) -> Option<u32> {
     let written = written.trim();
     let digits = written.bytes().take_while(u8::is_ascii_digit).count();

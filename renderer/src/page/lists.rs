@@ -1,23 +1,24 @@
 //! Lists that are open, and the numbers of their items.
 //!
-//! A list that counts down to 1 begins with the number of its items, which is known only at its end. Until then its items are
-//! numbered from 1 downwards; at the end all of them are raised by the same amount, up to the first that has a `value`.
+//! A list that counts down to 1 begins with the number of its items, which is known only at its end. Until
+//! then its items are numbered from 1 downwards; at the end the numbers are all raised by the same amount, up
+//! to the first item that has a `value`.
 
 use super::parse::Attributes;
 use super::{Element, TextKind};
 
 /// A list that is open.
 pub(super) struct List {
-    /// The number of the next item, and by how much it grows; none if the items have no numbers.
+    /// The number of the next item, and the step to the one after it. `None` if the items have no numbers.
     numbers: Option<(i64, i64)>,
     countdown: Option<Countdown>,
 }
 
-/// What is to be raised at the end of a list.
+/// The item numbers that must be raised at the end of a list.
 #[derive(Default)]
 struct Countdown {
     items: i64,
-    /// Where the items are whose numbers have to be raised.
+    /// The places of these items.
     places: Vec<usize>,
     /// Whether an item had a number of its own, from which the ones behind it are counted.
     is_settled: bool,
@@ -35,7 +36,7 @@ impl List {
         List { numbers: Some((start.unwrap_or(1), step)), countdown }
     }
 
-    /// What stands before the next item, if the items have numbers.
+    /// The marker of the next item, if the items have numbers.
     pub(super) fn next_marker(&mut self, attributes: &Attributes<'_>) -> Option<String> {
         let (next, step) = self.numbers.as_mut()?;
         let value = number(attributes, "value");
@@ -49,7 +50,7 @@ impl List {
         Some(marker)
     }
 
-    /// The block with the marker is the element at this place.
+    /// Notes that the block with the marker is the element at this place.
     pub(super) fn note_place(&mut self, place: usize) {
         if let Some(countdown) = self.countdown.as_mut().filter(|countdown| !countdown.is_settled) {
             countdown.places.push(place);

@@ -1,7 +1,7 @@
 //! A page as the renderer sees it: blocks of text and references to images, in the order of the document.
 //!
-//! Nothing is fetched here and nothing is drawn. What a browser would do with style sheets, tables and scripts is left out:
-//! a page is what it says and what it shows.
+//! Nothing is fetched here and nothing is drawn. Style sheets, tables and scripts are left out: a page is its
+//! words and its images.
 
 use crate::gap::Gap;
 use crate::picture::size;
@@ -25,7 +25,7 @@ pub use parse::{NoPage, PageLimits, Viewport};
 pub struct Page {
     /// What its `<title>` says.
     pub title: Option<String>,
-    /// Text and images. The index of an element is its *place*: the name by which all others speak of it.
+    /// Text and images. The index of an element is its *place*, by which all other modules refer to it.
     pub elements: Vec<Element>,
     /// How many elements came after those that fit the limits.
     pub left_out: usize,
@@ -43,13 +43,14 @@ pub enum Element {
 /// Words that stand together: a heading, a paragraph, an item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextBlock {
-    /// What it is, which says how it is set.
+    /// Its kind, which decides how it is set.
     pub kind: TextKind,
-    /// The words, with white space as it is to be shown: a line feed ends a line.
+    /// The words, with white space as it is shown: a line feed ends a line.
     pub text: String,
     /// Parts of `text`, as ranges of bytes, that are set in another way. They may overlap.
     pub spans: Vec<(Range<usize>, Style)>,
-    /// Images that stand in the text: before which byte, and their places, which follow that of the block.
+    /// Images in the text: the byte before which each stands, and its place. The places follow that of the
+    /// block.
     pub images: Vec<(usize, usize)>,
     /// Whether the page says that it reads from right to left (`dir="rtl"`). Otherwise the words decide.
     pub right_to_left: bool,
@@ -95,9 +96,9 @@ pub enum Style {
 pub struct ImageRef {
     /// Its place on the page: the index among the [elements](Page::elements).
     pub place: usize,
-    /// Where it is, or why that cannot be said.
+    /// Where it is, or why the page gives no usable address.
     pub source: Result<Source, Gap>,
-    /// What the page says in its stead: `alt`, or nothing.
+    /// The text that stands for it: `alt`, or nothing.
     pub alt: String,
     /// Width and height in CSS pixels, as far as the page says so.
     pub width: Option<u32>,
@@ -105,7 +106,8 @@ pub struct ImageRef {
     pub height: Option<u32>,
     /// Pixels of the file for each CSS pixel, as the page says.
     pub density: f32,
-    /// Width and height in CSS pixels that the file says it has, if that was known before the page was laid out.
+    /// Width and height in CSS pixels that the file says it has, if that was known before the page was laid
+    /// out.
     pub own_size: Option<(f32, f32)>,
     /// Whether its `class` has the word `advertisement` or `ad`.
     pub is_advertisement: bool,
@@ -121,8 +123,9 @@ pub enum Source {
 }
 
 impl Page {
-    /// Looks for the sizes of images of which the page does not say them, in `data:` addresses and in files: `of_file` gives the
-    /// beginning of one. The first `most` images are looked at, while nobody else has them.
+    /// Finds the sizes of images whose size the page does not give, in `data:` addresses and in files:
+    /// `of_file` returns the beginning of a file. Only the first `most` images are measured. They must not be
+    /// shared yet.
     pub(crate) fn measure(&mut self, most: usize, of_file: impl Fn(&Url) -> Option<Vec<u8>>) {
         let mut known = HashMap::new();
         let images = self.elements.iter_mut().filter_map(|element| match element {

@@ -1,19 +1,19 @@
-//! Elements that are open and say something of all that is in them: that it is left out, or in which direction it reads.
+//! Open elements that affect all of their content: it is left out, or reads in a direction.
 //!
-//! The end tag of a paragraph, an item or a cell may be missing. The element ends then where the next one begins or where what it
-//! is in ends, or else all the rest of the page would be part of it.
+//! The end tag of a paragraph, an item or a cell may be missing. Then the element ends where the next one
+//! begins or where its parent ends; otherwise the rest of the page would be part of it.
 
 use super::tags::is_block;
 
-/// An element that is open. It has to be shown each tag that comes: by [`ends_before`](Open::ends_before) or
+/// An open element. It must see each following tag, by [`ends_before`](Open::ends_before) or
 /// [`ends_at`](Open::ends_at).
 pub(super) struct Open {
     pub(super) name: String,
-    /// How many of its name are open.
+    /// How many elements of its name are open.
     depth: usize,
     /// How many lists and tables are open in it. Their items and cells end nothing outside.
     nested: usize,
-    /// Whether it has a summary that is shown though the rest is left out.
+    /// Whether it is a closed `<details>`, whose summary is shown though the rest is left out.
     is_closed: bool,
 }
 
@@ -27,7 +27,7 @@ impl Open {
         Open { is_closed: true, ..Open::new(name) }
     }
 
-    /// An element begins. Whether this one ends before it.
+    /// Returns whether this element ends before the start tag `tag`.
     pub(super) fn ends_before(&mut self, tag: &str) -> bool {
         if self.nested == 0 {
             let ends = match &*self.name {
@@ -48,12 +48,13 @@ impl Open {
         false
     }
 
-    /// An element begins. Whether it is shown though this one is left out: the summary of closed `<details>`.
+    /// Whether the element that begins with `tag` is shown though this one is left out: the summary of closed
+    /// `<details>`.
     pub(super) fn shows(&self, tag: &str) -> bool {
         tag == "summary" && self.is_closed && self.depth == 1 && self.nested == 0
     }
 
-    /// The end tag of an element. Whether this one ends there: because it is its own, or that of what it is in.
+    /// Returns whether this element ends at an end tag: its own, or that of an element around it.
     pub(super) fn ends_at(&mut self, tag: &str) -> End {
         if self.nested > 0 {
             self.nested -= usize::from(holds_items(tag));

@@ -1,4 +1,4 @@
-//! Bytes to a page: what kind of document it is, and what is taken of it.
+//! Bytes to a page: the kind of the document, and the parts that are kept.
 
 use super::Page;
 use super::blocks::Blocks;
@@ -10,22 +10,22 @@ use std::fmt;
 use std::path::Path;
 use url::Url;
 
-/// Bytes of a document that are looked at to tell whether it is text at all.
+/// How many bytes of a document are checked to decide whether it is text.
 const LOOK: usize = 1024;
 
-/// How the names of files end that are HTML, whatever they begin with.
+/// The ends of names of HTML files, which are HTML whatever they begin with.
 const HTML_NAMES: [&str; 4] = ["html", "htm", "xhtml", "xht"];
 
-/// Tags with which a document begins that is HTML though nobody says so.
+/// First tags by which a document is recognised as HTML if nothing else says so.
 const FIRST_TAGS: [&str; 17] = [
     "!doctype", "html", "head", "body", "title", "meta", "style", "script", "iframe", "h1", "div", "font",
     "table", "a", "b", "br", "p",
 ];
 
-/// How much of a page is taken.
+/// How much of a page is kept.
 #[derive(Debug, Clone, Copy)]
 pub struct PageLimits {
-    /// Elements; what comes after them is counted in [`Page::left_out`].
+    /// Elements. The elements after them are counted in [`Page::left_out`].
     pub elements: usize,
     /// Bytes of text in all.
     pub text: usize,
@@ -33,7 +33,7 @@ pub struct PageLimits {
     pub viewport: Viewport,
 }
 
-/// What a page is drawn for: it may offer several files for an image.
+/// The screen that a page is drawn for, by which one of several files for an image is chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Viewport {
     /// Width of the picture in CSS pixels.
@@ -43,7 +43,7 @@ pub struct Viewport {
 }
 
 impl Viewport {
-    /// What the programs draw for unless they are told otherwise.
+    /// The viewport of the programs by default.
     pub const USUAL: Viewport = Viewport { width: 800, scale: 1.0 };
 }
 
@@ -60,15 +60,15 @@ impl fmt::Display for NoPage {
 impl std::error::Error for NoPage {}
 
 impl Page {
-    /// Takes a page out of the bytes of a document. `content_type` is what the server said; `base` is the address that
-    /// relative references start from, unless the page says otherwise (`<base href>`).
+    /// Parses a page from the bytes of a document. `content_type` is that of the server; `base` is the
+    /// address from which relative references start, unless the page gives another (`<base href>`).
     ///
-    /// Plain text is a page of one block. HTML that is wrong is a page, too, as it is for browsers. If nobody says which of them a
-    /// document is, its name does (`.html`, `.txt`), or its first tag.
+    /// Plain text is a page of one block. Invalid HTML is a page, too, as it is for browsers. If the server
+    /// does not say which of the two a document is, its name does (`.html`, `.txt`), or its first tag.
     ///
     /// # Errors
-    /// If the bytes are no page: none at all, an image, say, or a program. Or if the current token is cancelled before the page
-    /// is read to its end.
+    /// If the bytes are no page: if there are none, or if they are an image, for instance. Or if the current
+    /// token is cancelled before the page is read to its end.
     pub fn parse(
         document: &[u8],
         content_type: Option<&str>,
@@ -85,7 +85,7 @@ impl Page {
     }
 }
 
-/// Whether HTML is XHTML, where each element may be closed in its own tag.
+/// Whether HTML is XHTML, where any tag can close its own element (`<a/>`).
 fn is_xhtml(content_type: Option<&str>, base: &Url) -> bool {
     content_type
         .map_or_else(|| has_extension(base, "xhtml"), |kind| kind.to_ascii_lowercase().contains("xhtml"))
@@ -130,7 +130,7 @@ fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Res
     Ok(!is_declared && (has_extension(base, "txt") || !looks_like_html(&begin)))
 }
 
-/// Whether a document begins as HTML does, by the tags that the standard on the types of documents (MIME sniffing) goes by.
+/// Whether a document begins like HTML, by the tags of the standard on MIME sniffing.
 fn looks_like_html(begin: &str) -> bool {
     let Some(tag) = begin.trim_ascii_start().strip_prefix('<') else { return false };
     let starts_with = |what: &str| tag.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what));
@@ -140,7 +140,7 @@ fn looks_like_html(begin: &str) -> bool {
     starts_with("!--") || starts_with("?xml") || FIRST_TAGS.iter().any(|name| starts_with(name) && ends(name))
 }
 
-/// What a tag says besides its name.
+/// The attributes of a tag.
 pub(super) use hypertext::html::Tag as Attributes;
 
 impl Reader for Blocks {
@@ -164,7 +164,7 @@ impl Reader for Blocks {
 }
 
 impl Blocks {
-    /// Plain text: one block after the other of preformatted text.
+    /// Plain text, as blocks of preformatted text.
     fn plain(mut self, text: &str, token: &CancelToken) -> Result<Blocks, Cancelled> {
         self.start("pre", &Attributes::default());
         for piece in text.replace("\r\n", "\n").split_inclusive("\n\n") {

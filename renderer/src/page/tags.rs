@@ -1,4 +1,4 @@
-//! What the names of tags say.
+//! The meanings of tag names.
 
 use super::Style;
 use super::parse::Attributes;
@@ -87,8 +87,8 @@ pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
-/// Whether an element's attributes say that it is not shown. A page that hides all of itself waits for its scripts to show it; no
-/// scripts run here, so it is shown.
+/// Whether an element's attributes say that it is not shown. A page that hides its whole body waits for a
+/// script to show it. No scripts run here, so it is shown.
 pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
     match name {
         "html" | "body" | "base" => false,
@@ -97,14 +97,14 @@ pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
     }
 }
 
-/// Whether a style says `display: none` last of all that it says of the display.
+/// Whether the last `display` of a style is `none`.
 fn has_no_display(style: &str) -> bool {
     let mut declared = style.split(';').filter_map(|declaration| declaration.split_once(':'));
     let last = declared.rfind(|(name, _)| name.trim().eq_ignore_ascii_case("display"));
     last.is_some_and(|(_, value)| value.trim_start().to_ascii_lowercase().starts_with("none"))
 }
 
-/// Whether an element is a thing to press or to fill in, whose words are apart from those beside it.
+/// Whether an element is a control: a button or a field, whose words are separate from the words beside it.
 pub(super) fn is_control(name: &str) -> bool {
     matches!(name, "button" | "label" | "input" | "select" | "textarea" | "meter" | "progress" | "output")
 }

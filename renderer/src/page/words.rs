@@ -4,21 +4,22 @@ use super::Style;
 use super::tags::style;
 use std::ops::Range;
 
-/// Bytes of a block. A longer one is several: to set a line takes all of its block.
+/// The longest block, in bytes. A longer text becomes several blocks, since each line break needs all of its
+/// block.
 pub(super) const LONGEST_BLOCK: usize = 16 << 10;
 const LONGEST_PIECE: usize = LONGEST_BLOCK / 4;
 
-/// What belongs to the word behind it, and to the word before it.
+/// Characters that belong to the word after them, and characters that belong to the word before them.
 const OPENS: [char; 7] = ['(', '[', '{', '“', '«', '"', NO_BREAK];
 const CLOSES: [char; 12] = [')', ']', '}', '”', '»', '.', ',', ';', ':', '!', '?', NO_BREAK];
 
-/// The blank at which no line ends.
+/// The no-break space, at which no line ends.
 const NO_BREAK: char = '\u{a0}';
 
-/// Styled parts of a block.
+/// The most styled parts of a block.
 const MOST_SPANS: usize = 200;
 
-/// How deep anything is nested.
+/// The deepest nesting that is followed.
 pub(super) const DEEPEST: usize = 64;
 
 /// Parts of a text, in bytes, and how they are set.
@@ -33,9 +34,10 @@ pub(super) struct Words {
     images: Vec<usize>,
     /// A blank that counts only if something follows it.
     blank: bool,
-    /// A control begins or ends here: a blank comes before the next word, unless it is a full stop or the like.
+    /// A control begins or ends here: a blank comes before the next word, unless it is a full stop or the
+    /// like.
     apart: bool,
-    /// The elements that say how words are set and are open: their names, and where they begin in the text.
+    /// The open elements with a style: their names, their styles, and where they begin in the text.
     open: Vec<(String, Style, usize)>,
 }
 
@@ -44,12 +46,12 @@ impl Words {
         self.text.is_empty()
     }
 
-    /// Whether it is time for another block.
+    /// Whether the block is so long that another one must begin.
     pub(super) fn is_long(&self) -> bool {
         self.text.len() >= LONGEST_BLOCK
     }
 
-    /// Adds a word, after the blank that is owed.
+    /// Adds a word, after a blank if one is due.
     pub(super) fn push_word(&mut self, word: &str) {
         let apart = self.apart && !self.text.ends_with(OPENS) && !word.starts_with(CLOSES);
         if self.owes_blank() || (apart && self.has_begun_line()) {
@@ -59,7 +61,7 @@ impl Words {
         self.text.push_str(word);
     }
 
-    /// An image stands here.
+    /// Notes that an image stands here.
     pub(super) fn push_image(&mut self) {
         if (self.blank || self.apart) && self.has_begun_line() {
             self.text.push(' ');
@@ -68,19 +70,19 @@ impl Words {
         self.images.push(self.text.len());
     }
 
-    /// What follows does not belong to the word before it.
+    /// Separates the next word from the one before it.
     pub(super) fn keep_apart(&mut self) {
         self.apart = true;
     }
 
-    /// A line may end here, in the middle of a word.
+    /// Adds a place in a word where a line may end.
     pub(super) fn push_chance_to_break(&mut self) {
         if !self.blank && self.has_begun_line() {
             self.text.push('\u{200b}');
         }
     }
 
-    /// White space has come: a blank, if a word follows.
+    /// Notes white space: it becomes a blank if a word follows.
     pub(super) fn push_blank(&mut self) {
         self.blank = true;
     }
@@ -101,7 +103,7 @@ impl Words {
         !is_empty && !self.text.ends_with('\n')
     }
 
-    /// What follows is set in the way of this element.
+    /// Sets the following words in the style of this element.
     pub(super) fn open(&mut self, name: &str) {
         if let Some(style) = style(name).filter(|_| self.open.len() < DEEPEST) {
             let begin = self.text.len() + usize::from(self.owes_blank());
@@ -109,7 +111,7 @@ impl Words {
         }
     }
 
-    /// What follows is not. Nothing happens if no such element is open.
+    /// Ends the style of this element. Does nothing if no such element is open.
     pub(super) fn close(&mut self, name: &str) {
         if let Some(at) = self.open.iter().rposition(|(open, ..)| open == name) {
             let (_, style, begin) = self.open.remove(at);
@@ -124,8 +126,8 @@ impl Words {
         }
     }
 
-    /// Takes the block, without the white space at its ends, and where images stand in it. `None` if it has no words. What is open
-    /// goes on in the next one.
+    /// Takes the block, without the white space at its ends, and the positions of its images. `None` if it
+    /// has no words. Open elements stay open for the next block.
     pub(super) fn take(&mut self, is_preformatted: bool) -> Option<(String, Spans, Vec<usize>)> {
         for index in 0..self.open.len() {
             let (_, style, begin) = &mut self.open[index];
@@ -159,7 +161,7 @@ impl Words {
     }
 }
 
-/// A word or a line in pieces, so that none makes a block much too long.
+/// A word or a line in pieces, so that a block does not become much too long.
 pub(super) fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {

@@ -1,17 +1,17 @@
-//! What files claim, looked at before a decoder believes it.
+//! Checks the claims of files before a decoder relies on them.
 //!
-//! The decoders of JPEG and WebP work without a pause, so what they do has to have a bound before they begin.
+//! The decoders of JPEG and WebP cannot be interrupted, so their work must be bounded before they begin.
 
 use super::{ImageLimits, allowed, size};
 use crate::gap::Gap;
 use std::borrow::Cow;
 
-/// Parts of a JPEG beside its pixels. Profiles and the like are cut into parts of 64 KiB; for those of one kind the decoder takes
-/// a time that grows with the square of their number.
+/// Parts of a JPEG beside its pixels. Profiles and the like are cut into parts of 64 KiB. The decoder's time
+/// grows with the square of the number of parts of one kind.
 const MOST_SEGMENTS: u64 = 1000;
 
-/// How often a JPEG goes over its pixels. One that does not come to its end is refused, since the decoder would make a grey area
-/// of what is missing. What stands behind the end is not looked at: telephones put a film there.
+/// How often a JPEG goes over its pixels. A JPEG without its end is refused, since the decoder would paint
+/// the missing part grey. Bytes behind the end are ignored: telephones put a film there.
 pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     let (scans, segments) = parts_to_the_end(bytes).ok_or_else(ends_too_early)?;
     if segments > MOST_SEGMENTS {
@@ -20,7 +20,7 @@ pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     Ok(scans)
 }
 
-/// How many scans a JPEG has, and how many segments. `None` if no mark says that it has come to its end.
+/// How many scans a JPEG has, and how many segments. `None` if it has no end marker.
 fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     let (mut at, mut scans, mut segments) = (2, 0, 0);
     loop {
@@ -39,12 +39,12 @@ fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// Bytes that losslessly packed pixels may have beside four for each of them: codes. The decoder makes tables of them that are some
-/// hundred times as large.
+/// The most bytes of codes in lossless data, beside four bytes for each pixel. The decoder builds tables of
+/// the codes that are some hundred times as large.
 const MOST_CODES: u64 = 64 << 10;
 
-/// Refuses a WebP in which a part is longer than the file, or than its pixels need, or a frame larger than is allowed, whatever
-/// the size is that the file says it has.
+/// Refuses a WebP with a part that is longer than the file or than its pixels need, or with a frame that is
+/// larger than allowed, whatever size the file claims.
 pub(super) fn check_parts(bytes: &[u8], limits: &ImageLimits) -> Result<(), Gap> {
     let (width, height) = size(bytes).unwrap_or_default();
     let longest = u64::from(width) * u64::from(height) * 4 + MOST_CODES;
@@ -71,8 +71,8 @@ fn check_each(mut rest: &[u8], longest: u64, limits: &ImageLimits) -> Result<(),
     Ok(())
 }
 
-/// A GIF without a table of colours, as transparent spacers are, gets one of two whites, so that the decoder takes it. All others
-/// stay as they are.
+/// A GIF without a table of colours, as transparent spacers are, gets a table of two whites, so that the
+/// decoder accepts it. Other GIFs are not changed.
 pub(super) fn with_colours(bytes: &[u8]) -> Cow<'_, [u8]> {
     match bytes.split_at_checked(13) {
         Some((head, rest)) if head.starts_with(b"GIF8") && head[10] & 0x80 == 0 => {

@@ -1,9 +1,10 @@
 //! Images: from bytes to pixels, under limits.
 //!
-//! An image comes from a stranger. A few hundred bytes can say that they are a billion pixels, so what a file claims is looked at
-//! before room is made for it. Decoding has no time limit of its own. It reads its bytes through a [reader](Watched) that looks at a
-//! token, so a decoder that reads and writes by turns ends soon after the token does. Those of JPEG and WebP read all of it first;
-//! what they do then has a bound for each pixel.
+//! An image comes from a stranger. A few hundred bytes can claim to be a billion pixels, so the claim is
+//! checked before memory is allocated. Decoding has no time limit of its own. It reads its bytes through a
+//! [reader](Watched) that checks a token, so a decoder that reads and writes by turns ends soon after the
+//! token is cancelled. The decoders of JPEG and WebP read the whole file first; their work after that has a
+//! bound for each pixel.
 
 use crate::gap::Gap;
 use executor::{CancelToken, Cancelled};
@@ -13,21 +14,22 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
 use tiny_skia::Pixmap;
 
-mod claims; // what files say, before it is believed
+mod claims; // checks of what files claim
 mod png; // the format that packs most
 mod size; // from the beginning of a file
 pub(crate) use size::size;
 
-/// Bytes that are decoded before the token is looked at again.
+/// How many bytes are decoded between two checks of the token.
 const PIECE: usize = 16 << 10;
 
-/// What a decoder may allocate for each pixel that is allowed, beside the picture: a frame of an animation.
+/// Bytes that a decoder may allocate for each allowed pixel beside the picture: for a frame of an animation.
 const BYTES_PER_PIXEL: u64 = 4;
 
-/// How often a decoder may go over all of the pixels that are allowed. Encoders of JPEG ask for ten times or so.
+/// How often a decoder may go over all allowed pixels. JPEG files of usual encoders need about ten passes.
 const PASSES: u64 = 20;
 
-/// As many pixels become one at most: the sums of the scaler have 32 bits. More of them become some thousand pixels first.
+/// The most pixels that become one in one step: the scaler sums in 32 bits. A larger image is scaled to some
+/// thousand pixels first.
 const MOST_SUMMED: u64 = 1 << 23;
 const HALFWAY: u32 = 256;
 
@@ -37,18 +39,18 @@ pub struct Picture {
     pub(crate) pixels: Pixmap,
 }
 
-/// What an image may take.
+/// Limits for an image.
 #[derive(Debug, Clone, Copy)]
 pub struct ImageLimits {
-    /// Bytes as they are fetched.
+    /// Fetched bytes.
     pub bytes: u64,
-    /// Pixels as they are decoded.
+    /// Decoded pixels.
     pub pixels: u64,
 }
 
 impl Picture {
-    /// A picture of pixels: red, green, blue and alpha, a byte each, row by row. `None` if their number does not fit, or is
-    /// zero.
+    /// Makes a picture from pixels: red, green, blue and alpha, a byte each, row by row. `None` if their
+    /// number does not fit, or is zero.
     pub fn from_rgba(width: u32, height: u32, rgba: &[u8]) -> Option<Picture> {
         let mut pixels = Pixmap::new(width, height)?;
         if pixels.data().len() != rgba.len() {
@@ -60,7 +62,8 @@ impl Picture {
         Some(Picture { pixels })
     }
 
-    /// The same, scaled down if it is more than twice as large as a place: painting looks at four pixels for one.
+    /// The picture for a place of this size. It is scaled down if it is more than twice as large: painting
+    /// reads four pixels for one.
     pub(crate) fn fitting(&self, width: u32, height: u32) -> Cow<'_, Picture> {
         if self.width() <= width.saturating_mul(2) && self.height() <= height.saturating_mul(2) {
             return Cow::Borrowed(self);
@@ -85,11 +88,12 @@ impl Picture {
     }
 }
 
-/// Decodes the first picture of an image and scales it down to fit `width` × `height` pixels, its shape kept. A smaller
-/// one keeps its size.
+/// Decodes the first picture of an image and scales it down to fit `width` × `height` pixels, its shape kept.
+/// A smaller one keeps its size.
 ///
 /// # Errors
-/// `Ok(Err(gap))` if the bytes are no image or one beyond the limits; `Err(Cancelled)` if the token was cancelled meanwhile.
+/// `Ok(Err(gap))` if the bytes are no image or one beyond the limits; `Err(Cancelled)` if the token was
+/// cancelled meanwhile.
 pub fn decode(
     bytes: &[u8],
     limits: &ImageLimits,
@@ -99,7 +103,7 @@ pub fn decode(
     token.check()?;
     let (decoded, orientation) = match decode_whole(bytes, limits, token) {
         Ok(decoded) => decoded,
-        Err(gap) => return token.check().map(|()| Err(gap)), // a token that ends the reading looks like a broken image
+        Err(gap) => return token.check().map(|()| Err(gap)), // a cancelled token looks like a broken image
     };
     token.check()?;
     // Scaled before it is turned, so that no second picture of its size is made.
@@ -111,7 +115,7 @@ pub fn decode(
     Ok(picture.ok_or_else(|| Gap::NotAnImage("it has no pixels".to_owned())))
 }
 
-/// The image, scaled down to fit if it is larger than this. Nothing but the result is allocated.
+/// Scales an image down to this size if it is larger. Allocates only the result.
 fn fitted(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
     let (width, height) = (width.max(1), height.max(1));
     let shrink = (u64::from(image.width() / width) + 1) * (u64::from(image.height() / height) + 1);
@@ -121,7 +125,7 @@ fn fitted(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
     if image.width() > width || image.height() > height { image.thumbnail(width, height) } else { image }
 }
 
-/// An image as it is stored, and how it is to be turned.
+/// An image as it is stored, and how it must be turned.
 type Stored = (DynamicImage, Orientation);
 
 fn decode_whole(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Result<Stored, Gap> {
@@ -152,7 +156,7 @@ fn decode_whole(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Resu
     Ok((whole, orientation))
 }
 
-/// How many pixels an image of this size has, if so many are allowed.
+/// The number of pixels of an image of this size, if that many are allowed.
 fn allowed((width, height): (u32, u32), limits: &ImageLimits) -> Result<u64, Gap> {
     let pixels = u64::from(width) * u64::from(height);
     if pixels > limits.pixels { Err(Gap::TooManyPixels { pixels, limit: limits.pixels }) } else { Ok(pixels) }
@@ -175,7 +179,7 @@ fn why(error: &ImageError) -> Gap {
     })
 }
 
-/// Bytes that end with an error when the token has been cancelled.
+/// A reader of bytes that fails when the token has been cancelled.
 struct Watched<'a> {
     bytes: Cursor<&'a [u8]>,
     token: &'a CancelToken,

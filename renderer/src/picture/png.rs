@@ -1,6 +1,7 @@
-//! PNG: its pixels, and nothing else of it.
+//! PNG: the pixels of a file, and nothing else from it.
 //!
-//! A few bytes can be packed as a colour profile of gigabytes, and nothing here needs one: it is skipped unread, and so are texts.
+//! A few compressed bytes can unpack to a colour profile of gigabytes, and no profile is needed here.
+//! Profiles and texts are skipped unread.
 
 use super::{ImageLimits, Stored, Watched, allowed};
 use crate::gap::Gap;
@@ -13,7 +14,7 @@ use std::io::ErrorKind;
 /// The longest side. The decoder keeps a few rows beside the picture.
 const LONGEST_SIDE: u32 = 1 << 16;
 
-/// Bytes that the decoder may keep beside the pixels: a few rows, and what cameras say (`eXIf`).
+/// Bytes that the decoder may keep beside the pixels: a few rows, and camera data (`eXIf`).
 const BESIDE_PIXELS: usize = 16 << 20;
 
 /// Decodes the first picture: eight bits for each channel, and as many channels as there are.

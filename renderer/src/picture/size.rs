@@ -1,6 +1,6 @@
-//! How large an image says it is, from the beginning of its file.
+//! The size that an image claims, from the beginning of its file.
 //!
-//! The layout asks before anything is decoded, so a wrong answer costs no more than a place that does not fit.
+//! The layout asks before anything is decoded, so a wrong answer only costs a place that does not fit.
 
 use super::lies_on_its_side;
 use image::metadata::Orientation;
@@ -25,7 +25,7 @@ pub(crate) fn size(begin: &[u8]) -> Option<(u32, u32)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
-/// The size stands in the frame's segment. Before it, a camera may have said how it was held.
+/// Finds the size in the frame's segment. A segment before it may have the camera's orientation.
 fn of_jpeg(begin: &[u8]) -> Option<(u32, u32)> {
     let (mut at, mut orientation) = (2, Orientation::NoTransforms);
     loop {

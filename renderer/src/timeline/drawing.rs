@@ -1,4 +1,5 @@
-//! Bars to SVG. What a bar means is said by its colour, by its height, and in words by its tooltip.
+//! Draws bars as SVG. The meaning of a bar is shown by its colour, by its height, and in words by its
+//! tooltip.
 
 use super::{Activity, Drawn, Noted};
 use std::fmt::{self, Write};
@@ -10,13 +11,13 @@ const TOP: f64 = 76.0;
 const LANE: f64 = 26.0;
 const BAR: f64 = 18.0;
 
-/// Lanes that are drawn; those that did most of all.
+/// How many lanes are drawn: those of the busiest threads.
 const MOST_LANES: usize = 40;
 
-/// What of a bar's name is written into it, at so many pixels for each letter.
+/// The width of a letter, in pixels. It decides how much of its name is written into a bar.
 const LETTER: f64 = 6.2;
 
-/// Characters of a name that are drawn at all.
+/// How many characters of a name are drawn at most.
 const LONGEST_NAME: usize = 60;
 
 const STYLE: &str = "<style>
@@ -81,7 +82,7 @@ fn draw(to: &mut String, noted: &Noted, title: &str) -> fmt::Result {
             y + 17.0
         )?;
         let mut bars: Vec<_> = noted.bars.iter().filter(|bar| bar.lane == *lane).collect();
-        bars.sort_by_key(|bar| (bar.from, std::cmp::Reverse(bar.to))); // what is within another one lies on top of it
+        bars.sort_by_key(|bar| (bar.from, std::cmp::Reverse(bar.to))); // inner bars on top
         for bar in bars {
             draw_bar(to, bar, x(bar.from), x(bar.to), y + f64::midpoint(LANE, BAR))?;
         }
@@ -136,7 +137,7 @@ fn draw_bar(to: &mut String, bar: &Drawn, left: f64, right: f64, bottom: f64) ->
     Ok(())
 }
 
-/// What the colours mean; that of the frames only if there are any.
+/// Writes the legend of the colours; that of the frames only if there are frames.
 fn legend(to: &mut String, noted: &Noted) -> fmt::Result {
     let has_frames = noted.bars.iter().any(|bar| bar.activity == Activity::Writing);
     let all =
@@ -150,7 +151,7 @@ fn legend(to: &mut String, noted: &Noted) -> fmt::Result {
     Ok(())
 }
 
-/// The class of a bar, what it says, and how high it is.
+/// The class of a bar, its words, and its height.
 fn look(activity: Activity) -> (&'static str, &'static str, f64) {
     match activity {
         Activity::Waiting => ("w", "waiting for", BAR),
@@ -176,7 +177,7 @@ fn time(at: Duration) -> String {
     }
 }
 
-/// A name that a stranger may have made, short enough.
+/// A name from the page, shortened.
 fn shortened(name: &str) -> String {
     name.chars().filter(|c| is_plain(*c)).take(LONGEST_NAME).collect()
 }

@@ -1,7 +1,7 @@
-//! Who did what when: a lane for each thread, a bar for each thing it did.
+//! The timeline of the threads: a lane for each thread, a bar for each activity.
 //!
-//! A bar is noted when it ends, under a lock that is held for a push, so that drawing a timeline does not change what it shows.
-//! A thread has its lane from its first bar on.
+//! A bar is recorded when it ends, under a lock that is held for one push, so that the timeline does not
+//! disturb what it shows. A thread gets its lane with its first bar.
 
 mod drawing; // bars to SVG
 
@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// Bars that are kept; more of them are counted.
+/// How many bars are kept. Further bars are only counted.
 const MOST_BARS: usize = 20_000;
 
-/// What a thread does.
+/// The activity of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Activity {
     /// It waits for another thread.
@@ -27,7 +27,7 @@ pub enum Activity {
     Writing,
 }
 
-/// What the threads of a program did since it began. Clones are the same timeline; any thread may write.
+/// The activities of a program's threads. Clones share one timeline; any thread may write.
 #[derive(Debug, Clone)]
 pub struct Timeline {
     started: Instant,
@@ -53,7 +53,7 @@ struct Drawn {
     to: Duration,
 }
 
-/// A bar that is being drawn. It ends when it is dropped.
+/// A bar that has begun. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Bar {
     timeline: Timeline,
@@ -64,7 +64,7 @@ pub struct Bar {
 }
 
 impl Timeline {
-    /// Begins now.
+    /// Starts a timeline, now.
     pub fn start() -> Timeline {
         Timeline { started: Instant::now(), noted: Arc::default() }
     }
@@ -74,14 +74,14 @@ impl Timeline {
         self.started.elapsed()
     }
 
-    /// The calling thread does this from now on, until the bar is dropped. `what` is for people to read.
+    /// Begins a bar of the calling thread, which ends when the bar is dropped. `what` is for people to read.
     #[must_use = "the bar ends when it is dropped"]
     pub fn bar(&self, activity: Activity, what: impl Into<String>) -> Bar {
         let lane = self.lock().lane();
         Bar { timeline: self.clone(), lane, activity, what: what.into(), from: self.now() }
     }
 
-    /// Something that everybody should see has happened now.
+    /// Marks this moment across all lanes.
     pub fn mark(&self, what: &'static str) {
         let now = self.now();
         self.lock().marks.push((now, what));

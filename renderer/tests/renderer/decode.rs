@@ -1,4 +1,4 @@
-//! Decoding: every format, and what is no image or too much of one.
+//! Decoding: every format, bytes that are no image, and images beyond the limits.
 
 use executor::CancelToken;
 use image::{DynamicImage, ImageFormat, Rgba, RgbaImage};
@@ -11,7 +11,7 @@ const LIMITS: ImageLimits = ImageLimits { bytes: 1 << 20, pixels: 1_000_000 };
 const ROOM: (u32, u32) = (1000, 1000);
 
 fn decoded(bytes: &[u8], room: (u32, u32)) -> Result<Picture, Gap> {
-    decode(bytes, &LIMITS, room, &CancelToken::new()).expect("nobody cancels")
+    decode(bytes, &LIMITS, room, &CancelToken::new()).expect("no test cancels it")
 }
 
 /// A picture whose quarters have four colours.
@@ -79,7 +79,7 @@ fn bytes_that_are_no_image_say_so() {
     }
 }
 
-/// What a header says is looked at before there is room for it.
+/// The size in a header is checked before memory is allocated.
 #[test]
 fn an_image_that_says_it_is_huge_is_refused_by_its_header() {
     let mut bomb = Vec::new();
@@ -95,7 +95,8 @@ fn an_image_that_says_it_is_huge_is_refused_by_its_header() {
     assert!(decoded(&encoded(&quarters(1000, 1000), ImageFormat::Png), ROOM).is_ok());
 }
 
-/// Thirty megabytes of zeros, as a colour profile and as a text of thirty kilobytes each, are not unpacked.
+/// A colour profile and a text of thirty kilobytes each, which unpack to thirty megabytes of zeros, are not
+/// unpacked.
 #[test]
 fn what_is_packed_beside_the_pixels_is_left_alone() {
     let mut bytes = Vec::new();
@@ -108,19 +109,19 @@ fn what_is_packed_beside_the_pixels_is_left_alone() {
     writer.write_image_data(&[0; 16]).unwrap();
     writer.finish().unwrap();
     let small = ImageLimits { bytes: 1 << 20, pixels: 1000 };
-    let picture = decode(&bytes, &small, ROOM, &CancelToken::new()).expect("nobody cancels");
+    let picture = decode(&bytes, &small, ROOM, &CancelToken::new()).expect("no test cancels it");
     assert_eq!(picture.unwrap().width(), 4);
 }
 
-/// These bytes, and then so many zeros, packed.
+/// Compresses `before` and then `count` zeros.
 fn packed_zeros(before: &[u8], count: usize) -> Vec<u8> {
     let mut packed = flate2::write::ZlibEncoder::new(before.to_vec(), flate2::Compression::best());
     std::io::copy(&mut std::io::Read::take(std::io::repeat(0), count as u64), &mut packed).unwrap();
     packed.finish().unwrap()
 }
 
-/// Forty million pixels in so few bytes that a decoder reads them at once, and then only writes. One attempt of several may
-/// be held up by the machine, so the fastest counts.
+/// Forty million pixels in so few bytes that a decoder reads them at once, and then only writes. One attempt
+/// of several may be held up by the machine, so the fastest counts.
 #[test]
 fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
     let (width, height) = (1 << 16, 600_u32);
@@ -147,7 +148,7 @@ fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
     assert!(called_off, "no attempt ended before it had written much, and all of it takes {time_of_all:?}");
 }
 
-/// A WebP of one pixel, by its own account.
+/// A WebP that claims to have one pixel.
 fn webp_of_one_pixel(flags: u8, parts: &[(&[u8; 4], u32, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0".to_vec();
     bytes.extend([flags, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -169,14 +170,14 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
     let animated = webp_of_one_pixel(2, &[(b"ANIM", 6, vec![0; 6]), (b"ANMF", 64, within)]);
     assert_eq!(decoded(&animated, ROOM).unwrap_err(), huge);
 
-    // A part of four gigabytes, by its own account.
+    // A part that claims to have four gigabytes.
     let webp = webp_of_one_pixel(
         8,
         &[(b"VP8 ", 40, frame[..6].repeat(7)[..40].to_vec()), (b"EXIF", u32::MAX, vec![])],
     );
     assert_eq!(decoded(&webp, ROOM).unwrap_err().to_string(), TOO_EARLY);
 
-    // Codes for more pixels than it has.
+    // Codes for more pixels than the image has.
     let webp = webp_of_one_pixel(0, &[(b"VP8L", 70_000, vec![0x2f; 70_000])]);
     let gap = decoded(&webp, ROOM).unwrap_err();
     assert!(gap.to_string().contains("more bytes than its pixels need"), "{gap}");
@@ -189,7 +190,7 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
 
 const TOO_EARLY: &str = "no image that can be decoded: it ends too early";
 
-/// Telephones put a film there.
+/// A film behind the end, as telephones put there, is ignored.
 #[test]
 fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
     let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
@@ -207,7 +208,7 @@ fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
     }
 }
 
-/// A small picture within it, which says its own end, does not end it.
+/// A preview in a JPEG has an end marker of its own, which does not end the JPEG.
 #[test]
 fn the_end_of_a_preview_is_not_the_end_of_a_jpeg() {
     let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
@@ -231,7 +232,7 @@ fn a_jpeg_that_goes_over_its_pixels_again_and_again_is_refused() {
     assert!(decoded(&with_scans(encoded(&quarters(500, 500), ImageFormat::Jpeg)), ROOM).is_ok());
 }
 
-/// For parts of an XMP text, one of which is missing, the decoder takes minutes: all of them are compared for each one.
+/// If a part of an XMP text is missing, the decoder takes minutes: it compares each part with all others.
 #[test]
 fn a_jpeg_of_countless_parts_is_refused() {
     let part =
@@ -244,7 +245,7 @@ fn a_jpeg_of_countless_parts_is_refused() {
     assert!(decoded(&with_parts(500), ROOM).is_ok());
 }
 
-/// The camera was turned to the right.
+/// The orientation says that the camera was turned to the right.
 #[test]
 fn an_image_is_shown_as_the_camera_was_held() {
     let says_so = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
@@ -317,7 +318,7 @@ fn of_an_animation_the_first_frame_is_shown() {
     );
 }
 
-/// As they stand on pages whose tables are held open by pixels that nobody sees.
+/// Spacers without a table of colours, as on pages whose tables are held open by transparent pixels.
 #[test]
 fn a_gif_without_colours_is_not_to_be_seen() {
     let spacer = b"GIF89a\x01\0\x01\0\0\0\0!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;";

@@ -1,4 +1,4 @@
-//! The built-in server: as slow and as broken as it is asked to be, and gone when it is dropped.
+//! The built-in server: as slow and as broken as it is asked to be, and stopped when it is dropped.
 
 use executor::CancelToken;
 use renderer::Gap;
@@ -93,7 +93,7 @@ fn the_same_seed_gives_the_same_page() {
     assert_ne!(queries(7), queries(8));
 }
 
-/// On every machine, and with the next version of the program.
+/// The numbers of a seed are the same on every machine and in every version.
 #[test]
 fn a_seed_is_pinned() {
     let demo = Demo::start(&DemoOptions { seed: Some(7), ..DemoOptions::default() }).unwrap();
@@ -104,7 +104,7 @@ fn a_seed_is_pinned() {
     assert_eq!(latencies.join(" "), "554 455 775 294 547 1063 989 70 101");
 }
 
-/// Also with requests that are waiting for their answers, of both kinds.
+/// The drop ends it even while requests of both kinds wait for their answers.
 #[test]
 fn it_is_gone_when_it_is_dropped() {
     let demo = Demo::start(&options("10m:32x20,1ms:stall")).unwrap();
@@ -125,7 +125,7 @@ fn it_is_gone_when_it_is_dropped() {
         let ended = stream.read_to_end(&mut Vec::new());
         assert!(
             !matches!(&ended, Err(error) if error.kind() == ErrorKind::WouldBlock),
-            "nobody closed the connection"
+            "the server did not close the connection"
         );
     }
 }

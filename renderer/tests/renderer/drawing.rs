@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes.
+/// A time limit that only a test that hangs reaches.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 /// A page that is being drawn.
@@ -18,7 +18,7 @@ pub(crate) struct Drawing {
     thread: JoinHandle<Seen>,
 }
 
-/// What a page came to.
+/// The result of a page.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) events: Vec<Event>,
@@ -61,7 +61,7 @@ impl Drawing {
         Drawing::observed(page, options, |_| (), strategy)
     }
 
-    /// The same, and the text is not painted before the test says so.
+    /// Begins a page whose text is not painted before the test releases it.
     pub(crate) fn with_held_text(
         page: &str,
         options: &[&str],
@@ -83,7 +83,7 @@ impl Drawing {
         mut observer: impl FnMut(Event) + Send + 'static,
         strategy: impl FnOnce(&mut Rendering) -> anyhow::Result<()> + Send + 'static,
     ) -> Drawing {
-        // Nothing ends by itself before the watchdog says that it should have been ended.
+        // No time limit ends it before the watchdog fails the test.
         let patient = ["test", page, "--timeout", "10m", "--page-timeout", "20m"];
         let args = Args::parse_from(patient.iter().chain(options)).render;
         let (events, stop) = (Arc::new(Events::default()), CancelToken::new());
@@ -119,7 +119,7 @@ impl Drawing {
         self.events.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Blocks until this has happened.
+    /// Blocks until this event has happened.
     pub(crate) fn wait_for(&self, event: Event) {
         let end = Instant::now() + WATCHDOG;
         let mut seen = self.events.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +130,7 @@ impl Drawing {
         }
     }
 
-    /// Asks it to stop, as a signal does.
+    /// Asks the page to stop, as a signal does.
     pub(crate) fn stop(&self) {
         self.stop.cancel();
     }
@@ -150,7 +150,7 @@ impl Drawing {
         }
     }
 
-    /// Waits for its end, after it was asked to stop: that is no error of the strategy.
+    /// Waits for the end of a page that was asked to stop, which is not an error of the strategy.
     pub(crate) fn end_stopped(self) -> Seen {
         assert!(self.stop.is_cancelled());
         self.end().expect("a page that was stopped is written as it is")

@@ -1,4 +1,4 @@
-//! Fetching: what comes, what does not, and that a token ends each wait.
+//! Fetching: successes, failures, and a token that ends each wait.
 
 use crate::gated::{Answer, Gated};
 use executor::{CancelKind, CancelToken};
@@ -12,14 +12,14 @@ use url::Url;
 
 const LIMIT: u64 = 100_000;
 
-/// So many bytes.
+/// A text of `count` bytes.
 fn bytes(count: u64) -> Vec<u8> {
     vec![7; usize::try_from(count).expect("it is no more than memory has")]
 }
 
 fn get(address: &str) -> Result<Fetched, Gap> {
     let url = Url::parse(address).expect("an address");
-    fetch(&url, LIMIT, &CancelToken::new()).expect("nobody cancels")
+    fetch(&url, LIMIT, &CancelToken::new()).expect("no test cancels it")
 }
 
 fn get_cut_off(address: &str) -> Option<CancelKind> {
@@ -48,7 +48,8 @@ fn a_status_that_is_no_success_is_a_gap() {
     assert_eq!(get(&server.url("/never")).unwrap_err(), Gap::Status(404));
 }
 
-/// The status says all. A server that then does not send the body of its page of excuses keeps nobody waiting.
+/// The status suffices. A server that then does not send the body of its error page does not delay the
+/// caller.
 #[test]
 fn a_gap_or_a_redirect_does_not_wait_for_a_body_that_nobody_wants() {
     let server = Gated::start();
@@ -148,7 +149,7 @@ fn https_needs_its_feature() {
     );
 }
 
-/// A cancel ends the wait wherever it is: before the answer, within its head, within its body. The connection is closed.
+/// A cancel ends the wait before the answer, within its head and within its body, and closes the connection.
 #[test]
 fn a_cancel_ends_each_wait_and_closes_the_connection() {
     for begun in [0, 10, 80] {
@@ -170,7 +171,7 @@ fn a_cancel_ends_each_wait_and_closes_the_connection() {
     }
 }
 
-/// A body that ends when the connection does would look complete when the connection is shut down by a cancel.
+/// A cancel shuts the connection down. A body that ends with its connection would then look complete.
 #[test]
 fn a_body_that_a_cancel_cut_off_is_no_whole_one() {
     let server = Gated::start();
@@ -205,7 +206,7 @@ fn a_cancel_ends_connecting_at_once() {
     let token = CancelToken::new();
     let (url, cancelled) = (Url::parse(&format!("http://{address}/")).unwrap(), token.clone());
     let fetching = thread::spawn(move || fetch(&url, LIMIT, &cancelled).map(|_| ()));
-    thread::sleep(Duration::from_millis(300)); // it is connecting by now, or will be refused at the beginning: both end at once
+    thread::sleep(Duration::from_millis(300)); // most probably it is connecting by now
     let begun = Instant::now();
     token.cancel();
     assert!(fetching.join().unwrap().is_err(), "it has connected");

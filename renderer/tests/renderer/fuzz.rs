@@ -1,5 +1,5 @@
-//! The pages of the tests, and mutations of them, held to what has to be true of any bytes. `fuzz/` has the target for those
-//! who have cargo-fuzz.
+//! Checks the properties of any bytes with the pages of the tests and mutations of them. `fuzz/` has the
+//! target for cargo-fuzz.
 
 #[path = "../../fuzz/property.rs"]
 mod property;
@@ -10,7 +10,7 @@ use std::path::Path;
 const SEED: u64 = 0x5eed_0f7a_5c5e_ed22;
 const LONGEST: usize = 3_000;
 
-/// What a fuzzer found.
+/// Inputs that a fuzzer found.
 const FOUND: [&[u8]; 3] = [
     b"<svg><svg/><title>x</svg><p hidden><li hidden>a<li>b",
     b"<ol reversed><li value=9>a<ol reversed></ol></ol></ol><li>b",
@@ -55,7 +55,7 @@ fn mutations_of_pages_are_well_formed() {
     }
 }
 
-/// Pieces that mean something to a parser.
+/// Pieces with a meaning to the parser.
 const WORDS: [&[u8]; 24] = [
     b"<",
     b">",

@@ -1,7 +1,7 @@
-//! A web server that a test controls: each answer is given at once, or when the test says so.
+//! A web server that a test controls: each answer is sent at once, or when the test releases it.
 //!
-//! A thread accepts, and each connection has a thread of its own, so nothing that a test holds holds up anything else. One
-//! request is answered for each connection. All threads end when the server is dropped.
+//! A thread accepts, and each connection has a thread of its own, so an answer that a test holds delays no
+//! other answer. Each connection serves one request. All threads end when the server is dropped.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -10,10 +10,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes.
+/// A time limit that only a test that hangs reaches.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
-/// What is sent for a request.
+/// The answer to a request.
 #[derive(Clone)]
 pub(crate) struct Answer {
     /// Sent at once, also by an answer that is held.
@@ -28,14 +28,14 @@ pub(crate) struct Answer {
 enum Then {
     /// The connection is closed.
     Close,
-    /// It is reset: the client hears of an error.
+    /// The connection is reset: the client gets an error.
     Reset,
     /// The rest is sent again and again.
     Again,
 }
 
 impl Answer {
-    /// Status 200 with this body.
+    /// An answer with status 200 and this body.
     pub(crate) fn bytes(content_type: &str, body: &[u8]) -> Answer {
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
@@ -64,25 +64,25 @@ impl Answer {
         Answer::raw(format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes())
     }
 
-    /// Just these bytes.
+    /// An answer of just these bytes.
     pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Answer {
         Answer { first: Vec::new(), rest: bytes.into(), then: Then::Close }
     }
 
-    /// The first `count` bytes are sent at once, also if the answer is held.
+    /// Sends the first `count` bytes at once, even if the answer is held.
     pub(crate) fn begun(mut self, count: usize) -> Answer {
         self.rest.splice(0..0, self.first.drain(..));
         self.first = self.rest.drain(..count).collect();
         self
     }
 
-    /// Nothing follows the first `count` bytes, though they promise more.
+    /// Ends the answer after `count` bytes, though its head promises more.
     pub(crate) fn cut(mut self, count: usize) -> Answer {
         self.rest.truncate(count);
         self
     }
 
-    /// The connection is reset after it.
+    /// Resets the connection after the answer.
     pub(crate) fn reset(mut self) -> Answer {
         self.then = Then::Reset;
         self
@@ -165,18 +165,18 @@ impl Gated {
         format!("http://{}{path}", self.address)
     }
 
-    /// Answers `path` so at once.
+    /// Answers requests for `path` at once.
     pub(crate) fn route(&self, path: &str, answer: Answer) {
         self.shared.lock().answers.insert(path.to_owned(), answer);
     }
 
-    /// Answers `path` with an HTML page, and says where that is.
+    /// Answers requests for `path` with an HTML page. Returns its address.
     pub(crate) fn page(&self, path: &str, html: &str) -> String {
         self.route(path, Answer::html(html));
         self.url(path)
     }
 
-    /// Answers `path` so when the answer is released.
+    /// Answers requests for `path` when the answer is released.
     pub(crate) fn hold(&self, path: &str, answer: Answer) -> Held {
         let mut state = self.shared.lock();
         state.answers.insert(path.to_owned(), answer);
@@ -191,7 +191,7 @@ impl Gated {
 }
 
 impl Held {
-    /// Blocks until it has been asked for.
+    /// Blocks until the answer has been requested.
     pub(crate) fn requested(&self) {
         self.shared.wait_until(&format!("{} is asked for", self.path), |state| {
             state.requests.contains_key(&self.path)
@@ -204,7 +204,7 @@ impl Held {
             .wait_until(&format!("{} begins", self.path), |state| state.begun.contains_key(&self.path));
     }
 
-    /// Lets it be sent.
+    /// Releases the answer.
     pub(crate) fn release(&self) {
         self.shared.lock().held.insert(self.path.clone(), true);
         self.shared.changed.notify_all();
@@ -275,7 +275,7 @@ fn serve(shared: &Arc<Shared>, mut stream: TcpStream) {
     shared.lock().open.remove(&port); // the last other descriptor: dropping the stream closes it
 }
 
-/// Sends what is still to be sent.
+/// Sends the rest of the answer.
 fn send(answer: &Answer, stream: &mut TcpStream) {
     while stream.write_all(&answer.rest).is_ok() && answer.then == Then::Again {}
     if answer.then == Then::Reset {
@@ -294,7 +294,7 @@ fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
     let Ok(mut watched) = stream.try_clone() else { return false };
     thread::scope(|scope| {
         scope.spawn(move || {
-            let _ = watched.read(&mut [0]); // clients send nothing more, so this is the end, or the answer's release
+            let _ = watched.read(&mut [0]); // returns at the end of the connection, or at the release
             let mut state = shared.lock();
             if !state.held[path] {
                 *state.closed.entry(path.to_owned()).or_default() += 1;

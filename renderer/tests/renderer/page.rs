@@ -1,4 +1,5 @@
-//! What is taken out of a document: the pages in `tests/pages`, each with its dump beside it, and what needs no page of its own.
+//! Pages parsed from documents: those of `tests/pages`, each with its dump beside it, and cases that need no
+//! page of their own.
 //!
 //! `RECORD=1 cargo test --test renderer pages` writes the dumps; without it the test compares.
 
@@ -24,7 +25,7 @@ fn parse_as(document: impl AsRef<[u8]>, content_type: Option<&str>) -> Result<Pa
     Page::parse(document.as_ref(), content_type, &Url::parse("http://h.example/dir/page").unwrap(), LIMITS)
 }
 
-/// The words of all blocks, one block in a line.
+/// The text of each block.
 fn texts<'p>(page: &'p Page) -> Vec<&'p str> {
     let block = |element: &'p Element| match element {
         Element::Text(block) => Some(&*block.text),
@@ -143,7 +144,7 @@ fn what_is_no_page_is_said_in_words() {
     assert_eq!(parse(" \n").elements.len(), 0, "blanks are a page without anything on it");
 }
 
-/// If neither the server nor the name says what a document is, its first tag does.
+/// If neither the server nor the name gives the type of a document, its first tag does.
 #[test]
 fn what_begins_with_no_tag_of_html_is_plain_text() {
     let texts_of = |name: &str, document: &str| {
@@ -173,7 +174,7 @@ fn plain_text_is_preformatted() {
     assert_eq!(texts(&page), ["a  <b>\n    b", "c &amp;"]);
 }
 
-/// What browsers do not show without being asked is not shown either.
+/// Content that browsers hide is hidden here, too.
 #[test]
 fn what_attributes_hide_is_left_out() {
     for (html, words) in [
@@ -262,7 +263,7 @@ fn what_is_beyond_the_limits_is_counted() {
     assert_eq!((texts(&page), page.left_out), (vec!["1234567", "123"], 1));
 }
 
-/// Each of these is some hundred kilobytes of one thing, three times over.
+/// Documents of some hundred kilobytes of one construct, each parsed three times.
 #[test]
 fn large_documents_are_no_trouble() {
     for (name, once, times) in [
@@ -288,7 +289,7 @@ fn large_documents_are_no_trouble() {
     }
 }
 
-/// The words of each block; those that read from right to left in capitals.
+/// The words of each block; in capitals if the block reads from right to left.
 fn directions(document: &str) -> String {
     let block = |element: &Element| match element {
         Element::Text(block) if block.right_to_left => block.text.to_uppercase(),

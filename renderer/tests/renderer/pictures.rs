@@ -1,6 +1,7 @@
 //! How pages are drawn: those of `tests/pages`, each with its picture beside it.
 //!
-//! `RECORD=1 cargo test --test renderer pictures` draws the pictures anew, to be looked at before they are committed.
+//! `RECORD=1 cargo test --test renderer pictures` draws the pictures anew. Look at them before you commit
+//! them.
 
 use crate::distance::distance;
 use image::RgbaImage;
@@ -18,7 +19,7 @@ const SCALE: f32 = 0.5;
 /// The pictures show the beginning of a page.
 const PIXELS: u64 = 320 * 640;
 
-/// How different a picture may be, of 255.
+/// The largest distance, of 255, at which two pictures count as the same.
 pub(crate) const SAME: f64 = 4.0;
 
 fn folder() -> PathBuf {
@@ -46,7 +47,7 @@ pub(crate) fn page(name: &str) -> Page {
     Page::parse(&document, None, &base, limits).expect("it is a page")
 }
 
-/// A picture for a place: stripes of colours that no other place has.
+/// A picture for a place, with stripes of its own colours.
 pub(crate) fn picture_for(place: usize) -> Picture {
     let hue = u8::try_from(place * 53 % 200).unwrap();
     let rgba = RgbaImage::from_fn(160, 90, |x, y| {
@@ -64,7 +65,7 @@ pub(crate) fn draw(page: &Page) -> Canvas {
     draw_in(page, (0..page.elements.len()).collect())
 }
 
-/// The same, its elements painted in this order.
+/// The page with its elements painted in this order.
 fn draw_in(page: &Page, order: Vec<usize>) -> Canvas {
     let options = LayoutOptions { width: WIDTH, scale: SCALE, font: None, max_pixels: PIXELS };
     let mut canvas = Canvas::new(Layout::new(page, &options).expect("the fonts of the program"));
@@ -136,7 +137,8 @@ fn what_is_painted_again_leaves_nothing_of_what_was_there() {
     assert!(canvas.png() == once);
 }
 
-/// An image that is shown in several sizes is loaded in the largest one, and each of its pixels counts in the others.
+/// An image that is shown in several sizes is loaded in the largest one, and each of its pixels counts in the
+/// others.
 #[test]
 fn a_picture_that_is_much_larger_than_its_place_is_averaged() {
     let lines = RgbaImage::from_fn(1000, 1000, |x, _| {
@@ -158,7 +160,7 @@ fn a_picture_that_is_much_larger_than_its_place_is_averaged() {
     }
 }
 
-/// Also where letters have towers of accents, which reach into their neighbours.
+/// Includes letters with stacked accents, which reach into neighbouring blocks.
 #[test]
 fn text_that_is_painted_again_is_as_it_was() {
     let towers = format!("a{} word{}", "\u{301}".repeat(60), "\u{323}".repeat(60));
@@ -194,14 +196,14 @@ fn no_options_make_a_picture_that_memory_has_no_room_for() {
     }
 }
 
-/// What a comparison of pictures is worth: it notices what a reader would notice, and nothing else.
+/// Checks the comparison of pictures: it notices what a reader would notice, and nothing else.
 #[test]
 fn the_distance_tells_swapped_images_a_lost_line_and_a_shift() {
     let page = page("long-catalogue");
     let whole = rgba(&draw(&page));
     assert!(distance(&whole, &whole) < f64::EPSILON);
 
-    // As another machine might round: two levels up or down, pixel by pixel.
+    // Another machine may round differently: two levels up or down, pixel by pixel.
     let mut noisy = whole.clone();
     for (number, byte) in noisy.iter_mut().enumerate().filter(|(number, _)| number % 4 != 3) {
         *byte = if number / 4 % 2 == 0 { byte.saturating_add(2) } else { byte.saturating_sub(2) };

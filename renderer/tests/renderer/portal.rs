@@ -1,4 +1,4 @@
-//! The travel portal's promise: one entry for each company, in the order of rank, at the deadline.
+//! The travel portal promises one entry for each company, in the order of rank, at the deadline.
 
 use crate::gated::{Answer as Bytes, Gated};
 use executor::{CancelToken, Promise, TaskHandle, ThreadPoolExecutor};
@@ -87,7 +87,7 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
     let companies: Vec<_> = paths.iter().map(|path| company(path, &server.url(path))).collect();
     let pool = ThreadPoolExecutor::fixed(companies.len());
     let end = Instant::now() + Duration::from_secs(2);
-    let asked = ask(&pool, &companies, end, &Timeline::start()).expect("nobody refuses");
+    let asked = ask(&pool, &companies, end, &Timeline::start()).expect("the pool is open");
     assert!(Instant::now() >= end, "it came back before the deadline, though one was missing");
     let entries = ranked(&companies, asked);
     held.closed_by_client();
@@ -101,7 +101,8 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
     }
 }
 
-/// A list from elsewhere cannot have a file of this machine ranked; a list that is a file can, and each company has its entry.
+/// A list that came over HTTP cannot name a local file; a list that is a file can. Each company has its
+/// entry.
 #[test]
 fn a_list_from_elsewhere_names_no_file() {
     let local = tempfile::NamedTempFile::new().expect("a file");
@@ -128,6 +129,6 @@ fn with_the_time_spent_nobody_is_waited_for() {
     let pool = ThreadPoolExecutor::fixed(2);
     let spent = Instant::now().checked_sub(Duration::from_secs(1)).expect("later than the first second");
     let entries =
-        ranked(&companies, ask(&pool, &companies, spent, &Timeline::start()).expect("nobody refuses"));
+        ranked(&companies, ask(&pool, &companies, spent, &Timeline::start()).expect("the pool is open"));
     assert_eq!(entries.iter().map(|entry| &entry.answer).collect::<Vec<_>>(), [&Answer::TimedOut; 2]);
 }

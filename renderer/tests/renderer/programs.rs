@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 const PAGE_PROGRAMS: [&str; 5] = ["sequential", "future", "completion_service", "time_budget", "starving"];
 
-/// Longer than anything takes.
+/// A time limit that only a test that hangs reaches.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 pub(crate) fn program(name: &str) -> Command {
@@ -189,7 +189,7 @@ fn what_cannot_be_drawn_says_so_in_a_sentence() {
     }
 }
 
-/// The page's time limit ends every wait, whatever the server does, and what is there is written.
+/// The page's time limit ends every wait, whatever the server does, and the unfinished picture is written.
 #[test]
 fn the_time_of_the_page_ends_every_wait() {
     for name in PAGE_PROGRAMS {
@@ -220,7 +220,8 @@ fn a_page_that_does_not_come_names_its_address_and_the_time() {
     assert!(run.stderr().contains("/ cannot be drawn: not there after 50ms"), "{}", run.stderr());
 }
 
-/// The first signal: in order, with what is there. The program is in the middle of its images then.
+/// After the first signal, in the middle of the images, the program ends in order and writes the unfinished
+/// picture.
 #[cfg(unix)]
 #[test]
 fn a_signal_writes_what_has_been_drawn() {
@@ -252,7 +253,7 @@ fn a_signal_writes_what_has_been_drawn() {
     }
 }
 
-/// The picture goes into a pipe that nobody reads, so the program does not end by itself.
+/// The picture goes into a pipe without a reader, so the program does not end by itself.
 #[cfg(unix)]
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
@@ -271,7 +272,7 @@ fn a_second_signal_ends_the_program_at_once() {
     assert_eq!(ended(child).status.code(), Some(130));
 }
 
-/// A page that does not come: there is nothing to write, and no picture says otherwise.
+/// Without a page there is nothing to write, and no picture is left.
 #[cfg(unix)]
 #[test]
 fn a_signal_before_there_is_a_page_leaves_no_picture() {
@@ -334,7 +335,7 @@ fn more_images_than_allowed_are_gaps() {
     }
 }
 
-/// What stands below the end of the picture is not fetched.
+/// Images below the end of the picture are not fetched.
 #[test]
 fn a_page_that_is_too_long_is_cut_off() {
     let server = Gated::start();

@@ -1,4 +1,4 @@
-//! Timeline, frames and report: what is written about a page.
+//! The records of a page: timeline, frames and report.
 
 use executor::CancelToken;
 use renderer::frames::Frames;
@@ -77,7 +77,7 @@ fn an_empty_timeline_is_a_drawing_too() {
     assert!(Timeline::start().svg("nothing").ends_with("</svg>\n"));
 }
 
-/// Longer than anything takes.
+/// A time limit that only a test that hangs reaches.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 const WHOLE: Area = Area { x: 0, y: 0, width: 3, height: 2 };
@@ -117,7 +117,7 @@ fn frames_are_files_and_an_animation_with_their_times() {
     assert_eq!(image::open(path.join("frame-0002.png")).unwrap().into_rgb8().as_raw()[..3], [2, 100, 200]);
 }
 
-/// The last of very many frames is the page as it is in the end.
+/// The last of very many frames is the finished page.
 #[test]
 fn beyond_a_thousand_frames_the_last_one_is_the_last() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn frames_of_an_earlier_run_go_and_other_files_stay() {
     assert_eq!(left, ["animation.png", "frame-0001.png", "frame-0009.txt", "frame-ours.png", "picture.png"]);
 }
 
-/// The first frame goes into a pipe that nobody reads, so its writing lasts as long as the test wants.
+/// The first frame goes into a pipe without a reader, so its writing lasts as long as the test wants.
 #[cfg(unix)]
 #[test]
 fn who_paints_does_not_wait_for_the_frames() {
@@ -178,7 +178,7 @@ fn who_paints_does_not_wait_for_the_frames() {
     assert!(timeline.svg("frames").contains("writing frame 2"));
 }
 
-/// A signal does not wait for frames that nobody has written: the page as it is in the end is the one that counts.
+/// A signal does not wait for unwritten frames, except for the last one, which shows the final page.
 #[test]
 fn after_a_signal_the_last_frame_is_written_and_none_before_it() {
     let (folder, stop) = (tempfile::tempdir().unwrap(), CancelToken::new());
@@ -191,12 +191,12 @@ fn after_a_signal_the_last_frame_is_written_and_none_before_it() {
     assert_eq!([1, 2].map(|number| colour_of(folder.path(), number)), [Some(3), None]);
 }
 
-/// The colour of a frame, if there is one.
+/// The colour of a frame, if the frame exists.
 fn colour_of(folder: &Path, number: usize) -> Option<u8> {
     Some(image::open(folder.join(format!("frame-{number:04}.png"))).ok()?.into_rgb8().as_raw()[0])
 }
 
-/// What waits to be written is no more than what has been painted.
+/// The pixels that wait to be written are only those that have been painted.
 #[test]
 fn a_frame_takes_the_pixels_that_changed_and_no_others() {
     let base = Url::parse("http://h.example/").unwrap();

@@ -1,4 +1,4 @@
-//! The places of images of which the page does not say how large they are.
+//! The places of images whose size the page does not give.
 
 use crate::decode::{encoded, quarters, with_segment};
 use crate::drawing::Drawing;
@@ -7,7 +7,7 @@ use image::ImageFormat;
 use std::fmt::Write;
 use std::fs;
 
-/// Width and height of the places of the images on a page, of which none is loaded.
+/// Width and height of the images' places on a page; no image is loaded.
 fn places(page: &str) -> Vec<(u32, u32)> {
     Drawing::begin(page, &[], |_| Ok(())).end().expect("laid out").places
 }
@@ -67,7 +67,7 @@ fn a_file_of_this_machine_says_how_large_it_is() {
     assert_eq!(places_on_file(&(data + "'>"), &[]), [(40, 20)]);
 }
 
-/// What comes over HTTP is not waited for: words beside it make it an icon.
+/// The layout does not wait for an image from a server: beside words it counts as an icon.
 #[test]
 fn the_page_says_how_large_an_image_from_a_server_is() {
     let server = Gated::start();

@@ -1,4 +1,4 @@
-//! What each strategy promises, whatever the timing: a server that the test controls answers when the test says so.
+//! The promises of each strategy, whatever the timing: the test decides when its server answers.
 
 use crate::drawing::{Drawing, Seen};
 use crate::gated::{Answer, Gated, Held};
@@ -25,12 +25,12 @@ mod time_budget;
 
 const LONG: Duration = Duration::from_hours(1);
 
-/// Text, three images, text. The places of the images are 1, 2 and 3.
+/// A page of text, three images, and text. The places of the images are 1, 2 and 3.
 fn page_of_three(server: &Gated) -> String {
     server.page("/", "<p>above<img src=a.png><img src=b.png><img src=c.png><p>below")
 }
 
-/// The same with an advertisement in place 2.
+/// A page like [`page_of_three`] with an advertisement in place 2.
 fn page_with_advertisement(server: &Gated) -> String {
     server.page("/", "<p>above<img src=a.png><img class=ad src=ad.png><p>below")
 }
@@ -223,7 +223,7 @@ fn an_advertisement_in_time_is_painted() {
         time_budget::draw(rendering, LONG)
     });
     ad.requested();
-    drawing.wait_for(Event::Image(1)); // the page is drawn, and now the advertisement is waited for
+    drawing.wait_for(Event::Image(1)); // the page is drawn, and the strategy waits for the advertisement now
     ad.release();
     let seen = drawing.end().expect("drawn");
     assert_eq!(seen.events, [Event::TextBegins, Event::Text, Event::Image(1), Event::Image(2)]);
@@ -235,7 +235,7 @@ fn a_late_advertisement_is_replaced_and_its_connection_closed() {
     answer_all(&server, &["/a.png"]);
     let [ad] = hold_all(&server, ["/ad.png"]);
     let budget = Duration::from_millis(50);
-    // The advertisement is under way before the budget begins to count for the test: the text waits for that.
+    // The text is held until the advertisement is under way, so that the budget cannot end before.
     let (drawing, text) = Drawing::with_held_text(&page_with_advertisement(&server), &[], move |rendering| {
         time_budget::draw(rendering, budget)
     });
@@ -309,7 +309,7 @@ fn a_page_that_is_stopped_while_it_waits_for_the_advertisement_calls_it_off() {
 
 // ----- starving -----
 
-/// The parts of the page that starved are not loaded for nobody: they would keep the only thread from the page that follows.
+/// The parts of the page that starved are called off: they would keep the only thread from the next page.
 #[test]
 fn a_page_that_starves_calls_its_parts_off() {
     let server = Gated::start();
@@ -325,9 +325,9 @@ fn a_page_that_starves_calls_its_parts_off() {
     );
 }
 
-/// Lets whoever loads the image in this place panic.
+/// Lets the thread that loads the image in this place panic.
 fn panics_in(rendering: &mut Rendering, place: usize) {
-    let loader = Arc::get_mut(&mut rendering.loader).expect("nobody else has it yet");
+    let loader = Arc::get_mut(&mut rendering.loader).expect("it is not shared yet");
     loader.observe(move |image| assert_ne!(image.place, place, "panics on purpose in place {place}"));
 }
 
@@ -337,7 +337,7 @@ fn with_patience(rendering: &mut Rendering) -> anyhow::Result<()> {
     time_budget::draw(rendering, LONG)
 }
 
-/// The picture is the same, whatever the strategy and the order of arrival.
+/// The picture depends neither on the strategy nor on the order of arrival.
 #[test]
 fn all_strategies_draw_the_same_picture() {
     let server = Gated::start();

@@ -1,10 +1,10 @@
-//! What the programs tell of a page that is not drawn as one would think: what is missing, and what does not happen.
+//! Messages about a page that is not drawn as expected: what is missing, and what does not happen.
 
 use crate::gated::{Answer, Gated};
 use crate::programs::Run;
 use std::fs;
 
-/// A character that no font has is a box, and a page of boxes is no success. Characters that have no glyph because they need none
+/// A character that no font has is a box, and a page of boxes is no success. Characters that need no glyph
 /// are not counted.
 #[test]
 fn characters_without_a_glyph_are_counted_and_the_flag_is_named() {
@@ -30,7 +30,8 @@ fn characters_without_a_glyph_are_counted_and_the_flag_is_named() {
     }
 }
 
-/// One image is enough to starve: the header is waited for. Without one there is nothing to wait for, and the program says so.
+/// One image is enough to starve: the header is waited for. Without one there is nothing to wait for, and the
+/// program says so.
 #[test]
 fn a_page_with_one_image_starves_and_one_without_says_that_it_cannot() {
     let server = Gated::start();
@@ -58,7 +59,7 @@ fn a_page_that_has_nothing_to_show_says_so() {
     assert!(String::from_utf8_lossy(&run.output.stdout).contains("neither words nor images"));
 }
 
-/// A page that would be loaded for nothing is not asked for.
+/// A page whose picture could not be written is not requested.
 #[test]
 fn what_has_no_place_to_go_to_is_refused_before_anything_is_loaded() {
     let server = Gated::start();
@@ -77,8 +78,8 @@ fn what_has_no_place_to_go_to_is_refused_before_anything_is_loaded() {
     assert_eq!(server.requests("/page"), 0);
 }
 
-/// The folder goes, or the disk is full, while the page waits for its image: the rest is written, and the status says that
-/// something is missing.
+/// The folder is removed, or the disk is full, while the page waits for its image. The rest is written, and
+/// the status says that something is missing.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_frame_that_cannot_be_written_decides_the_status() {
@@ -111,7 +112,8 @@ fn a_frame_that_cannot_be_written_decides_the_status() {
     }
 }
 
-/// Text, place-holders, gaps and rules, painted in another order: what changed is all that a frame takes, and nothing is missing.
+/// Text, place-holders, gaps and rules are painted in another order. A frame takes only the changed pixels,
+/// and the last frame still lacks nothing.
 #[test]
 fn the_last_frame_is_the_picture_in_whatever_order_it_was_painted() {
     let server = Gated::start();
