@@ -173,11 +173,11 @@ impl Learner {
             let _ =
                 writeln!(text, "{state}  {:26}  {:18}  {}", exercise.name, minutes(exercise), exercise.title);
             if !self.progress.is_solved(exercise) {
-                let first = self.progress.first_stage(exercise).filter(|_| exercise.is_begun());
-                let stage = first.map(|stage| stage.to_string());
+                let begun = self.progress.first_stage(exercise).filter(|_| exercise.is_begun());
+                let begun = begun.map(|stage| stage.to_string());
                 let needs = format!("needs {}", exercise.needs.join("; "));
                 let facts: Vec<String> =
-                    stage.into_iter().chain(self.after(exercise)).chain([needs]).collect();
+                    begun.into_iter().chain(self.after(exercise)).chain([needs]).collect();
                 text.push_str(&paragraph(&" ".repeat(6), &facts.join("\n")));
             }
         }
