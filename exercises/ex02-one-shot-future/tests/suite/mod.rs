@@ -78,6 +78,27 @@ pub fn get_waits_for_the_value() {
     check_value(join(getter), 7);
 }
 
+/// What ends one get() must not be left over for the next one of the same thread.
+pub fn the_next_get_waits_for_its_own_value() {
+    let ((one, first), (two, second)) = (promise(), promise());
+    let get = move || {
+        let seven = expect("get()", VALUE_NEVER_SEEN, || first.get());
+        let cause = "what woke the first get() is left over and ends the wait of the second, or what should wake the second one \
+                     wakes nobody. An unpark() may come after its get() has returned; so park() stands in a loop that looks at \
+                     the place";
+        check_value(seven, 7);
+        let eight = expect("the next get() of this thread", cause, || second.get());
+        if eight.is_err() {
+            fail("the next get() of this thread returned Err(Abandoned), and its promise was kept", cause);
+        }
+        check_value(eight, 8);
+    };
+    let getter = thread::Builder::new().name("getter".into()).spawn(get).expect("a thread");
+    complete(one, value(7).0);
+    complete(two, value(8).0);
+    join(getter);
+}
+
 pub fn a_waiting_get_sleeps() {
     let (promise, future) = promise();
     let (seven, _) = value(7);
