@@ -1,4 +1,4 @@
-//! The line that tells how a run gets on, for somebody who watches. Nothing is written where nobody does.
+//! The progress line of a run. It is written only to a terminal.
 
 use super::args::Plan;
 use std::io::{self, IsTerminal, Write};
@@ -15,7 +15,7 @@ impl Progress {
         Progress { planned: plan.duration, visible: io::stderr().is_terminal(), before: (Duration::ZERO, 0) }
     }
 
-    /// Answers and failures since the begin; the rate is that since the line before.
+    /// Shows answers and failures since the beginning, and the rate since the last line.
     pub(crate) fn show(&mut self, elapsed: Duration, (answered, failed): (u64, u64)) {
         if !self.visible {
             return;

@@ -145,7 +145,7 @@ impl Stage {
         Ok(Stage { addr, child, said, name, _killed_by_second_signal: killed_by_second_signal })
     }
 
-    /// How it ended, if nobody asked it to.
+    /// How it ended, if it ended by itself.
     pub(crate) fn died(&self) -> Option<String> {
         let status = self.child.lock().try_wait().ok().flatten()?;
         warn!(target: STAGE, stage = self.name, "ended by itself: {status}");
@@ -164,14 +164,14 @@ impl Stage {
 }
 
 impl Drop for Stage {
-    /// Its last words are for the log.
+    /// Ends the stage. Its last lines go to the log.
     fn drop(&mut self) {
         self.child.kill();
         self.said.beginning();
     }
 }
 
-/// The process, for those who may have to end it: its owner, and a second signal.
+/// The process, shared by its owner and the handler of a second signal, which both can end it.
 #[derive(Clone)]
 struct Running(Arc<Mutex<Child>>);
 
@@ -187,8 +187,8 @@ impl Running {
     }
 }
 
-/// Ctrl-C at a terminal goes to a whole group of processes. It is meant for the load, which ends in order and ends
-/// the stage then; a stage that went first would look like one that failed.
+/// Ctrl-C at a terminal goes to a whole group of processes. It is meant for the load, which ends in order and
+/// ends the stage then; a stage that went first would look like one that failed.
 #[cfg(unix)]
 fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
