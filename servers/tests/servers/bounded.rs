@@ -6,9 +6,8 @@
 use crate::lifecycle::{Upload, stop_by, stopping};
 #[cfg(target_os = "linux")]
 use crate::support::eventually;
-use crate::support::{BOUNDED, Client, Stage, once_of_five};
+use crate::support::{BOUNDED, Client, Stage, once_of_five, shell};
 use std::io::Read;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// One thread, and room for one more.
@@ -285,10 +284,8 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
 /// Clients that were refused and stay keep a descriptor each. They have to go for the next ones, who are told as they were.
 #[test]
 fn with_few_descriptors_everybody_is_told_all_the_same() {
-    let script = "ulimit -n 40; exec \"$0\" \"$@\"";
-    let mut command = Command::new("sh");
-    command.args(["-c", script, BOUNDED, "--quiet"]).args(SMALL);
-    let stage = Stage::start_command(BOUNDED, &mut command);
+    let flags = [&["--quiet"], &SMALL[..]].concat();
+    let stage = Stage::start_command(BOUNDED, &mut shell("ulimit -n 40", BOUNDED, &flags));
     let (upload, waiting) = saturate(&stage);
     let mut staying: Vec<_> = (0..100).map(|_| stage.ask("/hello")).collect();
     for client in &mut staying {

@@ -1,7 +1,7 @@
 //! The stages with event loops: what is theirs alone. (`acceptance`, `closing`, `timeouts` and the like have what every
 //! stage has to do.)
 
-use crate::support::{Client, ENDLESS, EVENT_LOOPS, MULTI_REACTOR, Stage, get};
+use crate::support::{Client, ENDLESS, EVENT_LOOPS, MULTI_REACTOR, Stage, get, shell};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
@@ -298,11 +298,7 @@ fn hundreds_of_connections_need_no_more_threads() {
 #[test]
 fn without_descriptors_it_neither_spins_nor_forgets_who_waits() {
     for binary in EVENT_LOOPS {
-        let mut shell = std::process::Command::new("sh");
-        let stage = Stage::start_command(
-            binary,
-            shell.args(["-c", "ulimit -n 30; exec \"$0\" \"$@\" --quiet", binary]),
-        );
+        let stage = Stage::start_command(binary, &mut shell("ulimit -n 30", binary, &["--quiet"]));
         let mut clients: Vec<_> = (0..40).map(|_| stage.connect()).collect();
         assert!(stage.log_line().starts_with("cannot accept a connection"));
         // Those that are served make room for those that wait, and nobody else comes who would have it look.

@@ -1,15 +1,13 @@
 //! What stops a stage, and how it stops: what is true of each one that stops in order, and what of `lifecycle`.
 
-#[cfg(target_os = "linux")]
-use crate::support::EVENT_LOOPS;
 use crate::support::{
     Client, DEADLINE, ENDLESS, LIFECYCLE, Reply, STOPPING_STAGES, Stage, each_of, eventually, get,
     root_with_a_large_file,
 };
+#[cfg(target_os = "linux")]
+use crate::support::{EVENT_LOOPS, shell};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-#[cfg(target_os = "linux")]
-use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{iter, thread};
 
@@ -343,9 +341,7 @@ fn without_shutdown_only_a_signal_stops_it() {
 #[test]
 fn an_ignored_hangup_stays_ignored() {
     for binary in STOPPING_STAGES {
-        let mut command = Command::new("sh");
-        command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", binary, "--quiet"]);
-        let mut stage = Stage::start_command(binary, &mut command);
+        let mut stage = Stage::start_command(binary, &mut shell("trap '' HUP", binary, &["--quiet"]));
         stage.signal("HUP");
         stage.assert_alive();
         stage.signal("TERM");

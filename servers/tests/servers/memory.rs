@@ -7,8 +7,6 @@ use servers::{AccessLog, Crowd, Limits, Listener, Reactor, Server, Site};
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::num::NonZeroUsize;
-#[cfg(target_os = "linux")]
-use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -127,24 +125,13 @@ fn clients_within_their_bounds_end_no_stage() {
                 let is_loop = crate::support::EVENT_LOOPS.contains(&binary);
                 let connection = if is_loop { 768 * KIB } else { 128 * KIB };
                 let sum = 16 * MIB + (CONNECTIONS + 4) * STACK + CONNECTIONS * connection + 16 * MIB;
-                let script = format!("ulimit -v {}; exec \"$0\" \"$@\"", sum * 3 / 2 / KIB);
-                let mut command = Command::new("sh");
-                command.args([
-                    "-c",
-                    &script,
-                    binary,
-                    "--quiet",
-                    "--threads",
-                    "24",
-                    "--max-connections",
-                    "24",
-                ]);
-                command.args(["--body-memory", "16777216", "--max-body", "4194304"]);
+                let mut flags = vec!["--quiet", "--threads", "24", "--max-connections", "24"];
+                flags.extend(["--body-memory", "16777216", "--max-body", "4194304"]);
+                flags.extend(crate::support::room(binary));
+                let mut command =
+                    crate::support::shell(&format!("ulimit -v {}", sum * 3 / 2 / KIB), binary, &flags);
                 command.env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0");
                 command.env("RUST_MIN_STACK", STACK.to_string());
-                if binary == crate::support::BOUNDED {
-                    command.args(["--queue", "100"]);
-                }
                 let stage = Stage::start_command(binary, &mut command);
                 let mut clients = upload_all_but_one_byte(stage.addr, CONNECTIONS, 4 * MIB);
                 end_uploads(&mut clients);

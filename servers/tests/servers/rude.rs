@@ -69,11 +69,9 @@ fn no_descriptor_is_left_behind() {
 #[cfg(unix)]
 #[test]
 fn running_out_of_descriptors_is_survived() {
-    use crate::support::{KEEPING_STAGES, STAGES, room};
+    use crate::support::{KEEPING_STAGES, STAGES, room, shell};
     for binary in STAGES {
-        let mut shell = std::process::Command::new("sh");
-        let command = shell.args(["-c", "ulimit -n 30; exec \"$0\" \"$@\"", binary]).args(room(binary));
-        let stage = Stage::start_command(binary, command);
+        let stage = Stage::start_command(binary, &mut shell("ulimit -n 30", binary, room(binary)));
         let clients: Vec<_> = (0..100).map(|_| stage.connect()).collect();
         if KEEPING_STAGES.contains(&binary) {
             let line = stage.log_line();

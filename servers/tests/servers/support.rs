@@ -66,6 +66,25 @@ pub(crate) fn each_of(stages: &[&'static str], flags: &[&str], test: impl Fn(&mu
     });
 }
 
+/// A shell that does something `before` it becomes a stage with these flags.
+#[cfg(unix)]
+pub(crate) fn shell(before: &str, binary: &str, flags: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{before}; exec \"$0\" \"$@\""), binary]).args(flags);
+    command
+}
+
+/// A stage that has address space for some twenty threads with 64 MiB of stack each, and for everything else. A limit on
+/// threads does not bind the superuser, as whom tests may run. The stacks are large so that it is a stack that does not
+/// fit, and not one of the small things that come with a thread.
+#[cfg(target_os = "linux")]
+pub(crate) fn with_few_threads(binary: &str, flags: &[&str]) -> Command {
+    let mut command = shell(&format!("ulimit -v {}", 20 * 64 * 1024 + 40 * 1024), binary, flags);
+    // One arena: by default glibc reserves address space for each thread that allocates. No backtrace: there is no memory for it.
+    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0");
+    command
+}
+
 /// A running stage; it ends with the test.
 pub(crate) struct Stage {
     pub(crate) binary: &'static str,

@@ -9,12 +9,11 @@ use crate::lifecycle::{Upload, ask_alone, hangup};
 use crate::memory::{end_uploads, upload_all_but_one_byte};
 use crate::support::{
     Client, DEADLINE, ENDLESS, SHARED_ACCEPT, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage, eventually,
-    get, output_of, root_with_a_large_file,
+    get, output_of, root_with_a_large_file, with_few_threads,
 };
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
-use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 use std::{iter, thread};
@@ -200,11 +199,7 @@ fn panics(binary: &'static str) -> String {
 
 /// Sixty clients that stay, where there is address space for some twenty threads.
 fn few_threads(binary: &'static str) -> String {
-    let script = "ulimit -v 1351680; exec \"$0\" \"$@\"";
-    let mut command = Command::new("sh");
-    command.args(["-c", script, binary, "--quiet", "--threads", "100"]);
-    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1");
-    command.env("RUST_BACKTRACE", "0"); // there is no memory to take one
+    let mut command = with_few_threads(binary, &["--quiet", "--threads", "100"]);
     if !binary.ends_with("shared_accept") {
         let stage = Stage::start_command(binary, &mut command);
         // A pool without a single thread that runs refuses, so let there be one before the crowd comes.

@@ -1,22 +1,9 @@
 //! The stage that starts a thread for each connection, where the system gives no more threads.
 
-use crate::support::{Client, Stage, THREAD_PER_TASK, eventually};
-use std::process::Command;
+use crate::support::{Client, Stage, THREAD_PER_TASK, eventually, with_few_threads};
 
-/// Address space for some twenty threads with 64 MiB of stack each, and for everything else.
-const SPACE_KIB: usize = 20 * 64 * 1024 + 40 * 1024;
-
-/// Limits address space, since a limit on threads does not bind the superuser, as whom tests may run. The stacks
-/// are large so that it is a stack that does not fit, and not one of the small things that come with a thread.
 fn start_with_few_threads() -> Stage {
-    let script = format!("ulimit -v {SPACE_KIB}; exec \"$0\" \"$@\"");
-    let mut command = Command::new("sh");
-    command.args(["-c", &script, THREAD_PER_TASK]);
-    // One arena: by default glibc reserves address space for each thread that allocates.
-    Stage::start_command(
-        THREAD_PER_TASK,
-        command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0"), // there is no memory to take one
-    )
+    Stage::start_command(THREAD_PER_TASK, &mut with_few_threads(THREAD_PER_TASK, &[]))
 }
 
 #[test]

@@ -71,103 +71,24 @@ fn keep_alive_depends_on_version_and_connection() {
 }
 
 #[test]
-fn bodies_have_one_length() {
-    for fields in [
-        "Content-Length: 1\r\nContent-Length: 1\r\n",
-        "Content-Length: 1\r\nContent-Length: 2\r\n",
-        "Content-Length: 1, 1\r\n",
-        "Content-Length: +1\r\n",
-        "Content-Length: -1\r\n",
-        "Content-Length: 0x1\r\n",
-        "Content-Length: 1 1\r\n",
-        "Content-Length:\r\n",
-        "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n",
-        "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n",
-    ] {
-        assert_eq!(status_of(&get(&format!("Host: h\r\n{fields}"))), 400, "{fields}");
-    }
-    assert_eq!(status_of(&get("Host: h\r\nContent-Length: 1048577\r\n")), 413);
-    assert_eq!(status_of(&get("Host: h\r\nContent-Length: 99999999999999999999999\r\n")), 413);
+fn chunks_are_named_in_any_case() {
     for coding in ["chunked", "Chunked", " chunked "] {
         let head = get(&format!("Host: h\r\nTransfer-Encoding: {coding}\r\n"));
         assert_eq!(parse(&head).unwrap().unwrap().0.framing(), Framing::Chunked, "{coding}");
     }
-    for (coding, status) in [
-        ("gzip, chunked", 501),
-        ("gzip", 400),
-        ("identity", 400),
-        ("chunked, chunked", 400),
-        ("chunked, gzip", 400),
-        ("chunked,", 400),
-        (", chunked", 400),
-        ("xchunked", 400),
-        ("chunked;a=b", 400),
-        ("\"chunked\"", 400),
-        ("chunked\r\nTransfer-Encoding: chunked", 400),
-        ("chunked\r\nTransfer-Encoding: identity", 400),
-        ("gzip\r\nTransfer-Encoding: chunked", 501),
-        ("", 400),
-        ("\x0bchunked", 400),
+}
+
+/// Beside the cases of the acceptance suite, which has what the stages refuse.
+#[test]
+fn lines_and_versions_have_one_reading() {
+    for (head, status) in [
+        ("GET / HTTP/1.1\r\nHost: h\n\r\n", 400),
+        ("GET / HTTP/11\r\nHost: h\r\n\r\n", 400),
+        ("GET / HTTP/3.0\r\nHost: h\r\n\r\n", 505),
+        ("GET http:// HTTP/1.1\r\nHost: h\r\n\r\n", 400),
     ] {
-        let fields = format!("Host: h\r\nTransfer-Encoding: {coding}\r\n");
-        assert_eq!(status_of(&get(&fields)), status, "{coding:?}");
+        assert_eq!(status_of(head), status, "{head:?}");
     }
-    assert_eq!(status_of("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
-}
-
-#[test]
-fn a_request_names_its_host_once() {
-    for fields in
-        ["", "Host: a\r\nHost: a\r\n", "Host: a b\r\n", "Host: user@h\r\n", "Host: a/b\r\n", "Host: \r\n"]
-    {
-        assert_eq!(status_of(&get(fields)), 400, "{fields}");
-    }
-    for fields in ["Host: [::1]:80\r\n", "hOsT: h\r\n"] {
-        assert!(parse(&get(fields)).unwrap().is_some(), "{fields}");
-    }
-    assert!(parse("GET / HTTP/1.0\r\n\r\n").unwrap().is_some(), "HTTP/1.0 knows no Host");
-}
-
-#[test]
-fn lines_have_one_reading() {
-    for head in [
-        "GET / HTTP/1.1\nHost: h\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: h\n\r\n",
-        "GET / HTTP/1.1\r\nHost: h\r\n\n",
-        "\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
-        "GET / HTTP/1.1\n",
-        "GET / HTTP/1.1\r\nHost: h\r\nA: b\r\n c\r\n\r\n",
-        "GET / HTTP/1.1\r\n Host: h\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost : h\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: h\r\nA: b\0c\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: h\r\nA: b\rc\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: h\r\nA\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: h\r\n: b\r\n\r\n",
-        "GET / HTTP/1.1\rHost: h\r\n\r\n",
-        "GET /\0 HTTP/1.1\r\nHost: h\r\n\r\n",
-        "GET  / HTTP/1.1\r\nHost: h\r\n\r\n",
-        "GET / x HTTP/1.1\r\nHost: h\r\n\r\n",
-        "GET /\r\n\r\n",
-        "GET / \r\n\r\n",
-        "GET / FTP/1.1\r\n\r\n",
-        "G@T / HTTP/1.1\r\nHost: h\r\n\r\n",
-        "\x16\x03\x01\x02\0",
-        "GET * HTTP/1.1\r\nHost: h\r\n\r\n",
-        "GET index.html HTTP/1.1\r\nHost: h\r\n\r\n",
-        "GET /a#b HTTP/1.1\r\nHost: h\r\n\r\n",
-        "GET /ä HTTP/1.1\r\nHost: h\r\n\r\n",
-    ] {
-        assert_eq!(status_of(head), 400, "{head:?}");
-    }
-}
-
-#[test]
-fn other_versions_are_named_as_such() {
-    for version in ["HTTP/2.0", "HTTP/0.9", "HTTP/1.2", "HTTP/3.0"] {
-        assert_eq!(status_of(&format!("GET / {version}\r\nHost: h\r\n\r\n")), 505, "{version}");
-    }
-    assert_eq!(status_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505);
-    assert_eq!(status_of("GET / HTTP/11\r\nHost: h\r\n\r\n"), 400);
 }
 
 #[test]
@@ -196,26 +117,6 @@ fn a_target_may_name_its_host() {
         let request = parsed.request();
         assert_eq!((request.path, request.query), (path, query), "{target}");
     }
-    for target in [
-        "ftp://h/",
-        "http:///",
-        "http://:80/",
-        "http:h",
-        "http://",
-        "http:/h/",
-        "http://u@h/",
-        "http://h\\/",
-        "h:80",
-    ] {
-        let head = format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n");
-        assert_eq!(status_of(&head), 400, "{target}");
-    }
-    for target in ["https://h/", "HTTPS://h"] {
-        assert_eq!(status_of(&format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n")), 421, "{target}");
-    }
-    assert_eq!(status_of("GET http://h/ HTTP/1.1\r\n\r\n"), 400, "Host is still needed");
-    assert_eq!(status_of("GET http://h/ HTTP/1.1\r\nHost: a b\r\n\r\n"), 400, "and has to be one");
-    assert_eq!(status_of("CONNECT h:80 HTTP/1.1\r\nHost: h:80\r\n\r\n"), 400);
     assert_eq!(parse("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n").unwrap().unwrap().request().path, "*");
 }
 
@@ -262,11 +163,6 @@ fn one_expectation_is_met() {
     assert!(expects(&get("Host: h\r\nExpect: 100-Continue\r\n")));
     assert!(!expects(&get("Host: h\r\n")));
     assert!(!expects("GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n"));
-    for fields in
-        ["Expect: tea\r\n", "Expect: 100-continue, tea\r\n", "Expect: 100-continue\r\nExpect: tea\r\n"]
-    {
-        assert_eq!(status_of(&get(&format!("Host: h\r\n{fields}"))), 417, "{fields}");
-    }
 }
 
 /// Reads a head that arrives byte by byte. Says after how many bytes it was refused, or whole, and how many bytes
@@ -308,7 +204,8 @@ fn bytes_that_have_been_parsed_are_not_parsed_again_without_new_ones() {
 
 #[test]
 fn nonsense_is_refused_before_its_end_has_come() {
-    let nonsense = [b"\x16\x03\x01\x02\0".as_slice(), b"GET / HTTP/1.1\r\nHost: h\r\nA b: c"];
+    let nonsense =
+        [b"\x16\x03\x01\x02\0".as_slice(), b"GET / HTTP/1.1\n", b"GET / HTTP/1.1\r\nHost: h\r\nA b: c"];
     for bytes in nonsense {
         assert!(parse_bytes(bytes).is_err(), "{}", bytes.escape_ascii());
     }
