@@ -20,8 +20,8 @@ impl Learner {
         let project = Project::with_exercises();
         let exercises = exercises_protocol::all(&project.path("exercises")).unwrap();
         let others = exercises.iter().filter(|exercise| exercise.name != NAME);
-        let solved: String = others.map(|exercise| format!("solved {}\n", exercise.name)).collect();
-        project.write("progress.txt", &solved);
+        let solved: Vec<_> = others.map(|exercise| format!("solved {}\n", exercise.name)).collect();
+        project.write("progress.txt", &solved.concat());
         project.write(&format!("exercises/{NAME}/src/exercise.rs"), "// begun\n");
         let learner =
             Self { exercise: Exercise::read(project.path(&format!("exercises/{NAME}"))).unwrap(), project };
