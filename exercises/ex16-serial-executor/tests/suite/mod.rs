@@ -410,6 +410,40 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     expected.push(100);
     below.run_all(IN_THE_MIDDLE);
     log.check(&expected, IN_THE_MIDDLE);
+    what_was_called_early_will_not_come_again(MANY, || {});
+    what_was_called_early_will_not_come_again(3, || {
+        panic_on_purpose();
+    });
+}
+
+/// While job 1 runs, others are taken, and all that the executor was given for them is called and returns.
+/// From then on the executor refuses. So only the call in which job 1 runs is left for them.
+fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
+    let (below, log) = (Desk::new(), Log::new());
+    let line = line(&below);
+    let (desk, told, same_line) = (Arc::clone(&below), Arc::clone(&log), Arc::clone(&line));
+    let first = move || {
+        told.begins(1);
+        for number in 2..=jobs {
+            take(&*same_line, told.job(number));
+        }
+        desk.run_all(IN_THE_MIDDLE);
+        desk.refuse(true);
+        told.ends(1);
+        end();
+    };
+    take(&*line, Box::new(first));
+    below.run_all(IN_THE_MIDDLE);
+    if let Some(missing) = (1..=jobs).find(|number| !log.has_run(*number)) {
+        fail(
+            &format!(
+                "job {missing} was taken while job 1 ran, then the executor below began to refuse and job 1 ended: job {missing} \
+                 has not run"
+            ),
+            IN_THE_MIDDLE,
+        );
+    }
+    log.check(&(1..=jobs).collect::<Vec<u32>>(), IN_THE_MIDDLE);
 }
 
 /// More than a line would run in one go that lets others go first now and then.
