@@ -380,6 +380,33 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     below.run_all(IN_THE_MIDDLE);
     trial.log.check(&expected, IN_THE_MIDDLE);
     trial.check_keys("all jobs have ended");
+    what_was_called_early_will_not_come_again(MANY, || {});
+    what_was_called_early_will_not_come_again(3, jobs::panics);
+}
+
+/// While job 1 runs, others of its key are taken, and all that the executor was given for them is called and
+/// returns. From then on the executor refuses. So only the call in which job 1 runs is left for them.
+fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
+    let below = Desk::new();
+    let trial = Trial::over(&below);
+    let (desk, same) = (Arc::clone(&below), Arc::clone(&trial));
+    let first = move || {
+        (2..=jobs).for_each(|number| same.take("Ada", number));
+        desk.run_all(IN_THE_MIDDLE);
+        desk.refuse(true);
+        end();
+    };
+    trial.take_that("Ada", 1, Box::new(first));
+    below.run_all(IN_THE_MIDDLE);
+    if let Some(missing) = (1..=jobs).find(|number| !trial.log.has_run(*number)) {
+        let seen = format!(
+            "job {missing} was taken while job 1 ran, then the executor below began to refuse and job 1 ended: job {missing} has \
+             not run"
+        );
+        fail(&seen, IN_THE_MIDDLE);
+    }
+    trial.log.check(&(1..=jobs).collect::<Vec<u32>>(), IN_THE_MIDDLE);
+    trial.check_keys("all jobs have ended");
 }
 
 /// More than a stripe would run in one go that lets others go first now and then.
