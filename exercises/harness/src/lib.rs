@@ -71,6 +71,17 @@ pub struct Answer {
     pub properties: &'static [(&'static str, &'static str, fn())],
 }
 
+/// Whether the property that asks has not run in this process yet. What goes wrong because of a number goes wrong in every
+/// schedule, so one schedule is enough.
+#[macro_export]
+macro_rules! first_run {
+    () => {{
+        use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+        static HAS_RUN: AtomicBool = AtomicBool::new(false); // one for each answer's copy of the suite
+        !HAS_RUN.swap(true, Relaxed)
+    }};
+}
+
 /// Panics on purpose: what a job does that is meant to panic.
 ///
 /// The panic hook is not called. It treats every other panic as a failure of the property, since neither the suite nor

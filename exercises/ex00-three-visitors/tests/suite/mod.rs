@@ -1,7 +1,5 @@
 //! The properties of a server for all visitors at once, each a function. `exercise.toml` lists them and says what each promises.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use exercises_harness::{expect, fail};
 
 use super::exercise::{Visit, serve_all};
@@ -74,9 +72,7 @@ pub fn it_returns_when_all_have_been_served() {
 }
 
 pub fn many_visitors_are_served() {
-    /// One schedule is enough: what goes wrong by number goes wrong in any.
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    if !HAS_RUN.swap(true, Relaxed) {
+    if exercises_harness::first_run!() {
         let (_, visits) = visits(300);
         serve(visits);
     }

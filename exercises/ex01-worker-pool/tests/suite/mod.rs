@@ -1,7 +1,5 @@
 //! The properties of the worker pool, each a function. `exercise.toml` lists them and says what each promises.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use exercises_harness::{aside, at_once, expect, fail, live_threads, panic_on_purpose, step};
 
 use super::exercise::WorkerPool;
@@ -322,16 +320,10 @@ pub fn shutdown_sleeps_until_the_threads_have_ended() {
     }
 }
 
-/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
-fn first_run() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 pub fn many_jobs_and_many_workers() {
     const JOBS: usize = 1_500;
     const WORKERS: usize = 40;
-    if !first_run() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let pool = WorkerPool::new(1);

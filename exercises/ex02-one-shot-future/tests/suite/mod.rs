@@ -1,8 +1,6 @@
 //! The properties of the one-shot future, each a function. `exercise.toml` lists them and says what each promises.
 #![allow(clippy::drop_non_drop, reason = "whether a promise implements Drop is up to the answer")]
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use exercises_harness::{at_once, expect, fail, panic_on_purpose, step, waits_so_far};
 
 use super::exercise::{Abandoned, Future, Promise, promise};
@@ -256,18 +254,12 @@ fn check_dropped(dropped: &Counter) {
     }
 }
 
-/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
-fn first_run() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 pub fn many_futures_know_nothing_of_each_other() {
     const FUTURES: u32 = 900;
     const GETTERS: u32 = 40;
     const ITS_OWN: &str = "a promise and its future share one place, and no other promise or future, on this thread or another, \
                            has a part in it";
-    if !first_run() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let is_done = |future: &Future<u32>, number: u32, done: bool| {

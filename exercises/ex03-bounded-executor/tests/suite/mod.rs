@@ -1,7 +1,6 @@
 //! The properties of the bounded executor, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use executor::prelude::*;
 use executor::{
@@ -417,18 +416,12 @@ pub fn a_cancelled_caller_does_not_get_in_without_room() {
     }
 }
 
-/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
-fn first_run() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 pub fn many_jobs_are_let_in_and_come_back() {
     const BOUND: usize = 300;
     const WAITING: usize = 40;
     const ALL_OF_THEM: &str = "the bound is a number like any other: so many permits there are, and each comes back whatever becomes of its \
                                job. usize::MAX is no bound, and no memory to ask for";
-    if !first_run() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let inner = Inner::new();

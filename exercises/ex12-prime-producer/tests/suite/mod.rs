@@ -1,8 +1,6 @@
 //! The properties of the generator, the queue and the producer, each a function. `exercise.toml` lists them and says what
 //! each promises.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use exercises_harness::{at_once, expect, fail, step};
 
 use super::exercise::{PrimeGenerator, PrimeProducer, Queue};
@@ -417,16 +415,10 @@ pub fn each_prime_is_in_one_place() {
     }
 }
 
-/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
-fn first_run() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 pub fn many_primes_and_many_who_wait() {
     const PRIMES: u64 = 2_000;
     const EACH: u64 = 40;
-    if !first_run() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let generator = PrimeGenerator::new();

@@ -1,7 +1,6 @@
 //! The properties of a worker and its steps, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use exercises_harness::{at_once, expect, fail, panic_on_purpose, step};
 
@@ -386,12 +385,6 @@ pub fn no_task_is_lost() {
     is_refused("take() afterwards", last, &desk, 4 - taken.len(), SWALLOWED);
 }
 
-/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
-fn first_run() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 /// So many steps, one inside the other, and a task in each of them, before what is inside and after.
 fn nested(worker: &Worker<u32>, depth: u32, taken: &mut Vec<u32>) {
     if depth > 0 {
@@ -409,7 +402,7 @@ pub fn many_steps_and_many_tasks() {
     const TASKS: u32 = 2 * DEPTH + PANICS;
     const MISCOUNTED: &str = "all these steps are one inside the other, so the last one to end is the outermost: count them, up to any \
                               number, or note for each what to go back to";
-    if !first_run() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let desk = desk(&(0..TASKS).collect::<Vec<_>>());

@@ -4,7 +4,6 @@
 //! called on another thread, the caller's.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use executor::{CancelToken, Executor, RejectReason, RejectedExecution, Task};
 use exercises_harness::{expect, fail, panic_on_purpose, step};
@@ -559,16 +558,10 @@ pub fn the_caller_sleeps_while_it_waits() {
     drop(caller.outcome(NO_END));
 }
 
-/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
-fn first_run() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 pub fn many_runs_of_one_caller_know_nothing_of_each_other() {
     const RUNS: usize = 60;
     const ANEW: &str = "each call begins anew: what one has cancelled, or noted, is its own, and not of the thread on which it was made";
-    if !first_run() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let world = World::new();

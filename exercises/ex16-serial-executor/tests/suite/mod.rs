@@ -1,7 +1,6 @@
 //! The properties of a serial executor, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use exercises_harness::{at_once, expect, fail, panic_on_purpose, step};
 
@@ -594,15 +593,9 @@ pub fn a_refusal_as_the_last_job_ends_strands_nobody() {
     check_fates(&log, &[(2, fate)]);
 }
 
-/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
-fn first_run() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 pub fn many_jobs_run_in_one_line() {
     const JOBS: u32 = 1_000;
-    if !first_run() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let (at_once, log) = (AtOnce::new(false), Log::new());

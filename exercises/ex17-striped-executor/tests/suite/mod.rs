@@ -1,7 +1,6 @@
 //! The properties of a striped executor, each a function. `exercise.toml` lists them and says what each promises.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use exercises_harness::{at_once, expect, fail, step};
 
@@ -517,17 +516,11 @@ pub fn a_stripe_may_end_and_come_again_while_the_executor_decides() {
     trial.check_keys("all jobs have ended or were refused");
 }
 
-/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
-fn first_run() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 pub fn many_keys_and_many_jobs() {
     const AT_ONCE: u32 = 40;
     const KEYS: u32 = 300;
     const JOBS: u32 = 1_000;
-    if !first_run() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let text: &'static str = "x".repeat(KEYS as usize).leak();

@@ -1,7 +1,5 @@
 //! The properties of a join that helps, each a function. `exercise.toml` lists them and says what each promises.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use exercises_harness::{expect, fail, live_threads, panic_on_purpose, step};
 
 use super::exercise::Pool;
@@ -343,14 +341,8 @@ pub fn shutdown_lets_a_computation_end() {
     }
 }
 
-/// The first call of it in this process. One schedule of what is large is enough: what is looked for there is no race.
-fn is_the_first() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 pub fn many_halves_and_jobs_may_wait() {
-    if !is_the_first() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let pool = Pool::new(2);

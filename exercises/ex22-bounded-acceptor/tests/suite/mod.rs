@@ -1,7 +1,5 @@
 //! The properties of a bounded acceptor, each a function. `exercise.toml` lists them and says what each promises.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use exercises_harness::{at_once, expect, fail, live_threads, step};
 
 use super::exercise::{Listener, WhenFull};
@@ -405,8 +403,7 @@ pub fn nobody_who_was_accepted_is_lost() {
 }
 
 pub fn many_clients_come_and_go() {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    if HAS_RUN.swap(true, Relaxed) {
+    if !exercises_harness::first_run!() {
         return; // one schedule is enough: what is looked for here is no race
     }
     let running = Running::start(AtOnce::new(false), 1, WhenFull::Wait, 1);
