@@ -1,4 +1,4 @@
-//! A site of small files crawled: by the course's `crawl`, whose state is durable, and by `wget -r`.
+//! Crawls a site of small files: with the course's `crawl`, whose state is durable, and with `wget -r`.
 //!
 //! Run it with `cargo run --release --bin crawl` in `bench/`. README.md says what is measured.
 
@@ -16,10 +16,10 @@ use kit::nginx;
 use kit::processor_time::of_children;
 use kit::programs::{Workspace, binary};
 
-/// The crawler has to fetch so many times the pages per second of `wget`.
+/// The goal: the crawler's pages per second as a multiple of those of `wget`.
 const GOAL: f64 = 1.5;
 
-/// Pages that a page links to: those below it.
+/// The number of pages below a page, to which it links.
 const BELOW: usize = 10;
 
 /// How long nginx may take until it listens.
@@ -88,7 +88,7 @@ fn main() -> anyhow::Result<()> {
     for round in 0..=args.rounds {
         let sides = [crawl(&[])?, crawl(&["--save", "pages"])?, wget()?];
         if round > 0 {
-            measured.push(sides); // in the first round the files come into memory
+            measured.push(sides); // the first round reads the files into the page cache
         }
     }
     report(&args, &measured)
@@ -132,7 +132,8 @@ fn report(args: &Args, measured: &[[Crawl; 3]]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a crawl in a folder that is new, and asks `count` how many pages came of it: all, or the comparison ends.
+/// Runs a crawl in a new folder. `count` returns the number of fetched pages; if any is missing, the
+/// comparison ends.
 fn timed(
     mut command: Command,
     scratch: &Path,
@@ -152,7 +153,7 @@ fn timed(
     Ok(Crawl { rate: pages as f64 / took, cpu })
 }
 
-/// How many pages lie in a folder.
+/// The number of pages in a folder.
 fn files(folder: &Path) -> anyhow::Result<usize> {
     let mut count = 0;
     for entry in fs::read_dir(folder)? {
@@ -191,7 +192,7 @@ fn range(rates: &[f64]) -> String {
     format!("{median:>8.0} ({least:.0} to {most:.0})")
 }
 
-/// nginx, until this is dropped.
+/// A running nginx. The drop ends it.
 struct Server {
     addr: SocketAddr,
     process: Child,
@@ -200,7 +201,7 @@ struct Server {
 impl Server {
     fn start(site: &Path, folder: &Path) -> anyhow::Result<Server> {
         open_to_all(folder)?;
-        // It does not tell on which port it listens, so it is given one that has just been free.
+        // It does not report its port, so it gets one that was free just now.
         let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let own = folder.join("nginx");
         fs::create_dir(&own)?;
@@ -221,7 +222,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let own = self.process.id().to_string();
-        // A master that is killed leaves its workers behind.
+        // The workers of a killed master go on running.
         let told = Command::new("kill").args(["-TERM", &own]).status();
         if told.is_err() {
             let _ = self.process.kill();
@@ -230,7 +231,7 @@ impl Drop for Server {
     }
 }
 
-/// nginx gives its rights away, so any user has to be able to read the site.
+/// Lets any user read the site, since nginx drops its privileges.
 fn open_to_all(folder: &Path) -> anyhow::Result<()> {
     #[cfg(unix)]
     {

@@ -1,6 +1,6 @@
-//! The arithmetic of a comparison: medians, ranges, and the ratio of two sides that were measured in turns.
+//! The arithmetic of a comparison: medians, ranges, and the ratio of two sides measured in turns.
 
-/// What several measurements of the same thing gave.
+/// The median and the range of several measurements of the same thing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     pub median: f64,
@@ -17,7 +17,7 @@ pub fn spread(values: &[f64]) -> Spread {
     }
 }
 
-/// The middle one of at least one value; of an even number, the mean of the two in the middle.
+/// The median of at least one value; for an even number of values, the mean of the two in the middle.
 ///
 /// # Panics
 /// If there is no value.
@@ -29,21 +29,21 @@ pub fn median(values: &[f64]) -> f64 {
 
 /// The median of the ratios of pairs that were measured one right after the other.
 ///
-/// It is not the ratio of the medians: what disturbed one of a pair has probably disturbed the other, too, and then
-/// their ratio is right although both numbers are wrong. A pair that cannot be divided, since the processor time was too
-/// short to be seen, is left out; `None` if that leaves nothing.
+/// It is not the ratio of the medians. A disturbance of one measurement has probably disturbed its partner,
+/// too; then their ratio is right although both numbers are wrong. A pair whose processor time was too short
+/// to be measured is left out; `None` if no pair is left.
 pub fn median_ratio(pairs: &[(f64, f64)]) -> Option<f64> {
     let ratios: Vec<f64> =
         pairs.iter().map(|(ours, theirs)| ours / theirs).filter(|ratio| ratio.is_finite()).collect();
     if ratios.is_empty() { None } else { Some(median(&ratios)) }
 }
 
-/// What an operation costs with any number of threads, as far as it can be told from what it costs with one and with
-/// `threads`, in time divided by the operations of all.
+/// The cost of an operation with any number of threads, estimated from its cost with one thread and with
+/// `threads`. A cost is the time divided by the operations of all threads.
 ///
-/// By Amdahl's law: the part that the threads can do side by side goes down with their number, and the rest stays. If the
-/// threads hinder each other so much that more of them are slower, the rest is all there is, and what was measured is the
-/// best that can be promised.
+/// By Amdahl's law the parallel part shrinks with the number of threads, and the serial part stays. If the
+/// threads hinder each other so much that more threads are slower, there is only a serial part, and the
+/// measured cost is the best estimate.
 ///
 /// # Panics
 /// If `threads` is less than two.
@@ -75,8 +75,8 @@ mod tests {
         assert!(is_near(median, 5.0) && is_near(least, 2.0) && is_near(most, 9.0));
     }
 
-    /// The second round was ten times slower for both sides, so its ratio is that of the others. The medians of the two
-    /// sides are of different rounds, and their ratio is nobody's.
+    /// The second round was ten times slower for both sides, so its ratio is that of the others. The medians
+    /// of the two sides come from different rounds, and no round has their ratio.
     #[test]
     fn ratios_are_of_pairs() {
         let pairs = [(10.0, 20.0), (100.0, 200.0), (30.0, 40.0)];
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_is_done_side_by_side_goes_away_and_the_rest_stays() {
-        // 12 ns of which 4 cannot be done side by side: 4 + 8 / 2 with two threads, 4 + 8 / 4 with four.
+        // 12 ns, of which 4 are serial: 4 + 8 / 2 with two threads, 4 + 8 / 4 with four.
         assert!(is_near(with_any_number_of_threads(12.0, 8.0, 2), 4.0));
         assert!(is_near(with_any_number_of_threads(12.0, 6.0, 4), 4.0));
         assert!(is_near(with_any_number_of_threads(12.0, 6.0, 2), 0.0), "all of it side by side");

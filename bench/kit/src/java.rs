@@ -1,7 +1,8 @@
-//! Peers that are written in Java: one source file for a comparison, which the JDK compiles and runs as it is.
+//! Peers that are written in Java: one source file for each comparison, which the JDK compiles and runs
+//! directly.
 //!
-//! Each line of input is a load, each line of output `ok` and numbers, of which the first is the time in nanoseconds; or what is
-//! wrong.
+//! Each line of input is a load. Each line of output is `ok` and numbers, the first of which is the time in
+//! nanoseconds; or a message about a failure.
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -24,7 +25,8 @@ impl Java {
     /// Starts a peer. `source` is a path below the folder of the comparisons.
     ///
     /// # Errors
-    /// If there is no JDK, or no such file, or it does not compile, or the peer is not ready for this mode.
+    /// If there is no JDK or no such file, if the file does not compile, or if the peer does not have this
+    /// mode.
     pub fn start(source: &str, mode: &str) -> anyhow::Result<Java> {
         is_there()?;
         let mut command = command(source)?;
@@ -44,11 +46,11 @@ impl Java {
         Ok(java)
     }
 
-    /// Has the peer run a load once. The numbers that it answers, and the processor time that it has used, with that of its
-    /// compiler and its garbage collector.
+    /// Lets the peer run a load once. Returns the numbers of its answer, and the processor time that it has
+    /// used, including its compiler and its garbage collector.
     ///
     /// # Errors
-    /// If it has ended, or says that something is wrong.
+    /// If the peer has ended or reports a failure.
     pub fn run(&mut self, load: &str) -> anyhow::Result<(Vec<u64>, Option<Duration>)> {
         let before = processor_time::of(self.child.id());
         let input = self.input.as_mut().context("it was asked to be a pipe")?;
@@ -64,7 +66,7 @@ impl Java {
         Ok((numbers.context("Java answers numbers")?, cpu))
     }
 
-    /// What a process that has ended, or does not do what it should, said about it.
+    /// The messages of a process that has ended or failed.
     fn complaints(&mut self) -> String {
         let _ = self.child.kill();
         let mut said = String::new();
@@ -81,7 +83,7 @@ fn first_line(said: &str) -> &str {
 
 impl Drop for Java {
     fn drop(&mut self) {
-        drop(self.input.take()); // the end of its input is its end
+        drop(self.input.take()); // the peer ends at the end of its input
         let _ = self.child.wait();
     }
 }
@@ -98,12 +100,13 @@ pub fn command(source: &str) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// The folder of the comparisons, in which the one of this package is.
+/// The folder of the comparisons, which contains this package's folder.
 fn comparisons() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is in the folder of the comparisons")
 }
 
-/// Whether there is a JDK, and not only what runs compiled programs: a Java without a compiler runs no source file.
+/// Checks that there is a JDK. A Java runtime alone does not suffice: without a compiler it runs no source
+/// file.
 ///
 /// # Errors
 /// If there is none.
@@ -123,7 +126,7 @@ fn home() -> Option<PathBuf> {
     env::var_os("JAVA_HOME").map(PathBuf::from)
 }
 
-/// That of a JDK's folder, or the one in the path.
+/// The program of a JDK's folder, or the one in the path.
 fn program(home: Option<PathBuf>, name: &str) -> PathBuf {
     home.map_or_else(|| name.into(), |home| home.join("bin").join(name))
 }
@@ -147,7 +150,7 @@ mod tests {
         found.filter(|path| is(path, kind)).collect()
     }
 
-    /// What a peer is started by, as the comparisons write it.
+    /// The source files by which the comparisons start peers.
     fn named_in_the_comparisons() -> BTreeSet<String> {
         let texts =
             files(&comparisons().join("src"), "rs").into_iter().map(|path| fs::read_to_string(path).unwrap());
@@ -167,7 +170,7 @@ mod tests {
         assert!(!named.is_empty());
     }
 
-    /// Where there is no JDK, only the first message can be tried.
+    /// Without a JDK only the first message can be tested.
     #[test]
     fn a_message_tells_what_is_missing_and_a_peer_starts_if_nothing_is() {
         let no_jdk = is_in(Some("/nowhere".into())).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What all comparisons need and no peer is part of.
+//! The parts that all comparisons share.
 
 pub mod figures;
 pub mod java;

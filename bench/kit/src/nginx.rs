@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::Context;
 
-/// The one in the path, or where a path without the tools of administrators does not lead.
+/// The program in the path, or else in `/usr/sbin`, which is not in every path.
 fn program() -> &'static str {
     let elsewhere = "/usr/sbin/nginx";
     let is_in_path = env::var_os("PATH")
@@ -22,11 +22,12 @@ pub fn is_there() -> anyhow::Result<()> {
     version.map(drop).context("nginx has to be installed, in the path or in /usr/sbin")
 }
 
-/// It counts its listener and its files, too. And it begins to close idle connections when a sixteenth is left.
+/// Connections that nginx needs beside the clients': it counts its listener and its files, too. And it closes
+/// idle connections when only a sixteenth is left.
 const OTHER_CONNECTIONS: usize = 200;
 
-/// Writes a configuration for `addr` into the folder `own`: the files of `folder` are served. What bounds a connection by number or by time
-/// is out of the way, and so is the access log.
+/// Writes a configuration for `addr` into the folder `own`: the files of `folder` are served. No limit in
+/// number or time applies to a connection, and there is no access log.
 pub fn configure(
     addr: SocketAddr,
     folder: &Path,
@@ -50,7 +51,7 @@ pub fn command(own: &Path, wrapper: Option<Command>) -> Command {
     command
 }
 
-/// Whether it has written the number of its process, which it does once it listens.
+/// Whether nginx listens: then it has written its process id.
 pub fn listens(own: &Path) -> bool {
     !fs::read_to_string(own.join("nginx.pid")).unwrap_or_default().is_empty()
 }

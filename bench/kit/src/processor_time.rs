@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// All processor time that the process has used, user and system, in nanoseconds, where the system tells. That of threads
-/// that have ended is in it, that of its own child processes is not.
+/// All processor time that the process has used, user and system, in nanoseconds, where the system reports
+/// it. Threads that have ended are included; child processes are not.
 ///
 /// (`/proc` tells hundredths of a second.)
 #[cfg(target_os = "linux")]
@@ -17,10 +17,10 @@ pub fn of(_: u32) -> Option<Duration> {
     None
 }
 
-/// Seconds of the processor that child processes have taken which have ended.
+/// Processor time of the child processes that have ended, in seconds.
 ///
 /// # Errors
-/// If the system does not say.
+/// If the system does not report it.
 #[cfg(target_os = "linux")]
 pub fn of_children() -> anyhow::Result<f64> {
     use nix::sys::resource::{UsageWho, getrusage};

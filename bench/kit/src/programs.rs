@@ -15,12 +15,12 @@ pub enum Workspace {
     Bench,
 }
 
-/// Builds a binary of a package, optimised, and says where it is.
+/// Builds a binary of a package, optimised, and returns its path.
 ///
 /// # Errors
 /// If Cargo cannot be run or does not build it. Cargo has said why.
 pub fn binary(workspace: Workspace, package: &str, name: &str) -> anyhow::Result<PathBuf> {
-    // The program that asks is target/<profile>/<itself>.
+    // The running program is target/<profile>/<name>.
     let me = env::current_exe().context("cannot find myself")?;
     let target = me.parent().and_then(|profile| profile.parent()).context("I am in no target directory")?;
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -32,7 +32,7 @@ pub fn binary(workspace: Workspace, package: &str, name: &str) -> anyhow::Result
     let mut command = Command::new(cargo);
     command.args(["build", "--release", "--package", package, "--bin", name, "--manifest-path"]);
     command.arg(root.join("Cargo.toml")).arg("--target-dir").arg(target);
-    // Code that is compiled in small pieces is slower; and this would hit ours alone, since the peers are no part of a workspace.
+    // Incremental compilation makes code slower, and only ours: the peers are not in a workspace.
     command.env("CARGO_INCREMENTAL", "0");
     let status = command.stdout(Stdio::null()).status();
     ensure!(status.context("cannot run Cargo")?.success(), "Cargo's messages above say what is wrong");

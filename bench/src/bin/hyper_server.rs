@@ -1,8 +1,8 @@
-//! A peer for `servers`: `hyper`, on threads that each have an event loop and a listener of their own, as its users run
-//! it when they want the most of it.
+//! A peer for `servers`: `hyper`, on threads that each have an event loop and a listener of their own, which
+//! is its fastest usual set-up.
 //!
-//! It answers `/hello`, `/echo` with the body that was sent, and any other path with that file below the folder it is given,
-//! which it opens and reads for each request.
+//! It answers `/hello`, `/echo` with the request's body, and any other path with that file below the given
+//! folder, which it opens and reads for each request.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -53,7 +53,7 @@ async fn serve(listener: TcpListener, root: Arc<PathBuf>) -> anyhow::Result<()> 
         let service = service_fn(move |request| answer(request, Arc::clone(&root)));
         let connection =
             http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service);
-        // A client that is gone is no reason to stop.
+        // The server goes on when a client is gone.
         tokio::spawn(async move { drop(connection.await) });
     }
 }

@@ -1,4 +1,4 @@
-//! Files into an index on disk: the course's `index`, and `tantivy` used directly, which is below both.
+//! Puts files into an index on disk: with the course's `index`, and with its library `tantivy` used directly.
 //!
 //! Run it with `cargo run --release --bin indexing` in `bench/`. README.md says what is measured.
 
@@ -18,10 +18,10 @@ use tantivy::{Index, IndexWriter, TantivyDocument};
 /// Threads of the library, on both sides.
 const THREADS: usize = 2;
 
-/// Bytes that each of them collects.
+/// Bytes that each of these threads collects.
 const MEMORY: usize = 64 << 20;
 
-/// Ours may take so much of the peer's time.
+/// The goal: our time is at most this part of the peer's.
 const GOAL: f64 = 1.0;
 
 /// Compares `index` with a loop that reads files and gives them to `tantivy`, each in a process of its own
@@ -45,7 +45,7 @@ struct Args {
     peer: Option<PathBuf>,
 }
 
-/// Seconds that passed, and of the processor.
+/// Elapsed time and processor time, in seconds.
 type Took = (f64, f64);
 
 fn main() -> anyhow::Result<()> {
@@ -71,7 +71,7 @@ fn main() -> anyhow::Result<()> {
         their_command.arg("--dir").arg(&dir).arg("--peer").arg(&into);
         let (their_wall, their_cpu) = timed(&mut their_command, &into)?;
         if round > 0 {
-            // In the first round the files come into memory.
+            // The first round reads the files into the page cache.
             wall.push((our_wall, their_wall));
             cpu.push((our_cpu, their_cpu));
         }
@@ -96,7 +96,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What one would write first: a loop that walks, reads and adds.
+/// The straightforward program: a loop that walks, reads and adds.
 fn directly(dir: &Path, into: &Path) -> anyhow::Result<()> {
     let mut schema = Schema::builder();
     let path = schema.add_text_field("path", STRING | STORED);
@@ -123,7 +123,7 @@ fn directly(dir: &Path, into: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a process to its end, into a directory that is new.
+/// Runs a process to its end, with a new directory for the index.
 fn timed(command: &mut Command, into: &Path) -> anyhow::Result<Took> {
     if into.exists() {
         fs::remove_dir_all(into)?;
@@ -131,7 +131,7 @@ fn timed(command: &mut Command, into: &Path) -> anyhow::Result<Took> {
     let (begun, before) = (Instant::now(), of_children()?);
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     let took = (begun.elapsed().as_secs_f64(), of_children()? - before);
-    // Three: some files could not be read.
+    // Status 3: some files could not be read.
     ensure!(status.success() || status.code() == Some(3), "{command:?} ended with {status}");
     Ok(took)
 }

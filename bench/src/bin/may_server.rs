@@ -1,7 +1,7 @@
-//! A peer for `servers`: `may_minihttp`, whose coroutines run on as many threads as it is told.
+//! A peer for `servers`: `may_minihttp`, whose coroutines run on the given number of threads.
 //!
-//! It answers `/hello`, and any other path with that file below the folder it is given, which it opens and reads for each
-//! request. It looks at no request closely: a `Connection: close` does not make it close.
+//! It answers `/hello`, and any other path with that file below the given folder, which it opens and reads
+//! for each request. It ignores most of a request: a `Connection: close` does not make it close.
 
 use std::io::{self, Write};
 use std::net::TcpListener;
@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
     let workers: usize = args.next().context("how many workers?")?.parse()?;
     let root = PathBuf::from(args.next().context("which folder?")?);
     may::config().set_workers(workers);
-    // It does not tell on which port it listens, so it is given one that has just been free. Another program may take it
+    // It does not report its port, so it gets one that was free just now. Another program may take that port
     // meanwhile.
     let free = || TcpListener::bind("127.0.0.1:0")?.local_addr();
     let start = |_| {

@@ -1,6 +1,7 @@
-//! What a pool costs that has nothing to do, and what a task costs the allocator. `pools I` starts it.
+//! Measures the cost of an idle pool, and the allocations of a task. `pools I` starts this program.
 //!
-//! It is a program of its own since its allocator counts, which would slow the peers of the other comparisons down.
+//! It is a program of its own since its allocator counts, which would slow the peers of the other comparisons
+//! down.
 
 use std::alloc::System;
 use std::fs;
@@ -14,8 +15,8 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What is measured for a thread is the difference between these many, divided by theirs: so what a pool costs once is not
-/// taken for a thread's.
+/// The cost of a thread is the difference between pools of these two sizes, divided by the difference in
+/// threads. So the fixed cost of a pool does not count for its threads.
 const FEW: usize = 8;
 const MANY: usize = 200;
 
@@ -43,13 +44,13 @@ fn main() {
 
 struct Memory {
     heap: f64,
-    /// In KiB; not a number where the system does not tell.
+    /// In KiB; NaN where the system does not report it.
     resident: f64,
 }
 
-/// What a thread more costs. `make` returns when its threads sleep; what it returns keeps them.
+/// The cost of one more thread. `make` returns when its threads sleep; its result keeps them alive.
 fn per_thread(make: impl Fn(usize) -> Box<dyn Send>) -> Memory {
-    drop(make(FEW)); // what is allocated once in a process
+    drop(make(FEW)); // allocations that a process makes once
     let [few, many] = [FEW, MANY].map(|threads| {
         let before = (live_bytes(), resident_kib());
         let kept = make(threads);
@@ -70,7 +71,7 @@ fn resident_kib() -> f64 {
     status_number("/proc/self/status", "VmRSS:").unwrap_or(f64::NAN)
 }
 
-/// The number in a line of such a file.
+/// The number in a line of a `status` file.
 fn status_number(file: &str, name: &str) -> Option<f64> {
     let status = fs::read_to_string(file).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -89,7 +90,7 @@ fn bare_threads(threads: usize) -> Box<dyn Send> {
         let gate = Arc::clone(&gate);
         thread::spawn(move || {
             let (closed, opened) = &*gate;
-            drop(opened.wait_while(closed.lock().expect("nobody panics"), |closed| *closed));
+            drop(opened.wait_while(closed.lock().expect("no thread panics"), |closed| *closed));
         })
     };
     let threads = (0..threads).map(wait).collect();
@@ -99,13 +100,13 @@ fn bare_threads(threads: usize) -> Box<dyn Send> {
 
 impl Drop for Bare {
     fn drop(&mut self) {
-        *self.gate.0.lock().expect("nobody panics") = false;
+        *self.gate.0.lock().expect("no thread panics") = false;
         self.gate.1.notify_all();
         self.threads.drain(..).for_each(|thread| thread.join().expect("it waits and returns"));
     }
 }
 
-/// Until everything that was started has fallen asleep.
+/// Time in which all started threads fall asleep.
 const ASLEEP: Duration = Duration::from_millis(300);
 
 fn started(threads: usize) -> ThreadPoolExecutor {
@@ -115,7 +116,7 @@ fn started(threads: usize) -> ThreadPoolExecutor {
     pool
 }
 
-/// A pool whose workers have each run a task with a handle and have nothing to do any more.
+/// An idle pool, each of whose workers has run a task with a handle.
 fn after_work(threads: usize) -> ThreadPoolExecutor {
     let pool = started(threads);
     let all_at_work = Arc::new(Barrier::new(threads));
@@ -133,7 +134,8 @@ fn after_work(threads: usize) -> ThreadPoolExecutor {
 
 // ----- allocations -----
 
-/// Allocations for each task, when a pool is warm: batches that are awaited, so that the queue does not grow for ever.
+/// Allocations for each task in a warm pool. Each batch is awaited, so that the queue does not grow without
+/// end.
 fn allocations(batch: impl Fn(&ThreadPoolExecutor, u64)) -> f64 {
     const BATCH: u64 = 1000;
     const BATCHES: u64 = 100;
@@ -189,7 +191,8 @@ fn idle_pool() {
     );
 }
 
-/// The processor time of all threads but the first, in nanoseconds, and how often they fell asleep or had to give way.
+/// The processor time of all threads but the first, in nanoseconds, and how often they fell asleep or were
+/// preempted.
 fn other_threads() -> Option<(f64, f64)> {
     let own = std::process::id().to_string();
     let mut sum = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! Images that cost processor time: decoded and scaled by tasks of our pool, and by rayon.
+//! Decodes and scales images, which costs processor time: by tasks of our pool, and by rayon.
 //!
 //! Run it with `cargo run --release --bin render` in `bench/`. README.md says what is measured.
 
@@ -20,7 +20,7 @@ const PLACE: (u32, u32) = (320, 240);
 
 const LIMITS: ImageLimits = ImageLimits { bytes: 16 << 20, pixels: 25_000_000 };
 
-/// Ours may take so much of the peer's time: 0.95 of its images per second.
+/// The goal: our time is at most this part of the peer's, which is 0.95 of its images per second.
 const GOAL: f64 = 1.0 / 0.95;
 
 /// Compares tasks that decode images, painted as they arrive, with the same work on rayon
@@ -44,7 +44,7 @@ struct Args {
     json: bool,
 }
 
-/// Seconds that passed, and of the processor.
+/// Elapsed time and processor time, in seconds.
 type Took = (f64, f64);
 
 fn main() -> anyhow::Result<()> {
@@ -109,7 +109,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An image with much in it, different for each number.
+/// An image with many details, different for each number.
 fn image(number: u32) -> anyhow::Result<Arc<[u8]>> {
     let (width, height) = SIZE;
     let byte = |value: u32| u8::try_from(value % 256).expect("a remainder of 256");
@@ -127,21 +127,22 @@ fn image(number: u32) -> anyhow::Result<Arc<[u8]>> {
     Ok(bytes.into())
 }
 
-/// Decodes an image to the size of its place, and says how many pixels that has.
+/// Decodes an image to the size of its place. Returns the number of pixels.
 fn pixels(image: &[u8], token: &CancelToken) -> usize {
-    let picture =
-        decode(image, &LIMITS, PLACE, token).expect("its token is not cancelled").expect("an image within the limits");
+    let picture = decode(image, &LIMITS, PLACE, token)
+        .expect("its token is not cancelled")
+        .expect("an image within the limits");
     let picture = black_box(picture);
     usize::try_from(picture.width() * picture.height()).expect("a small picture")
 }
 
-/// The sums of all pixels tell that all images were decoded.
+/// Decodes all images on one thread. The sum of all pixels shows that all were decoded.
 fn one_by_one(page: &[Arc<[u8]>]) -> usize {
     let token = CancelToken::new();
     page.iter().map(|image| pixels(image, &token)).sum()
 }
 
-/// As `completion_service` does it: a task for each image, taken when it arrives.
+/// Decodes as `completion_service` does: a task for each image, taken when it completes.
 fn by_tasks(pool: &ThreadPoolExecutor, page: &[Arc<[u8]>]) -> anyhow::Result<usize> {
     let images = ExecutorCompletionService::new(pool);
     for image in page {
@@ -155,7 +156,7 @@ fn by_tasks(pool: &ThreadPoolExecutor, page: &[Arc<[u8]>]) -> anyhow::Result<usi
     Ok(sum)
 }
 
-/// The same on rayon, also given out as they arrive.
+/// Decodes on rayon, and also takes each image when it completes.
 fn by_rayon(pool: &rayon::ThreadPool, page: &[Arc<[u8]>]) -> usize {
     let (sender, arrivals) = mpsc::channel();
     pool.install(|| {

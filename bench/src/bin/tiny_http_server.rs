@@ -1,14 +1,14 @@
-//! A peer for `servers`: `tiny_http`, answering what the stages of the course answer to `/hello`.
+//! A peer for `servers`: `tiny_http`, which answers as the stages of the course answer `/hello`.
 //!
-//! Used as its documentation shows: the crate reads requests on a thread of its own for each connection, and hands
-//! them to the threads that call `recv`. It answers whatever is asked for, without looking.
+//! Used as its documentation shows: the crate reads requests on a thread of its own for each connection, and
+//! hands them to the threads that call `recv`. It gives that answer to each request, without a look at it.
 
 use std::io::Write;
 use std::sync::Arc;
 use std::thread;
 use tiny_http::{Response, Server};
 
-/// The number with which it answers most, of 1, 2, 4, 16 and 64, where two processors have 64 clients.
+/// The number of threads with the most answers, of 1, 2, 4, 16 and 64, with 64 clients on two processors.
 const HANDLERS: usize = 1;
 
 fn main() -> anyhow::Result<()> {
@@ -24,7 +24,7 @@ fn main() -> anyhow::Result<()> {
             let server = Arc::clone(&server);
             thread::spawn(move || {
                 for request in server.incoming_requests() {
-                    // A client that is gone is no reason to stop.
+                    // The server goes on when a client is gone.
                     let _ = request.respond(Response::from_string("Hello, world!"));
                 }
             })

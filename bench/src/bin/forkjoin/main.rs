@@ -1,6 +1,7 @@
-//! Work that splits itself: `fork_join::join` and `par_sort_unstable` beside other pools.
+//! Compares `fork_join::join` and `par_sort_unstable` with other pools.
 //!
-//! Run it with `cargo run --release --bin forkjoin` in `bench/`. README.md says what the rows are and how they are measured.
+//! Run it with `cargo run --release --bin forkjoin` in `bench/`. README.md says what the rows are and how
+//! they are measured.
 
 mod rows;
 mod sides;
@@ -40,7 +41,7 @@ struct Args {
     json: bool,
 }
 
-/// A peer beside ours: what both took, one right after the other.
+/// A peer and ours: the costs of both, measured one right after the other.
 struct Compared {
     peer: &'static str,
     goal: Option<f64>,

@@ -1,4 +1,4 @@
-//! What is measured: workload E, and what else tells two fork/join pools apart.
+//! The rows: workload E, and other workloads in which fork/join pools differ.
 
 use std::sync::Mutex;
 use std::thread;
@@ -27,15 +27,15 @@ pub(crate) const NAMES: [&str; 10] = [
     "idle",
 ];
 
-/// Time and processor time of one run, in the unit of its row. Java's processor time is that of its compiler, too, and is left
-/// out.
+/// Time and processor time of one run, in the unit of its row. Java's processor time would include its
+/// compiler, and is left out.
 pub(crate) type Cost = (f64, Option<f64>);
 
 pub(crate) type Measure = Box<dyn FnMut() -> anyhow::Result<Cost>>;
 
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
-    /// What ours may take at most, of its time.
+    /// The goal: our time is at most this part of the peer's.
     pub(crate) goal: Option<f64>,
     pub(crate) start: Box<dyn FnOnce() -> anyhow::Result<Measure>>,
 }
@@ -64,9 +64,9 @@ pub(crate) fn row(name: &str, workers: usize) -> Row {
     }
 }
 
-/// A computation, and how its time is told.
+/// A computation, and the unit of its time.
 trait Work: Copy + Sync + 'static {
-    /// What one run needs, made before its time begins.
+    /// The input of one run, made before its time begins.
     type Input: Send;
     fn input(self) -> Self::Input;
     fn run<S: Side>(self, context: &mut S::Context<'_>, input: &mut Self::Input) -> u64;
@@ -86,7 +86,7 @@ fn timed(per: f64, run: impl FnOnce() -> u64, expected: Option<u64>) -> anyhow::
     Ok(((wall.as_nanos() as f64 / per, Some(cpu.as_nanos() as f64 / per)), result))
 }
 
-/// What one thread makes of it is what everyone has to.
+/// The result of one thread, which each pool must reach.
 fn reference<W: Work>(work: W) -> u64 {
     work.run::<Sequential>(&mut (), &mut work.input())
 }
@@ -190,7 +190,8 @@ impl Work for Fibonacci {
     }
 }
 
-/// What a join costs more than two calls: with one worker, less the same recursion without joins, measured right before.
+/// The extra cost of a join over two calls, with one worker. The same recursion without joins is measured
+/// right before, and subtracted.
 fn overhead() -> Row {
     fn less_plain_calls(mut measure: Measure) -> Measure {
         let mut plain = sequential(Fibonacci);
@@ -253,7 +254,7 @@ fn sort(is_better: bool) -> Sort {
 }
 
 impl Work for Sort {
-    /// The numbers, and room for as many.
+    /// The numbers, and scratch space of the same length.
     type Input = (Vec<u32>, Vec<u32>);
 
     fn input(self) -> Self::Input {
@@ -350,13 +351,13 @@ fn tree(workers: usize) -> Row {
 
 // ----- asleep -----
 
-/// How long it takes until a second thread runs anything, if all workers were asleep.
+/// How long it takes until a second thread runs, if all workers were asleep.
 fn wake_up(workers: usize) -> Row {
     let pool = our_pool(workers.max(2));
     let ours = until_a_second_thread(move |first, second| {
         pool.invoke(|| fork_join::join(first, second)).expect("it is not shut down");
     });
-    // Not chili: it offers a half only at a later join, so a single one is never offered.
+    // Not chili: it offers a half only at a later join, so the half of a single join is never offered.
     let peers = vec![peer("rayon", None, move || {
         let pool = rayon_pool(workers.max(2));
         Ok(until_a_second_thread(move |first, second| _ = pool.install(|| rayon::join(first, second))))
@@ -368,7 +369,7 @@ type Half<'a> = &'a (dyn Fn() + Sync);
 
 fn until_a_second_thread(join: impl Fn(Half<'_>, Half<'_>) + 'static) -> Measure {
     Box::new(move || {
-        thread::sleep(Duration::from_millis(20)); // so that nobody spins any more
+        thread::sleep(Duration::from_millis(20)); // so that no worker spins any more
         let start = Instant::now();
         let begun = Mutex::new(None);
         let is_there = || begun.lock().is_ok_and(|begun| begun.is_some());
@@ -385,7 +386,7 @@ fn until_a_second_thread(join: impl Fn(Half<'_>, Half<'_>) + 'static) -> Measure
 
 // ----- idle -----
 
-/// What eight workers use that have nothing to do, after they had something.
+/// The processor time of eight idle workers that had work before.
 fn idle() -> Row {
     let ours = idles(|| {
         let pool = our_pool(8);

@@ -1,11 +1,11 @@
-//! Ours and the peers that are written in Rust: ways to call two closures, perhaps at the same time.
+//! Our pool and the Rust peers, each a way to call two closures, perhaps at the same time.
 
 use std::num::NonZero;
 
 use executor::fork_join::{self, ForkJoinPool};
 
-/// A way to join two closures, of which the thread itself begins with the first. What it passes on to them, chili needs for its
-/// next call.
+/// A way to join two closures; the calling thread begins with the first. The context that the closures get is
+/// what chili needs for its next call.
 pub(crate) trait Side {
     type Context<'a>;
 
@@ -81,7 +81,7 @@ impl Side for Chili {
         RA: Send,
         RB: Send,
     {
-        let (of_b, of_a) = scope.join(b, a); // it offers its first, and begins with the second
+        let (of_b, of_a) = scope.join(b, a); // chili offers its first closure, and begins with the second
         (of_a, of_b)
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn rayon_pool(workers: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(workers).build().expect("there are threads")
 }
 
-/// The thread that calls it is one of its workers.
+/// Makes a chili pool, of which the calling thread is one worker.
 pub(crate) fn chili_pool(workers: usize) -> chili::ThreadPool {
     chili::ThreadPool::with_config(chili::Config {
         thread_count: NonZero::new(workers),

@@ -5,7 +5,7 @@ use crate::sides::Side;
 /// Below this length a piece is sorted by the standard library.
 const LEAF: usize = 1 << 13;
 
-/// Merge sort as the textbooks have it: halves, sorted at the same time, then merged through a copy.
+/// The textbooks' merge sort: both halves are sorted at the same time, then merged through a copy.
 pub(crate) fn merge_sort<S: Side>(context: &mut S::Context<'_>, all: &mut [u32], scratch: &mut [u32]) {
     if all.len() <= LEAF {
         return all.sort_unstable();
@@ -21,7 +21,7 @@ pub(crate) fn merge_sort<S: Side>(context: &mut S::Context<'_>, all: &mut [u32],
     merge_back(all, scratch, middle);
 }
 
-#[inline(never)] // or it is compiled differently for each side
+#[inline(never)] // otherwise it is compiled differently for each side
 fn merge_back(all: &mut [u32], scratch: &mut [u32], middle: usize) {
     scratch.copy_from_slice(all);
     let (left, right) = scratch.split_at(middle);
@@ -37,8 +37,8 @@ fn merge_back(all: &mut [u32], scratch: &mut [u32], middle: usize) {
     }
 }
 
-/// The same with a better merge: the halves go to the other array, so nothing is copied back; a step of the merge has no branch
-/// that depends on the numbers; and a large merge is cut in two.
+/// Merge sort with a better merge. The halves go to the other array, so nothing is copied back; a step of the
+/// merge has no branch that depends on the numbers; and a large merge is cut in two.
 pub(crate) fn better_merge_sort<S: Side>(context: &mut S::Context<'_>, all: &mut [u32], scratch: &mut [u32]) {
     if all.len() <= LEAF {
         return all.sort_unstable();
@@ -86,7 +86,7 @@ fn merge<S: Side>(context: &mut S::Context<'_>, left: &[u32], right: &[u32], to:
     );
 }
 
-/// How many of the `rank` least numbers come from `left`.
+/// How many of the `rank` smallest numbers come from `left`.
 fn from_left(left: &[u32], right: &[u32], rank: usize) -> usize {
     let (mut least, mut most) = (rank.saturating_sub(right.len()), rank.min(left.len()));
     while least < most {
@@ -96,7 +96,8 @@ fn from_left(left: &[u32], right: &[u32], rank: usize) -> usize {
     least
 }
 
-/// A step takes the lesser number by arithmetic: a wrong guess of the processor would cost more than the step.
+/// Merges on this thread. A step takes the smaller number by arithmetic: a mispredicted branch would cost
+/// more than the step.
 #[inline(never)]
 fn merge_here(left: &[u32], right: &[u32], to: &mut [u32]) {
     let (mut l, mut r) = (0, 0);

@@ -1,11 +1,11 @@
-//! What is computed. The same listing for each side.
+//! The computations, with the same code for each side.
 
 use std::hint::black_box;
 use std::thread;
 
 use crate::sides::{Sequential, Side};
 
-/// A number of joins that is far larger than what they compute.
+/// Computes next to nothing with a very large number of joins.
 pub(crate) fn fibonacci<S: Side>(context: &mut S::Context<'_>, n: u32) -> u64 {
     if n < 2 {
         return u64::from(n);
@@ -26,7 +26,8 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The tree with 2^`levels` − 1 nodes. They are allocated in the opposite of the order in which the sum below visits them.
+    /// The tree with 2^`levels` − 1 nodes. They are allocated in the opposite of the order in which the sum
+    /// below visits them.
     pub(crate) fn tree(levels: u32) -> Self {
         let children = (levels > 1).then(|| {
             let left = Box::new(Self::tree(levels - 1));
@@ -42,7 +43,7 @@ impl Node {
         number + left + right
     }
 
-    /// The least that two threads could take.
+    /// The sum by two bare threads, the floor for two workers.
     pub(crate) fn sum_by_two_threads(&self) -> u64 {
         let Some((left, right)) = &self.children else { return u64::from(self.number) };
         let (left, right) = thread::scope(|scope| {
@@ -53,7 +54,7 @@ impl Node {
     }
 }
 
-/// So many pieces of the same length, which is told in rounds of [`spin`].
+/// Computes `pieces` pieces of the same length, each of `rounds` rounds of [`spin`].
 pub(crate) fn coarse<S: Side>(context: &mut S::Context<'_>, pieces: u32, rounds: u64) -> u64 {
     if pieces == 1 {
         return spin(rounds);
@@ -65,7 +66,7 @@ pub(crate) fn coarse<S: Side>(context: &mut S::Context<'_>, pieces: u32, rounds:
 }
 
 /// One round takes as long as a few dependent multiplications.
-#[inline(never)] // or it is compiled differently for each side
+#[inline(never)] // otherwise it is compiled differently for each side
 pub(crate) fn spin(rounds: u64) -> u64 {
     (0..rounds).fold(1_u64, |x, round| black_box(x.wrapping_mul(6_364_136_223_846_793_005) ^ round))
 }

@@ -6,23 +6,23 @@ use std::path::Path;
 
 use crate::load::{Load, Message, TEXT};
 
-/// What a file has of the lines that were logged.
+/// The counts of a log file's lines, compared with the lines that were logged.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Books {
     /// Lines that are there, each counted once.
     pub(crate) written: u64,
-    /// Lines that are there again.
+    /// Further copies of lines.
     pub(crate) again: u64,
-    /// Lines that come after a later one of their thread.
+    /// Lines that stand after a later line of their thread.
     pub(crate) out_of_order: u64,
-    /// Lines that are not whole, or have no time or level, or are no line of the load.
+    /// Lines that are not whole, have no time or level, or are not of the load.
     pub(crate) broken: u64,
-    /// Of all lines.
+    /// Bytes of all lines.
     pub(crate) bytes: u64,
 }
 
 impl Books {
-    /// Counts what is in a file.
+    /// Counts the lines of a file.
     pub(crate) fn of(path: &Path, load: Load) -> io::Result<Self> {
         let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
         let (mut books, mut line) = (Self::default(), Vec::new());
@@ -45,12 +45,12 @@ impl Books {
         Ok(books)
     }
 
-    /// How many lines are not as they have to be: missing, there again, out of order, or broken.
+    /// How many lines are wrong: missing, repeated, out of order, or broken.
     pub(crate) fn wrong(&self, load: Load) -> u64 {
         load.total() - self.written + self.again + self.out_of_order
     }
 
-    /// For people.
+    /// The counts as text for people.
     pub(crate) fn told(&self, load: Load) -> String {
         let Books { written, again, out_of_order, broken, bytes } = self;
         let each = *bytes as f64 / (written + again + broken).max(1) as f64;

@@ -1,4 +1,4 @@
-//! The load: threads that log the same lines whatever the logger, and what their calls take.
+//! The load: threads that log the same lines with each logger, and the times of their calls.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;
@@ -15,14 +15,14 @@ pub(crate) struct Load {
     pub(crate) lines: u32,
 }
 
-/// What a program has to say: the text of one line.
+/// The text of one line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
     pub(crate) thread: u32,
     pub(crate) line: u32,
 }
 
-/// What follows the numbers, so that a line of ours is 97 bytes long, with its line feed.
+/// The text after the numbers, so that a line of ours has 97 bytes, with its line feed.
 pub(crate) const TEXT: &str = "served /index.html ok";
 
 impl Display for Message {
@@ -31,20 +31,20 @@ impl Display for Message {
     }
 }
 
-/// What one process found out about its logger.
+/// The results of one process for its logger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Measured {
     /// Nanoseconds from the first call until the logger has stopped.
     pub(crate) wall: u64,
-    /// Those of the processors, of all threads, in that time.
+    /// Nanoseconds of processor time, of all threads, in that time.
     pub(crate) cpu: u64,
-    /// So many nanoseconds or fewer took half of the calls, 99 of 100, and 999 of 1000.
+    /// The 50th, 99th and 99.9th percentile of a call, in nanoseconds.
     pub(crate) call: [u64; 3],
-    /// The most memory that was resident so far; 0 where the system does not tell.
+    /// The peak of resident memory so far; 0 where the system does not report it.
     pub(crate) memory: u64,
 }
 
-/// Every so manyth call of a thread is timed. To time each would take some of them longer than the call itself.
+/// Every seventh call of a thread is timed. Timing a call can take longer than the call itself.
 const EVERY: u32 = 7;
 
 impl Measured {
@@ -59,7 +59,7 @@ impl Load {
         u64::from(self.threads) * u64::from(self.lines)
     }
 
-    /// Has each thread make its calls, then stops the logger.
+    /// Lets each thread make its calls, then stops the logger.
     pub(crate) fn run(self, call: impl Fn(Message) + Sync, stop: impl FnOnce()) -> Measured {
         let (barrier, cpu) = (Barrier::new(self.threads as usize), ProcessTime::now());
         let run = |thread| {
@@ -86,7 +86,7 @@ impl Load {
             let threads: Vec<_> = (0..self.threads).map(start).collect();
             threads.into_iter().map(|thread| thread.join().expect("no call panics")).collect()
         });
-        drop(call); // what it owns of the logger
+        drop(call); // drops its part of the logger
         stop();
         let (end, cpu, memory) = (Instant::now(), cpu.elapsed(), most_memory());
         let begin = of_threads.iter().map(|(begin, _)| *begin).min().expect("there is a thread");
@@ -96,7 +96,7 @@ impl Load {
     }
 }
 
-/// Half of the samples, 99 of 100, and 999 of 1000 are no longer; without what the clock itself takes.
+/// The 50th, 99th and 99.9th percentile, less the cost of reading the clock.
 fn percentiles(mut samples: Vec<Duration>, of_the_clock: Duration) -> [u64; 3] {
     samples.sort_unstable();
     let at = |of_1000: usize| {
@@ -106,7 +106,7 @@ fn percentiles(mut samples: Vec<Duration>, of_the_clock: Duration) -> [u64; 3] {
     [500, 990, 999].map(at)
 }
 
-/// What is measured of a call that does nothing: the median of many.
+/// The measured time of an empty call, the median of many: the cost of reading the clock.
 pub(crate) fn of_the_clock() -> Duration {
     let mut empty: Vec<_> = (0..10_001)
         .map(|_| {
@@ -122,7 +122,7 @@ pub(crate) fn nanos(time: Duration) -> u64 {
     time.as_nanos().try_into().expect("it takes less than centuries")
 }
 
-/// The most memory of this process that was ever resident, in KiB.
+/// The peak of this process's resident memory, in KiB.
 fn most_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,6 +1,7 @@
 //! Lines to a file: `LogService` beside other loggers.
 //!
-//! Run it with `cargo run --release --bin log` in `bench/`. README.md says what the rows are and how they are measured.
+//! Run it with `cargo run --release --bin log` in `bench/`. README.md says what the rows are and how they are
+//! measured.
 
 mod books;
 mod load;
@@ -26,8 +27,8 @@ use sides::Side;
 
 /// Compares the log service with other loggers, side by side
 ///
-/// Each row measures ours and each peer in turns, each in a process of its own. The file is read back each time: every line has
-/// to be there, once, whole, and in the order of its thread, or it is counted as lost.
+/// Each row measures ours and each peer in turns, each in a process of its own. The file is read back each
+/// time: every line has to be there, once, whole, and in the order of its thread, or it is counted as lost.
 #[derive(Parser)]
 #[command(name = "log")]
 struct Args {
@@ -68,13 +69,13 @@ struct Args {
     file: Option<PathBuf>,
 }
 
-/// What one turn of a logger gave.
+/// The result of one turn of a logger.
 struct Sample {
     numbers: Vec<u64>,
     books: Option<Books>,
 }
 
-/// A logger beside ours: what both gave, one right after the other.
+/// A logger and ours: the results of both, measured one right after the other.
 struct Compared {
     peer: &'static Side,
     rounds: Vec<(Sample, Sample)>,
@@ -119,7 +120,7 @@ impl Args {
             let numbers = sample.carried_out().context(side.name)?;
             let books = row.has_log().then(|| Books::of(&file, self.load())).transpose();
             let books = books.with_context(|| format!("the log of {} cannot be read", side.name))?;
-            let _ = fs::remove_file(&file); // the next one is not to append
+            let _ = fs::remove_file(&file); // the next one must not append
             anyhow::Ok(Sample { numbers, books })
         };
         let mut sides = sides::of(row);

@@ -1,4 +1,4 @@
-//! What a call costs whose level is off.
+//! The cost of a call whose level is off.
 
 use std::path::Path;
 use std::sync::Arc;

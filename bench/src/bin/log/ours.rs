@@ -1,4 +1,4 @@
-//! Ours, as its documentation has it set up for a program, with the settings that it has by default.
+//! Our log service, set up as its documentation shows, with its default settings.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The peers, each set up for a file as its documentation shows, with time and level on each line. A peer that can block its
-//! callers does so rather than lose a line, unless its name says that it does not.
+//! The peers, each set up for a file as its documentation shows, with time and level on each line. A peer
+//! that can block its callers blocks them rather than lose a line, unless its name says otherwise.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,10 +17,10 @@ use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuar
 
 use crate::load::{Load, Measured};
 
-/// The buffer between a peer's thread and the file, where it is the user's choice.
+/// The size of the buffer between a peer's thread and the file, where the user chooses it.
 const BUFFER: usize = 1 << 16;
 
-/// How many lines the queue of a peer holds, where it is the user's choice: as many as that of spdlog-rs by default.
+/// How many lines a peer's queue holds, where the user chooses that: the default of spdlog-rs.
 const QUEUE: usize = 8192;
 
 fn buffered(path: &Path) -> anyhow::Result<BufWriter<File>> {
@@ -56,7 +56,7 @@ pub(crate) fn tracing_blocking(load: Load, path: &Path) -> anyhow::Result<Measur
     tracing(load, NonBlockingBuilder::default().lossy(false).finish(buffered(path)?))
 }
 
-/// As its first example has it: without a buffer, and what finds the queue full is lost.
+/// The set-up of its first example: without a buffer, and lines that find the queue full are lost.
 pub(crate) fn tracing_default(load: Load, path: &Path) -> anyhow::Result<Measured> {
     let (folder, name) = path.parent().zip(path.file_name()).context("it has a folder and a name")?;
     tracing(load, tracing_appender::non_blocking(tracing_appender::rolling::never(folder, name)))
@@ -95,14 +95,15 @@ pub(crate) fn ftlog(load: Load, path: &Path) -> anyhow::Result<Measured> {
     Ok(load.run(|message| log::info!("{message}"), || drop(guard)))
 }
 
-/// Calls that nobody hears: what the load takes by itself.
+/// Calls without a logger: the cost of the load itself.
 pub(crate) fn nothing(load: Load, path: &Path) -> anyhow::Result<Measured> {
     File::create(path)?;
     log::set_max_level(log::LevelFilter::Info);
     Ok(load.run(|message| log::info!("{message}"), || ()))
 }
 
-/// The bare double buffer: callers append to one buffer under a lock, and a thread swaps it for an empty one and writes it.
+/// The bare double buffer: callers append to one buffer under a lock, and a thread swaps it for an empty one
+/// and writes it.
 #[derive(Default)]
 struct DoubleBuffer {
     state: Mutex<Pending>,
@@ -116,14 +117,14 @@ struct Pending {
     is_stopped: bool,
 }
 
-/// A caller waits while there is as much as this.
+/// A caller waits while the buffer has more than this many bytes.
 const FULL: usize = 1 << 20;
 
 impl DoubleBuffer {
     fn push(&self, line: &[u8]) {
-        let state = self.state.lock().expect("nobody panics");
+        let state = self.state.lock().expect("no thread panics");
         let mut state =
-            self.emptied.wait_while(state, |state| state.lines.len() > FULL).expect("nobody panics");
+            self.emptied.wait_while(state, |state| state.lines.len() > FULL).expect("no thread panics");
         if state.lines.is_empty() {
             self.filled.notify_one();
         }
@@ -133,9 +134,9 @@ impl DoubleBuffer {
     fn write(&self, mut file: File) {
         let mut lines = Vec::new();
         loop {
-            let state = self.state.lock().expect("nobody panics");
+            let state = self.state.lock().expect("no thread panics");
             let is_idle = |state: &mut Pending| state.lines.is_empty() && !state.is_stopped;
-            let mut state = self.filled.wait_while(state, is_idle).expect("nobody panics");
+            let mut state = self.filled.wait_while(state, is_idle).expect("no thread panics");
             if state.lines.is_empty() {
                 return;
             }
@@ -165,7 +166,7 @@ pub(crate) fn double_buffer(load: Load, path: &Path) -> anyhow::Result<Measured>
         });
     };
     let stop = || {
-        buffer.state.lock().expect("nobody panics").is_stopped = true;
+        buffer.state.lock().expect("no thread panics").is_stopped = true;
         buffer.filled.notify_one();
         writer.join().expect("it does not panic");
     };

@@ -1,4 +1,5 @@
-//! A logger in a process of its own: most are global, and what they use is then all that the process uses.
+//! Runs a logger in a process of its own: most are global, and the process's time and memory are then the
+//! logger's.
 
 use std::env;
 use std::path::Path;
@@ -8,7 +9,7 @@ use anyhow::{Context, ensure};
 
 use crate::load::Load;
 
-/// What a process is told: whom it measures and how.
+/// The order for a process: which logger it measures, and how.
 pub(crate) struct Order<'a> {
     pub(crate) side: &'a str,
     pub(crate) row: &'a str,
@@ -19,7 +20,7 @@ pub(crate) struct Order<'a> {
 const ANSWER: &str = "measured ";
 
 impl Order<'_> {
-    /// Has a process do it. The numbers it answers.
+    /// Lets a process carry out the order. Returns the numbers of its answer.
     pub(crate) fn carried_out(&self) -> anyhow::Result<Vec<u64>> {
         let mut me = Command::new(env::current_exe().context("cannot find myself")?);
         let Load { threads, lines } = self.load;
@@ -35,7 +36,7 @@ impl Order<'_> {
     }
 }
 
-/// What a process says at its end.
+/// Prints the answer of a process at its end.
 pub(crate) fn answer(numbers: &[u64]) {
     let numbers: Vec<_> = numbers.iter().map(u64::to_string).collect();
     println!("{ANSWER}{}", numbers.join(" "));

@@ -1,4 +1,4 @@
-//! What is printed: a table for people, objects of an array for programs.
+//! The output: a table for people, objects of an array for programs.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use crate::sides::SPDLOG;
 use crate::{Compared, Sample};
 
 impl Compared {
-    /// Ours and theirs, of one figure.
+    /// The pairs of our values and theirs for one figure.
     fn pairs(&self, figure: &Figure, load: Load) -> Vec<(f64, f64)> {
         let of = |sample: &Sample| figure.of(&sample.numbers, load);
         self.rounds.iter().map(|(ours, theirs)| (of(ours), of(theirs))).collect()
     }
 
-    /// How many of the lines were not there, each once, whole and in its place: the median of the rounds.
+    /// How many lines were not in the file once, whole and in order: the median of the rounds.
     fn lost(&self, load: Load) -> f64 {
         let lost = |(_, theirs): &(Sample, Sample)| {
             theirs.books.as_ref().map_or(0.0, |books| books.wrong(load) as f64)

@@ -1,4 +1,4 @@
-//! What is measured, and which figures come of it.
+//! The rows of the comparison, and their figures.
 
 use clap::ValueEnum;
 
@@ -16,7 +16,7 @@ pub(crate) enum Row {
     OffTracing,
 }
 
-/// One of the numbers that a row is about.
+/// One of the numbers of a row.
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
@@ -31,7 +31,7 @@ pub(crate) enum Goal {
     AtLeast(f64),
     /// Of what spdlog-rs has.
     AtMost(f64),
-    /// Ours, whatever others have.
+    /// A bound on our own value, whatever the peers have.
     OursAtMost(f64),
 }
 

@@ -151,7 +151,7 @@ public final class Peers {
         return pool;
     }
 
-    /** In asynchronous mode, first in, first out, which is the one for tasks that nobody joins. */
+    /** In asynchronous mode, first in, first out, which is the mode for tasks that are not joined. */
     private static ExecutorService forkJoinPool(int workers) throws InterruptedException {
         ForkJoinPool pool = new ForkJoinPool(workers, Forked::new, null, true);
         CountDownLatch allThere = new CountDownLatch(workers);

@@ -1,17 +1,17 @@
 //! The books of a measurement: which tasks ran, and on which threads.
 //!
-//! A pool that loses tasks is fast. So each task adds its number to the account of the thread that runs it, and
-//! afterwards the accounts must show as many tasks as were submitted, and the sum of their numbers. Every pool that is
-//! compared does this, and it costs each of them the same one or two nanoseconds: an account is written by its own thread
-//! alone, without an atomic addition.
+//! A pool that loses tasks is fast. So each task adds its number to the account of the thread that runs it,
+//! and afterwards the accounts must show as many tasks as were submitted, and the sum of their numbers. Every
+//! pool that is compared does this, and it costs each of them the same one or two nanoseconds: an account is
+//! written by its own thread alone, without an atomic addition.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What one thread has run.
-#[repr(align(128))] // so that no two threads write to the same cache line, or to two that are fetched together
+/// The account of one thread: the tasks that it has run.
+#[repr(align(128))] // so that no two threads write to the same pair of cache lines
 #[derive(Default)]
 struct Account {
     ran: AtomicU64,
@@ -33,10 +33,10 @@ fn accounts<T>(look: impl FnOnce(&mut Vec<Arc<Account>>) -> T) -> T {
     look(&mut ACCOUNTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Begins new books. No task may run meanwhile.
+/// Begins new books. No task must run meanwhile.
 pub(crate) fn open() {
     accounts(|accounts| {
-        accounts.retain(|account| Arc::strong_count(account) > 1); // the thread still exists
+        accounts.retain(|account| Arc::strong_count(account) > 1); // accounts of threads that still exist
         for account in accounts {
             account.ran.store(0, Ordering::Relaxed);
             account.sum.store(0, Ordering::Relaxed);
@@ -49,7 +49,7 @@ pub(crate) fn open() {
 pub(crate) fn note(number: u64) {
     OWN.with(|own| {
         own.sum.store(own.sum.load(Ordering::Relaxed).wrapping_add(number), Ordering::Relaxed);
-        // Release: pairs with the Acquire in `ran`, for those who wait by looking.
+        // Release: pairs with the Acquire in `ran`, for a thread that polls.
         own.ran.store(own.ran.load(Ordering::Relaxed) + 1, Ordering::Release);
     });
 }
@@ -64,9 +64,9 @@ pub(crate) fn ran() -> u64 {
     accounts(|accounts| accounts.iter().map(|account| account.ran.load(Ordering::Acquire)).sum())
 }
 
-/// Waits until so many tasks ran, for pools that have no call for that. It looks some ten thousand times a second, so it
-/// adds up to a tenth of a millisecond to the whole measurement. If nothing runs any more it gives up, and leaves the
-/// verdict to [`check`].
+/// Waits until `tasks` tasks ran, for pools that have no call for that. It polls some ten thousand times a
+/// second, so it adds up to a tenth of a millisecond to the whole measurement. If no task runs any more it
+/// gives up, and leaves the verdict to [`check`].
 pub(crate) fn wait_for(tasks: u64) {
     const PATIENCE: Duration = Duration::from_secs(10);
     let (mut seen, mut since) = (0, Instant::now());
@@ -99,7 +99,7 @@ pub(crate) fn sum_below(tasks: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// One test, since the books are the process's.
+    /// These checks are one test, since a process has one set of books.
     #[test]
     fn books_add_up_over_threads_and_show_a_lost_task() {
         open();

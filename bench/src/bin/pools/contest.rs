@@ -1,4 +1,4 @@
-//! The contest: ours and each peer in turns.
+//! The contest: our pool and each peer in turns.
 
 use std::io::IsTerminal;
 
@@ -12,10 +12,10 @@ use crate::rows::{Peer, Row, Run, Side};
 /// The peers of `java.util.concurrent`.
 pub(crate) const SOURCE: &str = "src/bin/pools/Peers.java";
 
-/// How often a Java peer runs a whole load before it counts: its compiler has to see the code in use.
+/// How often a Java peer runs a whole load before it counts: its compiler must see the code in use.
 const JAVA_WARM_UPS: u32 = 3;
 
-/// A peer that is there.
+/// A peer that this machine has.
 enum Contestant {
     Here(Run),
     Java(Java),
@@ -29,7 +29,7 @@ impl Contestant {
         }
     }
 
-    /// Runs what is not counted.
+    /// Runs the loads that are not counted.
     fn warm_up(&mut self, load: &Load) -> anyhow::Result<()> {
         match self {
             Self::Here(run) => _ = run(&Load { tasks: load.tasks.div_ceil(10), ..*load }),
@@ -65,8 +65,8 @@ impl Starter {
         }
     }
 
-    /// Measures ours and each of these peers in turns, A B A B …: each run of a peer has one of ours right before it, so
-    /// that whatever else the machine does meanwhile hits both.
+    /// Measures ours and each of these peers in turns, A B A B …: each run of a peer has one of ours right
+    /// before it, so that other work of the machine disturbs both.
     pub(crate) fn measure<'a>(
         &mut self,
         row: &Row,
@@ -99,7 +99,7 @@ impl Starter {
     }
 }
 
-/// Shows a line in the place of the one before, to people.
+/// Shows people a line in the place of the last one.
 fn progress(line: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r{line:40}\r");

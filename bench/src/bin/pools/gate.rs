@@ -1,12 +1,14 @@
-//! What bounds a pool as processors are added: the lock that every submission takes, and the counter that every claim adds to.
+//! The limits of a pool as processors are added: the lock that every submission takes, and the counter that
+//! every claim increments.
 //!
-//! Both are measured through the pool's public calls, apart from each other: tasks are submitted while all workers are held
-//! by a task each, and the workers are let go when nothing more is submitted. So what is called a push is all of `execute`,
-//! and what is called a claim is all that a worker does for an empty task. Beside them stand a bare lock, a bare counter,
-//! and one whose value is a place with a lock of its own, as in the pool's run: what such a pool cannot beat.
+//! Both are measured through the pool's public calls, separately: tasks are submitted while each worker is
+//! held by a task, and the workers are released when all tasks are submitted. So a push is all of `execute`,
+//! and a claim is all that a worker does for an empty task. For comparison there are a bare lock, a bare
+//! counter, and a counter whose value is a place with a lock of its own, as in the pool's run: the floor for
+//! such a pool.
 //!
-//! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each other, twice as
-//! many halve it; if it stays or grows, more threads get no more done.
+//! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each
+//! other, twice as many threads halve it; if it stays or grows, more threads do no more work.
 
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,18 +21,18 @@ use executor::{ThreadPoolExecutor, prelude::*};
 
 use crate::books;
 
-/// Tasks in a batch: fewer than those for which an idle pool keeps its memory, so that no memory is asked for.
+/// Tasks in a batch: so few that an idle pool keeps the memory for them, and allocates none.
 const BATCH: usize = 4000;
 const BATCHES: usize = 300;
 const WARM_UPS: usize = 20;
 
-/// Runs a batch and says how long it took.
+/// Runs a batch and returns its time.
 type Batch = Box<dyn FnMut() -> Duration>;
 
-/// About what a task and its place in the queue take.
+/// About the size of a task and its place in the queue.
 type Element = [usize; 7];
 
-/// Prints it all.
+/// Prints all measurements.
 pub(crate) fn report() {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let threads: Vec<usize> = (0..=processors.ilog2()).map(|power| 1 << power).collect();
@@ -59,7 +61,7 @@ pub(crate) fn report() {
     let unshared = measure("a computation, nothing shared", computations);
     if unshared[unshared.len() - 1] > 0.7 * unshared[0] && threads.len() > 1 {
         println!(
-            "  THE THREADS HAD NO PROCESSOR EACH: the last column, and what follows from it, is not to be trusted."
+            "  THE THREADS HAD NO PROCESSOR EACH: the last column, and what follows from it, must not be trusted."
         );
     }
     conclude(
@@ -69,7 +71,7 @@ pub(crate) fn report() {
     );
 }
 
-/// What follows for more processors than there are here.
+/// Prints the estimate for more processors than this machine has.
 fn conclude(threads: &[usize], of_the_pool: &[(&str, Vec<f64>); 2], bare: &[(&str, Vec<f64>); 2]) {
     let (Some(&most), true) = (threads.last(), threads.len() > 1) else {
         println!("  One processor does not show what threads do to each other.");
@@ -91,14 +93,15 @@ fn conclude(threads: &[usize], of_the_pool: &[(&str, Vec<f64>); 2], bare: &[(&st
     }
 }
 
-/// The batches' nanoseconds for each operation.
+/// Runs batches. Returns the nanoseconds for each operation.
 fn batches(mut batch: Batch) -> Spread {
     (0..WARM_UPS).for_each(|_| _ = batch());
     let costs: Vec<f64> = (0..BATCHES).map(|_| batch().as_nanos() as f64 / BATCH as f64).collect();
     spread(&costs)
 }
 
-/// Where threads wait for each other without falling asleep, so that they go on at the same moment.
+/// A meeting place where threads wait for each other without falling asleep, so that they go on at the same
+/// moment.
 struct Meeting {
     threads: usize,
     arrived: AtomicUsize,
@@ -115,7 +118,7 @@ impl Meeting {
         while self.arrived.load(Ordering::Acquire) < self.threads {
             looks += 1;
             if looks.is_multiple_of(1000) {
-                thread::yield_now(); // one of them has no processor
+                thread::yield_now(); // perhaps another thread has no processor
             }
             hint::spin_loop();
         }
@@ -132,7 +135,7 @@ impl Times {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(now);
     }
 
-    /// From the first begin to the last end.
+    /// The time from the first begin to the last end.
     fn wall(&self) -> Duration {
         let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first_and_last = times.iter().min().zip(times.iter().max());
@@ -141,7 +144,7 @@ impl Times {
     }
 }
 
-/// Has `threads` threads do their shares of a batch at the same time.
+/// Lets `threads` threads do their shares of a batch at the same time.
 fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> Duration {
     let (meeting, times) = (Meeting::of(threads), Times::default());
     thread::scope(|scope| {
@@ -157,7 +160,7 @@ fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> Duration {
     times.wall()
 }
 
-/// Keeps all workers of a pool in a task each, from here until the call of the result.
+/// Holds each worker of a pool in a task, until the returned function is called.
 fn hold(
     pool: &ThreadPoolExecutor,
     workers: usize,
@@ -167,8 +170,8 @@ fn hold(
     for _ in 0..workers {
         let (gate, and_then) = (Arc::clone(&gate), and_then.clone());
         let hold = move || {
-            gate.wait(); // all are here
-            gate.wait(); // and may go on
+            gate.wait(); // all workers are held
+            gate.wait(); // the workers go on
             and_then();
         };
         pool.execute(hold).expect("the pool accepts tasks");
@@ -218,7 +221,7 @@ fn claims(workers: usize) -> Batch {
             let (end, times, done) = (Arc::clone(&end), Arc::clone(&times), Arc::clone(&done));
             let note_end = move || {
                 times.note();
-                end.meet(); // so each worker runs one of these
+                end.meet(); // so each worker runs one of these tasks
                 done.wait();
             };
             pool.execute(note_end).expect("the pool accepts tasks");
@@ -242,7 +245,7 @@ fn locks(threads: usize) -> Batch {
     })
 }
 
-/// A run without a pool: a thread that adds one to the counter takes what is in that place.
+/// A run without a pool: a thread increments the counter, and takes the item from that place.
 fn places(threads: usize) -> Batch {
     let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
     Box::new(move || {
@@ -270,8 +273,8 @@ fn additions(threads: usize) -> Batch {
     })
 }
 
-/// What has nothing to fight for. If two threads do not halve this, they do not have two processors now, and the other
-/// numbers say nothing about threads.
+/// A computation without contention. If two threads do not halve its time, they do not have two processors
+/// now, and the other numbers say nothing about threads.
 fn computations(threads: usize) -> Batch {
     Box::new(move || {
         side_by_side(threads, |share| {

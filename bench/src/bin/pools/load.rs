@@ -1,4 +1,4 @@
-//! What a measurement is given and what it gives, and the loops that all sides share.
+//! The input and the result of a measurement, and the loops that all sides share.
 
 use std::hint::black_box;
 use std::thread;
@@ -10,7 +10,7 @@ use cpu_time::ProcessTime;
 
 use crate::books;
 
-/// How much is to be done, and by how many threads.
+/// The number of tasks, and of the threads that submit and run them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) tasks: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Has a Java peer do it once.
+    /// Lets a Java peer run the load once.
     pub(crate) fn run_by(&self, java: &mut Java) -> anyhow::Result<Measured> {
         let Load { tasks, submitters, workers } = self;
         let (numbers, cpu) = java.run(&format!("{tasks} {submitters} {workers}"))?;
@@ -28,17 +28,17 @@ impl Load {
     }
 }
 
-/// What it has cost, all tasks together.
+/// The cost of all tasks together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measured {
     pub(crate) wall: Duration,
-    /// Of the whole process. `None` if the system does not tell.
+    /// Processor time of the whole process. `None` if the system does not report it.
     pub(crate) cpu: Option<Duration>,
     /// How many tasks the submitters ran themselves.
     pub(crate) inline: u64,
 }
 
-/// Takes both times.
+/// Measures elapsed time and processor time.
 pub(crate) struct Stopwatch {
     wall: Instant,
     cpu: ProcessTime,
@@ -54,12 +54,12 @@ impl Stopwatch {
     }
 }
 
-/// What a task does with its number, as a type of its own: so a closure that calls it captures the number alone.
+/// The body of a task, as a type of its own: so a closure that calls it captures only the number.
 pub(crate) trait Body: Fn(u64) + Copy + Send + Sync + 'static {}
 
 impl<F: Fn(u64) + Copy + Send + Sync + 'static> Body for F {}
 
-/// Next to nothing.
+/// Does next to nothing.
 #[inline]
 pub(crate) fn tiny(number: u64) {
     books::note(number);
@@ -90,8 +90,8 @@ pub(crate) fn compute(number: u64, steps: u64) {
     black_box(x);
 }
 
-/// Measures a pool whose threads are there: from the first submission until all tasks have run and `finish` has ended the
-/// pool. Then it checks the books.
+/// Measures a pool whose threads have started: from the first submission until all tasks have run and
+/// `finish` has ended the pool. Then it checks the books.
 pub(crate) fn measure<P: Sync>(
     load: &Load,
     pool: P,
@@ -107,7 +107,7 @@ pub(crate) fn measure<P: Sync>(
     Measured { inline, ..measured }
 }
 
-/// Submits the tasks from this thread, or from as many others as there are to be, and says how many of them the
+/// Submits the tasks from this thread, or from `load.submitters` others. Returns how many tasks the
 /// submitters ran themselves.
 fn from_submitters(load: &Load, submit: impl Fn(u64) + Sync) -> u64 {
     if load.submitters == 1 {
@@ -127,7 +127,7 @@ fn from_submitters(load: &Load, submit: impl Fn(u64) + Sync) -> u64 {
     })
 }
 
-/// Measures one call after the other; each must give back the number that it was given.
+/// Measures one call after the other; each must return the number that it got.
 pub(crate) fn round_trips(load: &Load, call: impl FnMut(u64) -> u64) -> Measured {
     let watch = Stopwatch::start();
     let sum = (0..load.tasks).map(call).fold(0, u64::wrapping_add);

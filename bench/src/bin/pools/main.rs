@@ -1,6 +1,7 @@
-//! Tasks through pools: `ThreadPoolExecutor` beside its peers.
+//! Compares `ThreadPoolExecutor` with its peers.
 //!
-//! Run it with `cargo run --release --bin pools` in `bench/`. README.md says what the rows are and how they are measured.
+//! Run it with `cargo run --release --bin pools` in `bench/`. README.md says what the rows are and how they
+//! are measured.
 
 mod books;
 mod contest;
@@ -26,13 +27,14 @@ use rows::{ROWS, Row, Threads};
 
 /// Compares the executor's pool with other pools, side by side
 ///
-/// Each row measures ours and each peer in turns, and prints the medians, the least and the most, and the median of the
-/// rounds' ratios, ours to theirs, with the goal where there is one. Each measurement checks that every task ran once.
+/// Each row measures ours and each peer in turns, and prints the medians, the least and the most, and the
+/// median of the rounds' ratios, ours to theirs, with the goal where there is one. Each measurement checks
+/// that every task ran once.
 #[derive(Parser)]
 #[command(name = "pools")]
 struct Args {
-    /// What to measure: A, B, C, D (both), D-blocking, D-caller-runs, F, I, 4x4, 8x8, unequal [default: all of these];
-    /// or gate, what a submission and a claim cost and what follows for many cores
+    /// What to measure: A, B, C, D (both), D-blocking, D-caller-runs, F, I, 4x4, 8x8, unequal [default: all
+    /// of these]; or gate, what a submission and a claim cost and what follows for many cores
     #[arg(value_name = "ROW", value_parser = chosen)]
     rows: Vec<Chosen>,
 
@@ -61,7 +63,7 @@ struct Args {
     json: bool,
 }
 
-/// What a word of the command line means.
+/// The meaning of a row on the command line.
 #[derive(Clone)]
 enum Chosen {
     Rows(Vec<&'static Row>),
@@ -119,7 +121,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// What `clap` cannot see.
+    /// Checks what `clap` cannot check.
     fn check(&self) -> Result<(), String> {
         if self.json && self.rows.iter().any(|chosen| matches!(chosen, Chosen::Gate)) {
             return Err("gate measures no ratios: leave out --json".to_owned());
@@ -195,7 +197,7 @@ fn describe(row: &Row, label: &str, load: &Load, rounds: u32) {
     println!("\n{label}: {}{threads}; {tasks} tasks, {rounds} rounds", row.title);
 }
 
-/// What idle threads cost, which is measured in a process of its own since its allocator counts.
+/// Measures the cost of idle threads, in a process of its own since its allocator counts.
 fn memory(args: &Args) -> anyhow::Result<()> {
     let program = programs::binary(Workspace::Bench, "bench", "pool_memory")?;
     let status = Command::new(program).status().context("cannot run pool_memory")?;

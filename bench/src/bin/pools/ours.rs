@@ -39,13 +39,13 @@ pub(crate) fn completion_order(load: &Load) -> Measured {
         load,
         |n| _ = service.submit(move || n).expect("the pool accepts tasks"),
         || {
-            let handle = service.take().expect("nobody cancels this thread").expect("more are to come");
+            let handle = service.take().expect("this thread has no token").expect("more are to come");
             handle.join().expect("the task returns its number")
         },
     )
 }
 
-/// The same tasks, whose handles are joined in the order of their submission.
+/// Row F's tasks with handles that are joined in the order of their submission.
 pub(crate) fn joined_in_turn(load: &Load) -> Measured {
     let pool = started(load.workers);
     let handles = RefCell::new(VecDeque::new());
@@ -59,7 +59,7 @@ pub(crate) fn joined_in_turn(load: &Load) -> Measured {
     )
 }
 
-/// The same tasks without handles: each sends its result.
+/// Row F's tasks without handles: each sends its result.
 pub(crate) fn results_sent(load: &Load) -> Measured {
     let pool = started(load.workers);
     let (results, completed) = crossbeam_channel::unbounded();

@@ -1,8 +1,9 @@
-//! The peers that are written in Rust, each used as its documentation shows, with its best settings for the row.
+//! The peers that are written in Rust, each used as its documentation shows, with its best settings for the
+//! row.
 //!
-//! The first two are no crates: a pool that receives boxed closures from a channel, or from a queue behind a lock, is what
-//! anybody would write. They have no hooks, no counts, no cancellation, no panic handling and no way to look inside. They
-//! are the floor that a pool with all of that is measured against.
+//! The first ones are not pools from crates: most programmers would write a pool that receives boxed closures
+//! from a channel, or from a queue behind a lock. These pools have no hooks, no counts, no cancellation, no
+//! panic handling and no way to look inside. They are the floor for a pool with all of that.
 
 use std::collections::VecDeque;
 use std::sync::mpsc;
@@ -17,7 +18,7 @@ use crate::ours::BOUND;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads that call what they receive, and the side that sends to them. They end when that is dropped.
+/// Threads that call the closures they receive, and the sender. They end when the sender is dropped.
 struct Threads<S> {
     jobs: S,
     workers: Vec<JoinHandle<()>>,
@@ -169,7 +170,7 @@ impl Queue {
     }
 }
 
-/// The end of the queue that is dropped.
+/// The submitter's end of the queue. Its drop ends the threads.
 struct Submitter(Arc<Queue>);
 
 impl Drop for Submitter {
@@ -194,7 +195,7 @@ fn rayon_pool(load: &Load) -> rayon::ThreadPool {
 
 pub(crate) fn rayon_spawn(load: &Load, body: impl Body) -> Measured {
     let pool = rayon_pool(load);
-    // Its pool does not say when all that was spawned has run.
+    // Its pool does not report when all spawned tasks have run.
     measure(load, pool, |pool, n| pool.spawn(move || body(n)), |_pool| books::wait_for(load.tasks))
 }
 
@@ -236,7 +237,7 @@ pub(crate) fn rusty_pool(load: &Load, body: impl Body) -> Measured {
     pool.start_core_threads();
     let finish = |pool: rusty_pool::ThreadPool| {
         pool.shutdown_join();
-        books::wait_for(load.tasks); // a thread that has just taken the last task still counts as idle there
+        books::wait_for(load.tasks); // this pool counts a thread that has just taken the last task as idle
     };
     measure(load, pool, |pool, n| pool.execute(move || body(n)), finish)
 }
@@ -251,7 +252,7 @@ fn tokio_runtime(load: &Load) -> tokio::runtime::Runtime {
 pub(crate) fn tokio_spawn(load: &Load, body: impl Body) -> Measured {
     let runtime = tokio_runtime(load);
     let spawn = |runtime: &tokio::runtime::Runtime, n| drop(runtime.spawn(async move { body(n) }));
-    // Dropping a runtime drops what was spawned and has not run.
+    // The drop of a runtime drops spawned tasks that have not run.
     measure(load, runtime, spawn, |_runtime| books::wait_for(load.tasks))
 }
 
@@ -272,11 +273,11 @@ pub(crate) fn bare_threads(load: &Load) -> Measured {
         let gate = Arc::clone(&gate);
         thread::spawn(move || {
             let (closed, opened) = &*gate;
-            drop(opened.wait_while(closed.lock().expect("nobody panics"), |closed| *closed));
+            drop(opened.wait_while(closed.lock().expect("no thread panics"), |closed| *closed));
         })
     };
     let threads: Vec<_> = (0..load.tasks).map(wait).collect();
-    *gate.0.lock().expect("nobody panics") = false;
+    *gate.0.lock().expect("no thread panics") = false;
     gate.1.notify_all();
     for thread in threads {
         thread.join().expect("it waits and returns");

@@ -1,11 +1,11 @@
-//! What is printed: a table for people, an array for programs.
+//! The output: a table for people, an array for programs.
 
 use bench::figures::{Spread, median, median_ratio, spread};
 
 use crate::load::{Load, Measured};
 use crate::rows::{Goal, Peer};
 
-/// What a side has cost so far, per task.
+/// The costs of a side so far, per task.
 #[derive(Default)]
 pub(crate) struct Costs {
     wall: Vec<f64>,
@@ -41,11 +41,11 @@ impl Costs {
     }
 }
 
-/// A peer beside ours.
+/// A peer, compared with ours.
 pub(crate) struct Compared<'a> {
     pub(crate) peer: &'a Peer,
     pub(crate) theirs: Costs,
-    /// Ours and theirs, one measured right after the other.
+    /// Our times and theirs, in pairs measured one right after the other.
     wall: Vec<(f64, f64)>,
     cpu: Vec<(f64, f64)>,
 }

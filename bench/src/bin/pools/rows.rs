@@ -7,21 +7,21 @@ use crate::{ours, peers};
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    /// Unless the command line says something else.
+    /// The load, unless the command line changes it.
     pub(crate) load: Load,
     pub(crate) threads: Threads,
     pub(crate) ours: Run,
     pub(crate) peers: &'static [Peer],
 }
 
-/// What the command line may change about the threads of a row.
+/// The numbers of threads of a row that the command line may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Threads {
     /// Both numbers.
     Any,
-    /// How many workers there are; one thread submits, by the row's definition.
+    /// The number of workers; one thread submits, by the row's definition.
     OneSubmitter,
-    /// Nothing: the threads are what is measured.
+    /// Neither: the row measures threads.
     Measured,
 }
 

@@ -1,7 +1,8 @@
 //! The row `calls`: how many system calls an answer takes, as `strace` counts them.
 //!
-//! Two runs are compared, so that what a server does once does not count. Tracing makes a server several times slower, so
-//! that more requests wait for it when it looks: it may answer several by one call where it would have made two.
+//! Two runs of different lengths are compared, so that calls which a server makes once do not count. Tracing
+//! makes a server several times slower, so more requests wait each time it looks, and one call can serve
+//! several of them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +22,8 @@ use crate::sides::{Setup, Starter};
 /// Answers of the two runs, for each request that a connection sends at once.
 const ANSWERS: [u64; 2] = [1000, 4000];
 
-/// The loads of these rows, each with fewer connections: the server's own number of waits is not to be hidden by many.
+/// The loads of these rows, each with fewer connections: many connections would hide how often the server
+/// waits.
 const LOADS: [&str; 4] = ["keep-alive", "pipelined", "file", "close"];
 const CONNECTIONS: usize = 16;
 
@@ -65,7 +67,7 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     Ok(objects)
 }
 
-/// The most frequent first, without those of a hundredth of the answers.
+/// The calls by name, the most frequent first, without those below a hundredth per answer.
 fn by_name(calls: &Calls) -> String {
     let mut calls: Vec<_> = calls.iter().filter(|(_, each)| **each >= 0.01).collect();
     calls.sort_by(|a, b| b.1.total_cmp(a.1));
@@ -83,7 +85,7 @@ fn per_answer(starter: &Starter, setup: &Setup, load: &Load) -> anyhow::Result<C
     Ok(many.into_iter().map(each).collect())
 }
 
-/// What the server calls from its start to its end, and how many answers that were.
+/// The server's calls from its start to its end, and the number of its answers.
 fn traced(
     starter: &Starter,
     setup: &Setup,
@@ -91,7 +93,7 @@ fn traced(
     answers: u64,
 ) -> anyhow::Result<(BTreeMap<String, u64>, u64)> {
     let summary = starter.site.folder().join("calls");
-    // With -D the server is our child and strace is not, so ending the server ends both.
+    // With -D the server is our child and strace is not, so the end of the server ends both.
     let strace = || {
         let mut strace = Command::new("strace");
         strace.args(["-D", "-f", "-q", "-c", "-o"]).arg(&summary);

@@ -11,7 +11,7 @@ use crate::report;
 use crate::rows::{Goal, Row};
 use crate::sides::{Setup, Side, Starter};
 
-/// What is to be measured.
+/// The order of a contest: what it measures, and how.
 pub(crate) struct Order<'a> {
     pub(crate) row: &'a Row,
     pub(crate) starter: &'a Starter,
@@ -34,10 +34,10 @@ impl Order<'_> {
     }
 }
 
-/// What comes before each measurement and is not counted: connections are made, threads are started.
+/// The warm-up before each measurement, which is not counted: connections are made, threads are started.
 const WARM_UP: Duration = Duration::from_millis(300);
 
-/// What one turn of a server gave.
+/// The result of one turn of a server.
 pub(crate) struct Sample {
     /// Answers in a second.
     pub(crate) rate: f64,
@@ -78,7 +78,7 @@ impl Team {
     }
 }
 
-/// Measures all in turns, A B C A B C …: whatever else the machine does meanwhile hits all of them.
+/// Measures all in turns, A B C A B C …, so that other work of the machine disturbs all of them.
 pub(crate) fn hold(order: &Order<'_>, load: &Load) -> anyhow::Result<Vec<String>> {
     let Order { row, starter, sides, rounds, duration, is_json } = order;
     let start = |&side: &Side| {
@@ -120,7 +120,7 @@ fn measure(server: &Server, load: &Load, duration: Duration) -> anyhow::Result<S
     })
 }
 
-/// Shows a line in the place of the one before, to people.
+/// Shows people a line in the place of the last one.
 pub(crate) fn progress(line: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r{line:60}\r");

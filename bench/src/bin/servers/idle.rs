@@ -1,4 +1,4 @@
-//! The row `idle`: memory for each connection that had an answer and is silent.
+//! The row `idle`: memory for each connection that had an answer and is silent now.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,16 +13,16 @@ use crate::visitor;
 
 const CONNECTIONS: usize = 10_000;
 
-/// So many for a stage that has a thread for each.
+/// The number of connections for a stage that has a thread for each.
 const THREADS: usize = 1000;
 
-/// How long they may take to come, which is less than any server here keeps an idle one.
+/// How long all connections may take to be made. Each server here keeps an idle connection for longer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the programs need besides: files, listeners, pipes.
+/// Descriptors that the programs need besides: files, listeners, pipes.
 const OTHER_DESCRIPTORS: usize = 200;
 
-/// How long the server has to put away what the last answer needed.
+/// Time for the server to free the memory of its last answer.
 const PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
@@ -64,7 +64,7 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     Ok(peers.iter().map(json).collect())
 }
 
-/// The server's memory before and after that many clients came to stay.
+/// The server's memory without connections, and with `connections` idle ones.
 fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Option<f64>)> {
     visitor::visit(server.addr)?;
     let before = server.memory();
@@ -85,7 +85,8 @@ fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Opt
     Ok((before, after))
 }
 
-/// How many descriptors this process may have, and those that it starts: as many as the system lets it ask for.
+/// Raises the limit of descriptors as far as the system allows, for this process and its children. Returns
+/// the limit.
 #[cfg(target_os = "linux")]
 fn descriptors() -> usize {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};

@@ -1,6 +1,7 @@
 //! Web servers: the stages of the course beside their peers.
 //!
-//! Run it with `cargo run --release --bin servers` in `bench/`. README.md says what the rows are and how they are measured.
+//! Run it with `cargo run --release --bin servers` in `bench/`. README.md says what the rows are and how they
+//! are measured.
 
 mod calls;
 mod contest;
@@ -30,13 +31,15 @@ use sides::{Side, Starter};
 
 /// Compares the course's web servers with others, side by side
 ///
-/// Each row measures ours and each peer in turns, and prints the medians, the least and the most, and the median of the
-/// rounds' ratios, ours to theirs, with the goal where there is one. A wrong answer ends the comparison.
+/// Each row measures ours and each peer in turns, and prints the medians, the least and the most, and the
+/// median of the rounds' ratios, ours to theirs, with the goal where there is one. A wrong answer ends the
+/// comparison.
 #[derive(Parser)]
 #[command(name = "servers")]
 struct Args {
-    /// What to measure: keep-alive, pipelined, file, close, 1000, reactor, pooled, overload, slow, idle, calls [default: all
-    /// of these]; or soak, whether a server grows in many minutes of polite and slow clients
+    /// What to measure: keep-alive, pipelined, file, close, 1000, reactor, pooled, overload, slow, idle,
+    /// calls [default: all of these]; or soak, whether a server grows in many minutes of polite and slow
+    /// clients
     #[arg(value_name = "ROW", value_parser = chosen)]
     rows: Vec<Chosen>,
 
@@ -65,7 +68,7 @@ struct Args {
     json: bool,
 }
 
-/// What a word of the command line means.
+/// The meaning of a row on the command line.
 #[derive(Clone, Copy)]
 enum Chosen {
     Row(&'static Row),
@@ -107,7 +110,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// What `clap` cannot see.
+    /// Checks what `clap` cannot check.
     fn check(&self) -> Result<(), String> {
         if self.json && self.rows.iter().any(|chosen| matches!(chosen, Chosen::Soak)) {
             return Err("soak measures no ratios: leave out --json".to_owned());

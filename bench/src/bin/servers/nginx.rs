@@ -21,8 +21,8 @@ const ATTEMPTS: u32 = 5;
 
 /// Starts nginx in the foreground, run by `wrapper` if there is one.
 ///
-/// It serves `folder` and keeps its own files there. What bounds a connection by number or by time is out of the way, and so is
-/// the access log, as on the other side.
+/// It serves `folder` and keeps its own files there. No limit in number or time applies to a connection, and
+/// there is no access log, as on our side.
 pub(crate) fn start(
     folder: &Path,
     workers: usize,
@@ -30,12 +30,12 @@ pub(crate) fn start(
     wrapper: impl Fn() -> Option<Command>,
 ) -> anyhow::Result<Server> {
     for _ in 0..ATTEMPTS {
-        // It does not tell on which port it listens, so it is given one that has just been free. Another program may take it
-        // meanwhile.
+        // It does not report its port, so it gets one that was free just now. Another program may take that
+        // port meanwhile.
         let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let own = folder.join(format!("nginx-{}", addr.port()));
         if own.exists() {
-            fs::remove_dir_all(&own)?; // of one that has ended, or its port would not be free
+            fs::remove_dir_all(&own)?; // a stale file, since its port is free
         }
         fs::create_dir(&own)?;
         nginx::configure(addr, folder, &own, workers, connections)?;
@@ -52,7 +52,8 @@ pub(crate) fn start(
     bail!("nginx cannot be started")
 }
 
-/// Waits until it has written the number of its process, which it does once it listens; or has ended.
+/// Waits until nginx has written its process id, which it does when it listens. Returns false if it has
+/// ended.
 fn listens(server: &mut Server, own: &Path) -> anyhow::Result<bool> {
     let began = Instant::now();
     while !nginx::listens(own) {

@@ -1,7 +1,8 @@
 //! The row `overload`: 200 requests at once, of 50 ms each, for 8 threads and 50 places in the queue.
 //!
-//! A server that has room for 58 of them has to say so to the others: 503, and when to come again. Those that it accepts may wait
-//! for the queue before them, and no longer. A connection that is reset tells its client nothing.
+//! A server with room for 58 requests must tell the other clients so: 503, and when to come again. An
+//! accepted request may wait for the requests before it in the queue, and no longer. A connection that is
+//! reset tells its client nothing.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -21,15 +22,16 @@ const QUEUE: usize = 50;
 const WORK: Duration = Duration::from_millis(50);
 const REQUEST: &[u8] = b"GET /block?ms=50 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
 
-/// How long all answers may take, if one thread gives all of them with a break after each.
+/// How long all answers may take: enough for a server with one thread that pauses after each.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// As long as the queue takes, 7 times 50 ms since the threads take 8 at a time, and as the work itself; and a tenth.
+/// The longest allowed time of an answer: the queue's, 7 times 50 ms since the threads take 8 requests at a
+/// time, and the work itself; and a tenth more.
 fn bound() -> Duration {
     WORK.mul_f64((QUEUE.div_ceil(THREADS) + 1) as f64 * 1.1)
 }
 
-/// What became of the clients.
+/// The outcomes of the clients.
 #[derive(Default)]
 struct Outcome {
     served: usize,
@@ -38,7 +40,7 @@ struct Outcome {
     mute: usize,
     /// Reset, or closed without an answer.
     lost: usize,
-    /// Until the last of the served had its answer.
+    /// The time until the last served client had its answer.
     slowest: Duration,
     slowest_refusal: Duration,
 }
@@ -114,7 +116,8 @@ fn flood(addr: SocketAddr) -> anyhow::Result<Outcome> {
         .map(|number| {
             let began = Instant::now();
             let mut stream = TcpStream::connect(addr).context("cannot connect")?;
-            // A server that has already refused it may have closed, too: then the answer is there to be read.
+            // Perhaps the server has refused it already and closed the connection: then the answer can be
+            // read.
             let _ = stream.write_all(REQUEST);
             stream.set_nonblocking(true)?;
             let mut stream = mio::net::TcpStream::from_std(stream);
@@ -141,7 +144,7 @@ fn flood(addr: SocketAddr) -> anyhow::Result<Outcome> {
 }
 
 impl Client {
-    /// Takes what has arrived, and counts the client when its connection has ended.
+    /// Reads the bytes that have arrived, and counts the client when its connection has ended.
     fn has_ended(&mut self, outcome: &mut Outcome) -> bool {
         let mut buffer = [0; 4096];
         loop {

@@ -1,4 +1,4 @@
-//! A server in processes of its own, so that what it uses can be told from what the load uses.
+//! A server in processes of its own, so that its costs are separate from those of the load.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,12 +13,12 @@ use bench::processor_time;
 pub(crate) struct Server {
     pub(crate) addr: SocketAddr,
     child: Child,
-    /// Asks it to end, if it would leave processes behind when it is killed.
+    /// A command that asks the server to end, if its child processes would survive a kill.
     pub(crate) stop: Option<Command>,
 }
 
 impl Server {
-    /// Starts a server that says as its first line where it listens.
+    /// Starts a server whose first line of output has its address.
     pub(crate) fn start(mut command: Command) -> anyhow::Result<Server> {
         let mut child = spawn(command.stdout(Stdio::piped()))?;
         let mut line = String::new();
@@ -32,7 +32,7 @@ impl Server {
         Ok(Server { addr, child, stop: None })
     }
 
-    /// Starts a server that listens where it was told to.
+    /// Starts a server that listens at the given address.
     pub(crate) fn start_at(addr: SocketAddr, mut command: Command) -> anyhow::Result<Server> {
         Ok(Server { addr, child: spawn(&mut command)?, stop: None })
     }
@@ -42,7 +42,7 @@ impl Server {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// The process and those that it has started, where the system tells.
+    /// The process and its child processes, where the system reports them.
     fn processes(&self) -> Vec<u32> {
         let mut processes = vec![self.child.id()];
         let mut next = 0;
@@ -55,18 +55,18 @@ impl Server {
         processes
     }
 
-    /// The processor time that it has used so far, where the system tells.
+    /// The processor time that the server has used so far, where the system reports it.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         self.processes().into_iter().map(processor_time::of).sum()
     }
 
-    /// The memory that it has in bytes, where the system tells: what is resident, with a share of what other processes have,
-    /// too. The kernel's buffers are not in it.
+    /// The server's memory in bytes, where the system reports it: resident memory, with its share of pages
+    /// that other processes use, too. The kernel's buffers are not included.
     pub(crate) fn memory(&self) -> Option<f64> {
         self.processes().into_iter().map(proportional).sum()
     }
 
-    /// How many descriptors it has open, where the system tells.
+    /// How many descriptors the server has open, where the system reports it.
     pub(crate) fn descriptors(&self) -> Option<usize> {
         let count = |process| Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count());
         self.processes().into_iter().map(count).sum()
@@ -77,7 +77,7 @@ fn spawn(command: &mut Command) -> anyhow::Result<Child> {
     command.spawn().with_context(|| format!("cannot start {}", command.get_program().display()))
 }
 
-/// The processor time that the load has used so far, where the system tells.
+/// The processor time that the load has used so far, where the system reports it.
 pub(crate) fn own_cpu_time() -> Option<Duration> {
     processor_time::of(std::process::id())
 }

@@ -1,4 +1,4 @@
-//! What is printed of answers and their cost: a table for people, objects of an array for programs.
+//! The output about answers and their cost: a table for people, objects of an array for programs.
 
 use bench::figures::{median, median_ratio, spread};
 
@@ -7,7 +7,7 @@ use crate::rows::Goal;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// What is compared of two servers.
+/// The quantity in which two servers are compared.
 #[derive(Clone, Copy)]
 enum Quantity {
     Rate,
@@ -74,7 +74,7 @@ fn line(entrant: &Entrant) {
     let rates = spread(&rates);
     let load_cpu: Vec<_> = entrant.samples.iter().filter_map(|sample| sample.load_cpu).collect();
     let load_cpu = (!load_cpu.is_empty()).then(|| median(&load_cpu));
-    // At 100 % the load could do no more, and the servers' answers cannot differ by much.
+    // At 100 % the load is the bottleneck, and the servers' answers cannot differ by much.
     let busy = load_cpu.map(|micros| micros * rates.median / 1e4);
     println!(
         "  {:<26}{:>9.0} {:>20}{:>11}{:>9}{:>7}{:>8}",
@@ -110,7 +110,8 @@ fn verdict(goal: Goal, ours: &Team, theirs: &Team) -> String {
             let is_met = Quantity::Cpu.ratio(ours, theirs).map(|ratio| ratio <= most);
             format!("CPU ≤ {most}: {}", met(is_met))
         }
-        // With the number of workers that answers most, or the goals would be for different servers.
+        // With the number of workers that gives most answers, since otherwise the goals would be for
+        // different servers.
         Goal::Memory(most) => {
             let ours = Quantity::Rate.best(ours).and_then(|entrant| Quantity::Memory.median(entrant));
             format!("memory ≤ {most} MiB: {}", met(ours.map(|bytes| bytes / MIB <= most)))

@@ -14,15 +14,15 @@ pub(crate) struct Row {
 }
 
 pub(crate) enum Measure {
-    /// How many answers, and what they cost.
+    /// The number of answers, and their cost.
     Throughput(Load),
-    /// Who is refused, and how.
+    /// The refusals under overload.
     Overload,
-    /// How long others wait while there are slow clients.
+    /// How long other clients wait beside slow ones.
     SlowClients,
-    /// What a connection costs that does nothing.
+    /// The cost of an idle connection.
     Idle,
-    /// System calls.
+    /// System calls per answer.
     Calls,
 }
 
@@ -31,14 +31,14 @@ pub(crate) struct Peer {
     pub(crate) goals: &'static [Goal],
 }
 
-/// What the ratio, ours to theirs, must be; or what ours must be.
+/// The goal: for the ratio, ours to theirs, or for our own value.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
-    /// At least, of answers in a time.
+    /// The least ratio of answers per time.
     Rate(f64),
-    /// At most, of the server's processor time for an answer.
+    /// The highest ratio of the server's processor time per answer.
     Cpu(f64),
-    /// At most, in MiB, of our memory.
+    /// The most memory of ours, in MiB.
     Memory(f64),
 }
 
@@ -54,7 +54,7 @@ impl Peer {
 
 const KEPT: Load = Load { connections: 64, depth: 1, page: Page::Hello, closes: false };
 
-/// Against each peer, and so against the best.
+/// The goals against each peer, and so against the best one.
 const BEST: &[Goal] = &[Goal::Rate(1.0), Goal::Cpu(0.9)];
 
 /// All rows, in the order in which they are measured.

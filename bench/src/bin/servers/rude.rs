@@ -1,6 +1,6 @@
-//! Slow clients, of four kinds, on one thread: each holds a connection, and has the server wait.
+//! Slow clients of four kinds, on one thread: each holds a connection and makes the server wait.
 //!
-//! One that the server cuts off comes again, half a second later at most.
+//! A client that the server cuts off comes again, at most half a second later.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,7 +16,7 @@ use crate::visitor;
 const GROUPS: usize = 10;
 const TICK: Duration = Duration::from_millis(50);
 
-/// How often each client may come again, in the mean.
+/// How often each client may come again, on average.
 const MOST_VISITS: usize = 2000;
 
 #[derive(Debug, Clone, Copy)]
@@ -51,22 +51,23 @@ impl Kind {
     }
 }
 
-/// What became of slow clients.
+/// How slow clients ended.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Cut {
-    /// How often one was cut off: silent, slow head, idle, slow body.
+    /// How often the server cut off a client of each kind: silent, slow head, idle, slow body.
     pub(crate) by_kind: [usize; 4],
     visits: usize,
 }
 
-/// Slow clients that are there until this is [finished](Rude::finish), or dropped.
+/// Slow clients that stay until this is [finished](Rude::finish) or dropped.
 pub(crate) struct Rude {
     stop: Sender<()>,
     thread: JoinHandle<Cut>,
 }
 
 impl Rude {
-    /// Comes back when all are connected for the first time. They leave after `longest` at the latest.
+    /// Starts the clients. Returns when all are connected for the first time. They leave after `longest` at
+    /// the latest.
     pub(crate) fn start(addr: SocketAddr, count: usize, longest: Duration) -> anyhow::Result<Rude> {
         let (stop, stopped) = mpsc::channel();
         let (ready, is_ready) = mpsc::channel();

@@ -31,7 +31,7 @@ pub(crate) enum Side {
     MayMinihttp,
     #[value(skip)]
     TinyHttp,
-    /// The JDK's own, which is overloaded and nothing else.
+    /// The JDK's own server, in the row `overload` only.
     #[value(skip)]
     Java,
 }
@@ -52,13 +52,14 @@ impl Side {
         }
     }
 
-    /// With how many workers it is measured: whichever is better counts.
+    /// The numbers of workers with which the server is measured; the better one counts.
     pub(crate) fn workers(self, connections: usize) -> Vec<usize> {
         match self {
             Self::MultiReactor | Self::Reactor | Self::Nginx | Self::Hyper | Self::MayMinihttp => vec![1, 2],
-            // Where a task is a connection, others would wait for a thread until one is closed.
+            // Where a connection is a task, further connections would wait for a thread until one is closed.
             Self::Bounded | Self::Lifecycle | Self::Pooled | Self::Java => vec![connections],
-            // The best of 1, 2, 4, 16 and 64, where two processors have 64 clients: every other has to be woken, too.
+            // The best of 1, 2, 4, 16 and 64 with 64 clients on two processors: each further thread must be
+            // woken, too.
             Self::TinyHttp => vec![1],
         }
     }
@@ -69,7 +70,7 @@ impl Side {
 pub(crate) struct Setup {
     pub(crate) side: Side,
     pub(crate) workers: usize,
-    /// How many clients there will be at once: nginx sets memory aside for each.
+    /// The number of clients at once: nginx reserves memory for each.
     pub(crate) connections: usize,
     /// Flags of a stage.
     pub(crate) more: &'static [&'static str],
@@ -89,7 +90,7 @@ impl Display for Setup {
     }
 }
 
-/// Starts servers, and remembers what is missing on this machine.
+/// Starts servers, and remembers which of them this machine lacks.
 pub(crate) struct Starter {
     pub(crate) site: Site,
     programs: RefCell<BTreeMap<&'static str, PathBuf>>,
@@ -101,7 +102,7 @@ impl Starter {
         Ok(Starter { site: Site::new()?, programs: RefCell::default(), missing: RefCell::default() })
     }
 
-    /// Whether the server can be started here. The first time that it cannot, a line says so.
+    /// Whether the server can be started here. If not, the first call prints a line that says so.
     pub(crate) fn has(&self, side: Side) -> bool {
         if self.missing.borrow().contains_key(side.name()) {
             return false;
@@ -126,7 +127,7 @@ impl Starter {
         self.start_under(|| None, setup)
     }
 
-    /// Starts the server by what `wrapper` makes, which is given its command line, if there is one.
+    /// Starts the server. If there is a `wrapper`, it makes the command that runs the server's command line.
     pub(crate) fn start_under(
         &self,
         wrapper: impl Fn() -> Option<Command>,
@@ -163,7 +164,7 @@ impl Starter {
         Server::start(command).with_context(|| setup.to_string())
     }
 
-    /// Where the program is. It is built when it is asked for first.
+    /// The path of the program, which is built at the first call.
     fn program(&self, side: Side) -> anyhow::Result<PathBuf> {
         let (workspace, package, name) = match side {
             Side::Hyper => (Workspace::Bench, "bench", "hyper_server"),

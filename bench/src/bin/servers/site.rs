@@ -1,4 +1,4 @@
-//! What the servers serve besides what is in their programs: a folder with one file.
+//! The folder with one file that the servers serve, beside the pages in their programs.
 
 use std::fs;
 use std::path::Path;
@@ -8,12 +8,12 @@ use tempfile::TempDir;
 
 pub(crate) const FILE_PATH: &str = "/16k.bin";
 
-/// What is in the file: 16 KiB in which no two places close to each other look the same.
+/// The contents of the file: 16 KiB in which no two nearby places are alike.
 pub(crate) fn file() -> Vec<u8> {
     (0_u32..4096).flat_map(|number| number.wrapping_mul(0x9E37_79B9).to_le_bytes()).collect()
 }
 
-/// A folder that any user may read, since nginx gives its rights away. It is removed when this is dropped.
+/// A folder that any user may read, since nginx drops its privileges. It is removed when this is dropped.
 pub(crate) struct Site {
     folder: TempDir,
 }

@@ -1,7 +1,7 @@
 //! The row `slow`: how long a normal client waits while 500 slow ones hold connections.
 //!
-//! The normal client is a visitor: it connects, asks, has its answer, and goes. One that has a connection already would not
-//! notice a server that takes no new one.
+//! The normal client is a visitor: it connects, asks, gets its answer, and leaves. A client with a connection
+//! would not notice a server that accepts no new one.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -18,19 +18,19 @@ use crate::visitor;
 
 const SLOW: usize = 500;
 
-/// The pooled stages as they are, with their own number of threads.
+/// The default number of threads of the pooled stages.
 const THREADS: usize = 100;
 
-/// What the 99th of 100 visitors may wait, as a ratio to what it waits alone.
+/// The goal for the 99th percentile of the visitors' waits, as a ratio to that without slow clients.
 const GOAL: f64 = 2.0;
 
-/// How long a server has to see that the slow clients have gone.
+/// Time for a server to notice that the slow clients have gone.
 const PAUSE: Duration = Duration::from_millis(300);
 
 struct Entrant {
     setup: Setup,
     server: Server,
-    /// The 99th of 100 visitors, in milliseconds, without the slow clients and with them.
+    /// The 99th percentile of the visitors' waits, in milliseconds, without the slow clients and with them.
     turns: Vec<(f64, f64)>,
     visitors: usize,
 }
@@ -64,7 +64,7 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
 }
 
 impl Entrant {
-    /// A visitor had no answer. The next would have none either, each after a long time.
+    /// Whether a visitor had no answer. Further visitors would get none either, each after a long time.
     fn is_stuck(&self) -> bool {
         self.turns.last().is_some_and(|&(_, beside)| beside >= visitor::PATIENCE.as_secs_f64() * 1e3)
     }
@@ -81,7 +81,7 @@ impl Entrant {
         Ok(())
     }
 
-    /// The median of the rounds' ratios, with slow clients to without.
+    /// The median of the rounds' ratios: with slow clients to without.
     fn ratio(&self) -> Option<f64> {
         let pairs: Vec<_> = self.turns.iter().map(|&(alone, beside)| (beside, alone)).collect();
         median_ratio(&pairs)
@@ -108,7 +108,8 @@ impl Entrant {
     }
 }
 
-/// One visitor after the other. How many milliseconds the 99th of 100 waited, and how many came.
+/// Sends one visitor after the other. Returns the 99th percentile of their waits in milliseconds, and their
+/// number.
 fn visit(addr: SocketAddr, duration: Duration) -> anyhow::Result<(f64, usize)> {
     let began = Instant::now();
     let mut waits = Vec::new();

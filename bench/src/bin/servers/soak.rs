@@ -1,4 +1,5 @@
-//! `soak`: many minutes of polite and rude clients, after which a server must have what it had after the first ones.
+//! `soak`: after many minutes of polite and rude clients, a server must use no more resources than after the
+//! first minutes.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,27 +14,30 @@ use crate::sides::{Setup, Side, Starter};
 
 const RUDE: usize = 250;
 
-/// Each second these ask as fast as they can for a tenth of it, and are silent for the rest.
+/// The clients that stay. In each second they ask as fast as they can for a tenth of it, and are silent for
+/// the rest.
 const KEPT: [Load; 2] = [
     Load { connections: 100, depth: 1, page: Page::Hello, closes: false },
     Load { connections: 100, depth: 1, page: Page::File, closes: false },
 ];
 const BURST: Duration = Duration::from_millis(100);
 
-/// And as many as these come and go.
+/// The clients that come and go.
 const PASSING: Load = Load { connections: 50, depth: 1, page: Page::Hello, closes: true };
 const PASSING_ANSWERS: u64 = 500;
 
-/// When the first look is taken, and how many looks make one: connections come and go meanwhile.
+/// When the first look is taken, and how many measurements make a look, since connections come and go
+/// meanwhile.
 const FIRST_LOOK: Duration = Duration::from_mins(2);
 const LOOKS: usize = 15;
 
-/// How much more there may be at the end.
+/// The allowed growth until the end.
 const GROWTH: f64 = 1.02;
 
 pub(crate) fn run(starter: &Starter, side: Side, minutes: u16) -> anyhow::Result<()> {
     let connections = RUDE + KEPT[0].connections + KEPT[1].connections + PASSING.connections;
-    // A stage whose task is a connection has a thread for each, and for those that it has not yet seen the end of.
+    // A stage with a thread for each connection also needs threads for connections whose end it has not
+    // noticed yet.
     let workers = *side.workers(2 * connections).last().context("with some number of workers")?;
     let setup = Setup { side, workers, connections: 2 * connections, more: &[] };
     let server = starter.start(&setup)?;
@@ -89,7 +93,7 @@ fn second(server: &Server, kept: &mut [Clients]) -> anyhow::Result<u64> {
     Ok(answers)
 }
 
-/// What a server has.
+/// The resources of a server.
 struct Look {
     memory: f64,
     descriptors: f64,
@@ -111,7 +115,7 @@ impl std::fmt::Display for Look {
     }
 }
 
-/// The median of some looks, a second apart, while the clients go on.
+/// The median of some measurements, a second apart, while the clients go on.
 fn look(
     server: &Server,
     go_on: &mut impl FnMut(Duration) -> anyhow::Result<()>,

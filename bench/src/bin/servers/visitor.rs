@@ -1,4 +1,4 @@
-//! A client that sends one request and waits for its answer: for the rows that measure waiting, and need no speed.
+//! A client that sends one request and waits for its answer: for the rows that measure waits.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -25,7 +25,8 @@ pub(crate) fn ask(stream: &mut TcpStream) -> anyhow::Result<()> {
     answer(stream)
 }
 
-/// Connects, asks for `/hello`, and goes. How long that took, until the answer was there; [`PATIENCE`] if there was none.
+/// Connects, asks for `/hello`, and leaves. Returns the time until the answer came, or [`PATIENCE`] if none
+/// came.
 pub(crate) fn visit(addr: SocketAddr) -> anyhow::Result<Duration> {
     let began = Instant::now();
     let mut stream = connect(addr)?;
@@ -35,13 +36,14 @@ pub(crate) fn visit(addr: SocketAddr) -> anyhow::Result<Duration> {
         answered => answered?,
     }
     let took = began.elapsed();
-    // The side that closes first keeps the connection's name for a minute. That is the server, or our ports run out.
+    // The side that closes first keeps the port for a minute (TIME_WAIT). The server must be that side, or
+    // our ports run out.
     let _ = stream.set_read_timeout(Some(Duration::from_millis(100)));
     let _ = stream.read(&mut [0; 64]);
     Ok(took)
 }
 
-/// Whether it was time that brought the error.
+/// Whether the error is a time-out.
 fn is_late(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<io::Error>();
     error.is_some_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))

@@ -80,7 +80,7 @@ public final class Stripes {
         return wall;
     }
 
-    /** A queue without a lock and a count: whoever makes it one has the executor below drain the queue. */
+    /** A lock-free queue and a count: the submitter that raises the count to one has the executor below drain the queue. */
     private static final class Draining implements Executor, Runnable {
         private final Executor below;
         private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();

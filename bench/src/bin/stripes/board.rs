@@ -1,4 +1,5 @@
-//! The tasks: a key for each, drawn before the time begins, and a board that shows whether they kept their order.
+//! The tasks, each with a key that is drawn before the time begins, and a board that shows whether they kept
+//! their order.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,9 +12,9 @@ pub(crate) struct Load {
     pub(crate) workers: usize,
 }
 
-/// The keys of all tasks, and what has run of each key.
+/// The keys of all tasks, and how many tasks of each key have run.
 pub(crate) struct Board {
-    /// Of each task its key, and the how manyth of that key it is.
+    /// For each task its key, and its number among the tasks of that key.
     tasks: Vec<(u32, u32)>,
     keys: Vec<Key>,
     out_of_order: AtomicU32,
@@ -42,7 +43,8 @@ impl Board {
         (0..).zip(self.tasks.iter().map(|(key, _)| *key))
     }
 
-    /// The body of a task. Relaxed, and in two steps: if two of one key ever ran at once, or out of order, it would show.
+    /// The body of a task. It reads and writes in two relaxed steps, so that tasks of one key that run at
+    /// once or out of order are noticed.
     pub(crate) fn run(&self, task: u32) {
         let (key, number) = self.tasks[task as usize];
         let ran = &self.keys[key as usize].ran;
@@ -53,7 +55,7 @@ impl Board {
         ran.store(before + 1, Ordering::Relaxed);
     }
 
-    /// The same for a side that keeps no order.
+    /// The body of a task for a side that keeps no order.
     pub(crate) fn run_unordered(&self, task: u32) {
         let (key, _) = self.tasks[task as usize];
         self.keys[key as usize].ran.fetch_add(1, Ordering::Relaxed);
@@ -68,7 +70,8 @@ impl Board {
     }
 }
 
-/// The keys, drawn evenly, or so that the second is half as frequent as the first, the third a third, and so on.
+/// The keys: evenly distributed, or skewed so that the second is half as frequent as the first, the third a
+/// third, and so on.
 fn drawn(load: &Load) -> Vec<u32> {
     let mut sum = 0.0;
     let ranks = if load.skewed { load.keys } else { 0 };

@@ -1,6 +1,7 @@
-//! Tasks that keep the order of their key: `StripedExecutor` beside other ways to have that.
+//! Compares `StripedExecutor` with other ways to keep the order of tasks with the same key.
 //!
-//! Run it with `cargo run --release --bin stripes` in `bench/`. README.md says what the rows are and how they are measured.
+//! Run it with `cargo run --release --bin stripes` in `bench/`. README.md says what the rows are and how they
+//! are measured.
 
 mod board;
 mod sides;
@@ -15,7 +16,8 @@ use sides::Cost;
 
 /// Compares the striped executor with other ways to keep the order of tasks with the same key, side by side
 ///
-/// Each row measures ours and each peer in turns. Each measurement checks that every task ran once and in its order.
+/// Each row measures ours and each peer in turns. Each measurement checks that every task ran once and in its
+/// order.
 #[derive(Parser)]
 #[command(name = "stripes")]
 struct Args {
@@ -44,7 +46,7 @@ struct Args {
     json: bool,
 }
 
-/// A row, how many keys it has, and whether they are skewed. The first is workload G.
+/// The rows: name, number of keys, and whether they are skewed. The first is workload G.
 const ROWS: [(&str, u32, bool); 4] = [
     ("uniform-10k", 10_000, false),
     ("zipf-10k", 10_000, true),
@@ -60,7 +62,7 @@ enum Side {
 struct Peer {
     name: &'static str,
     side: Side,
-    /// What ours may take at most, of its time, in the first row.
+    /// The goal in the first row: our time is at most this part of the peer's.
     goal: Option<f64>,
 }
 
@@ -95,7 +97,7 @@ impl Contestant {
         Ok(contestant)
     }
 
-    /// Nanoseconds per task, and those of the processors if they are known.
+    /// Runs the side once. Returns nanoseconds per task, and those of processor time if known.
     fn run(&mut self, load: &Load) -> anyhow::Result<(f64, Option<f64>)> {
         let (wall, cpu) = match self {
             Self::Here(run) => {
@@ -114,7 +116,7 @@ impl Contestant {
     }
 }
 
-/// A peer beside ours: what both took, one right after the other.
+/// A peer and ours: the times of both, measured one right after the other.
 struct Compared<'a> {
     peer: &'a Peer,
     contestant: Contestant,

@@ -1,5 +1,5 @@
-//! Ours and the peers that are written in Rust. Each submits all tasks from one thread and ends when all have run and its
-//! threads are gone.
+//! Our executor and the Rust peers. Each submits all tasks from one thread, and ends when all have run and
+//! its threads are gone.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
 
 use crate::board::{Board, Load};
 
-/// What a measurement took: by the clock, and of the processors.
+/// The elapsed time and the processor time of a measurement.
 pub(crate) type Cost = (Duration, Duration);
 
 type Shown = &'static Board;
 type Job = Box<dyn FnOnce() + Send + Sync>; // `Sync` for the map
 
-/// Runs a side on a board of its own. That is never freed: so no task counts references to it, and it costs some megabytes for
-/// each measurement.
+/// Runs a side on a board of its own. The board is never freed, so that tasks need not count references; that
+/// costs some megabytes for each measurement.
 pub(crate) fn measured(load: &Load, side: impl FnOnce(&Load, Shown) -> Cost) -> Cost {
     let board: Shown = Box::leak(Box::new(Board::new(load)));
     let cost = side(load, board);
@@ -49,7 +49,7 @@ pub(crate) fn ours(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// Our pool without order: what the stripes add to it is the rest.
+/// Our pool without order; the difference to the stripes is the cost of order.
 pub(crate) fn our_pool(load: &Load, board: Shown) -> Cost {
     let pool = ThreadPoolExecutor::builder()
         .threads(load.workers)
@@ -97,8 +97,8 @@ pub(crate) fn unordered(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// A thread for each lane, and a key's hash says which lane: ordered, and without any stripe. A long task holds up all keys of
-/// its lane.
+/// A thread for each lane. A key's hash selects the lane, so tasks are in order without stripes. A long task
+/// holds up all keys of its lane.
 pub(crate) fn fixed_lanes(load: &Load, board: Shown) -> Cost {
     let lanes: Vec<_> = (0..load.workers).map(|_| Pool::new(1)).collect();
     timed(|| {
@@ -111,7 +111,8 @@ pub(crate) fn fixed_lanes(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// A concurrent map of queues over a pool: what one writes first. The entry of a key goes when its queue is empty.
+/// A concurrent map of queues over a pool, the straightforward program. The entry of a key is removed when
+/// its queue is empty.
 pub(crate) fn map_of_queues(load: &Load, board: Shown) -> Cost {
     let queues: Arc<DashMap<u32, VecDeque<Job>>> = Arc::default();
     let pool = Pool::new(load.workers);

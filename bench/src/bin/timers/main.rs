@@ -1,6 +1,7 @@
-//! Tasks that run later: `ScheduledThreadPoolExecutor` beside other timers.
+//! Compares `ScheduledThreadPoolExecutor` with other timers.
 //!
-//! Run it with `cargo run --release --bin timers` in `bench/`. README.md says what the rows are and how they are measured.
+//! Run it with `cargo run --release --bin timers` in `bench/`. README.md says what the rows are and how they
+//! are measured.
 
 mod rows;
 mod sides;
@@ -15,7 +16,8 @@ use sides::Side;
 
 /// Compares the scheduled pool with other timers, side by side
 ///
-/// Each row measures ours and each peer in turns. Each measurement checks that no task was lost and none ran before its time.
+/// Each row measures ours and each peer in turns. Each measurement checks that no task was lost and none ran
+/// before its time.
 #[derive(Parser)]
 #[command(name = "timers")]
 struct Args {
@@ -41,7 +43,7 @@ enum Peer {
     Java,
 }
 
-/// The floor of the row `lateness`, and of no other.
+/// The floor of the row `lateness` only.
 const BARE_THREAD: &str = "a bare thread that sleeps, no pool";
 
 const PEERS: [(&str, Peer); 4] = [
@@ -54,7 +56,7 @@ const PEERS: [(&str, Peer); 4] = [
 /// How often a Java peer runs a row before it counts.
 const JAVA_WARM_UPS: u32 = 5;
 
-/// What a measurement gave: a number for each figure of the row.
+/// The result of a measurement: a number for each figure of the row.
 type Figures = Vec<f64>;
 
 enum Contestant {
@@ -88,7 +90,7 @@ impl Contestant {
     }
 }
 
-/// A peer beside ours: the figures of both, measured one right after the other.
+/// A peer and ours: the figures of both, measured one right after the other.
 struct Compared {
     peer: &'static str,
     contestant: Contestant,
@@ -96,7 +98,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Ours and theirs, of one figure.
+    /// The pairs of our values and theirs for one figure.
     fn pairs(&self, figure: usize) -> Vec<(f64, f64)> {
         self.rounds.iter().map(|(ours, theirs)| (ours[figure], theirs[figure])).collect()
     }

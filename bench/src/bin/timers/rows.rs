@@ -1,4 +1,5 @@
-//! What is measured, and what each side needs for it: delays that are the same for all, and an account of what has run.
+//! The rows, and what each side needs for them: delays that are the same for all, and an account of the tasks
+//! that have run.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,9 +17,9 @@ pub(crate) struct Row {
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
-    /// So many nanoseconds of the measurement are one of the figure.
+    /// The unit of the figure, in nanoseconds of the measurement.
     pub(crate) unit: f64,
-    /// What ours may be at most, of Java's.
+    /// The goal: our value is at most this part of Java's.
     pub(crate) goal: Option<f64>,
 }
 
@@ -53,7 +54,7 @@ pub(crate) const ROWS: [Row; 4] = [
     },
 ];
 
-/// From the first submission of the rows `lateness` and `burst` to the first time that is due.
+/// The time from the first submission of the rows `lateness` and `burst` to the first due time.
 pub(crate) const LEAD: Duration = Duration::from_millis(300);
 
 const APART: Duration = Duration::from_micros(500);
@@ -67,7 +68,8 @@ pub(crate) fn far(task: usize) -> Duration {
     Duration::from_nanos(600_000_000_000 + mix(task as u64) % 600_000_000_000)
 }
 
-/// The tasks, each once, in an order that has nothing to do with that of their times. 77 777 has no factor in common with their number.
+/// The tasks, each once, in an order unrelated to their times. 77 777 has no factor in common with their
+/// number.
 pub(crate) fn shuffled(tasks: usize) -> impl Iterator<Item = usize> {
     (0..tasks).map(move |n| n * 77_777 % tasks)
 }
@@ -83,7 +85,7 @@ fn mix(number: u64) -> u64 {
 /// When tasks are due, and how late each has begun.
 pub(crate) struct Account {
     start: Instant,
-    /// Nanoseconds, in the order of the tasks; the most there is for one that has not run.
+    /// Nanoseconds, in the order of the tasks; the maximum for a task that has not run.
     late: Mutex<Vec<u64>>,
     ran: AtomicUsize,
 }
@@ -108,7 +110,7 @@ impl Account {
     pub(crate) fn begins(&self, task: usize) {
         let now = Instant::now();
         let late = now.checked_duration_since(self.due(task)).expect("none runs before its time");
-        self.late.lock().expect("nobody panics")[task] = nanos(late);
+        self.late.lock().expect("no thread panics")[task] = nanos(late);
         self.ran.fetch_add(1, Ordering::Release);
     }
 
@@ -117,23 +119,23 @@ impl Account {
         self.ran.fetch_add(1, Ordering::Release);
     }
 
-    /// Waits until all have run: p50 and p99 of their lateness.
+    /// Waits until all have run. Returns p50 and p99 of their lateness.
     pub(crate) fn lateness(&self) -> Vec<u64> {
-        let tasks = self.late.lock().expect("nobody panics").len();
+        let tasks = self.late.lock().expect("no thread panics").len();
         self.until_all_have_run(tasks);
-        let mut late = self.late.lock().expect("nobody panics").clone();
+        let mut late = self.late.lock().expect("no thread panics").clone();
         assert!(!late.contains(&u64::MAX), "each has run");
         late.sort_unstable();
         vec![late[late.len() / 2], late[late.len() * 99 / 100]]
     }
 
-    /// Waits until so many have run: how long that took.
+    /// Waits until `tasks` tasks have run. Returns the time since the start.
     pub(crate) fn burst(&self, tasks: usize) -> Vec<u64> {
         self.until_all_have_run(tasks);
         vec![nanos(self.start.elapsed())]
     }
 
-    /// Waits until so many have run.
+    /// Waits until `tasks` tasks have run.
     pub(crate) fn until_all_have_run(&self, tasks: usize) {
         let end = Instant::now() + Duration::from_mins(1);
         while self.ran.load(Ordering::Acquire) < tasks {

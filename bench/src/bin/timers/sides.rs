@@ -1,4 +1,4 @@
-//! Ours and the peers that are written in Rust.
+//! Our scheduled pool and the Rust peers.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::rows::{Account, Row, far, nanos, shuffled};
 /// Measures a row: nanoseconds for each of its figures.
 pub(crate) type Side = fn(&Row) -> Vec<u64>;
 
-/// Threads of each side that run what is due.
+/// The threads of each side that run due tasks.
 const WORKERS: usize = 2;
 
 fn timed(work: impl FnOnce()) -> Vec<u64> {
@@ -53,7 +53,8 @@ pub(crate) fn ours(row: &Row) -> Vec<u64> {
     numbers
 }
 
-/// It has no way to take a task out of its heap: what is cancelled stays there until its time.
+/// The crate `scheduled-thread-pool`. It cannot take a task out of its heap: a cancelled task stays there
+/// until its time.
 pub(crate) fn scheduled_thread_pool(row: &Row) -> Vec<u64> {
     let pool = ScheduledThreadPool::builder()
         .num_threads(WORKERS)
@@ -85,7 +86,7 @@ pub(crate) fn scheduled_thread_pool(row: &Row) -> Vec<u64> {
     }
 }
 
-/// Its timer counts in milliseconds.
+/// `tokio`, whose timer counts in milliseconds.
 pub(crate) fn tokio(row: &Row) -> Vec<u64> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
@@ -101,7 +102,7 @@ pub(crate) fn tokio(row: &Row) -> Vec<u64> {
     };
     let insert_all = || {
         let handles: Vec<_> = (0..row.tasks).map(insert).collect();
-        begun.until_all_have_run(row.tasks); // only then does the timer know of them
+        begun.until_all_have_run(row.tasks); // only after this the timer has them
         handles
     };
     match row.name {
@@ -135,7 +136,8 @@ pub(crate) fn tokio(row: &Row) -> Vec<u64> {
     }
 }
 
-/// Sleeps until each task is due and runs it itself: what the system needs to wake a thread up, and nothing else.
+/// Sleeps until each task is due and runs it on the same thread: the time that the system needs to wake a
+/// thread, and nothing else.
 pub(crate) fn bare_thread(row: &Row) -> Vec<u64> {
     let (account, tasks) = (Account::of(row.tasks), row.tasks);
     std::thread::spawn(move || {

@@ -1,8 +1,9 @@
 //! Recognising answers, cheaply.
 //!
-//! A fast error is not a fast server. So the first answer is parsed, and compared with the whole body that it should have. It
-//! says how long an answer is. Those that follow are looked at in four places: where the status is, where the head ends, where
-//! the body ends, and where the next answer begins. One that does not fit is parsed like the first.
+//! A fast error is not a fast server. So the first answer is parsed, and its whole body is compared. It gives
+//! the length of an answer. Later answers are checked in four places: at the status, at the end of the head,
+//! at the end of the body, and at the beginning of the next answer. An answer that does not fit is parsed
+//! like the first.
 
 use anyhow::ensure;
 
@@ -15,7 +16,7 @@ const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 /// The answers of one server to one request.
 pub(super) struct Answers {
     body: Vec<u8>,
-    /// How long an answer is, head and body, as the first one was.
+    /// The length of the first answer, head and body.
     length: Option<usize>,
 }
 
@@ -31,7 +32,7 @@ impl Answers {
         Answers { body, length: None }
     }
 
-    /// The answer that `arrived` begins with, if it is complete, or may be for all that is known.
+    /// The answer at the beginning of `arrived`, if it is complete, or could be complete.
     pub(super) fn next(&mut self, arrived: &[u8]) -> anyhow::Result<Option<Answer>> {
         match self.length {
             Some(length) if arrived.len() < length => return Ok(None),
@@ -57,7 +58,7 @@ impl Answers {
             && next.iter().zip(STATUS).all(|(next, expected)| next == expected)
     }
 
-    /// The answer, if it is complete, with all of its body compared.
+    /// Parses an answer and compares its whole body, if it is complete.
     pub(super) fn parse(&self, arrived: &[u8]) -> anyhow::Result<Option<Answer>> {
         let mut fields = [httparse::EMPTY_HEADER; 32];
         let mut response = httparse::Response::new(&mut fields);
@@ -112,7 +113,7 @@ mod tests {
         assert_eq!(answers.parse(short).unwrap(), Some(Answer { length: short.len(), stays: true }));
     }
 
-    /// Each is wrong as the first answer, and as one that has the length of those before.
+    /// Each of these is wrong as a first answer, and as a later answer of the usual length.
     #[test]
     fn a_wrong_answer_is_an_error_first_and_later() {
         let text = str::from_utf8(WHOLE).unwrap();

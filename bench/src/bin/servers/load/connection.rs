@@ -15,7 +15,7 @@ pub(super) struct Connection {
     stream: TcpStream,
     /// How much of the requests has been sent.
     sent: usize,
-    /// How many answers are still to come to them.
+    /// How many answers to them have not come yet.
     due: usize,
     /// The beginning of an answer whose end has not arrived.
     kept: Vec<u8>,
@@ -23,9 +23,9 @@ pub(super) struct Connection {
     is_over: bool,
 }
 
-/// What has come of the readiness of one connection.
+/// The result of handling a connection that is ready.
 pub(super) struct Progress {
-    /// This many answers.
+    /// The number of answers that came.
     pub(super) came: u64,
     /// The connection has ended, between two answers.
     pub(super) ended: bool,
@@ -49,13 +49,15 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Sends what is left of the requests. That is little: they fit into the socket's buffer, once it is connected.
+    /// Sends what is left of the requests. That is little: they fit into the socket's buffer, once it is
+    /// connected.
     fn send(&mut self, script: &Script) -> anyhow::Result<()> {
         while self.sent < script.requests.len() {
             match self.stream.write(&script.requests[self.sent..]) {
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // It is not connected yet, which will be announced. Or the server has closed it, which reading will show.
+                // It is not connected yet: the event for that will come. Or the server has closed it: the
+                // read will show that.
                 Err(error)
                     if matches!(
                         error.kind(),
@@ -73,7 +75,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends what could not be sent, takes what has arrived, checks it, and asks again when all answers are there.
+    /// Sends what could not be sent, takes what has arrived, checks it, and asks again when all answers are
+    /// there.
     pub(super) fn go_on(
         &mut self,
         event: &Event,
@@ -105,14 +108,14 @@ impl Connection {
                 self.sent = 0;
                 self.send(script)?;
             }
-            // Whatever comes from now on is announced again. But the end of the connection is probably there.
+            // An event announces later bytes. But the end of the connection has probably come already.
             if was_all && !is_last {
                 return Ok(Progress { came, ended: false });
             }
         }
     }
 
-    /// Counts the answers in what has arrived, and keeps what is no whole one.
+    /// Counts the answers in the bytes that have arrived, and keeps a partial one.
     fn arrived(&mut self, arrived: &[u8], answers: &mut Answers) -> anyhow::Result<u64> {
         let kept = std::mem::take(&mut self.kept);
         let joined = if kept.is_empty() { Vec::new() } else { [&kept, arrived].concat() };
@@ -130,7 +133,7 @@ impl Connection {
         Ok((before - self.due) as u64)
     }
 
-    /// Counts the answer that was shorter than those before and that the connection ended with.
+    /// Counts a last answer that is shorter than the others, at the end of the connection.
     fn last(&mut self, answers: &Answers) -> anyhow::Result<u64> {
         if self.kept.is_empty() {
             return Ok(0);

@@ -1,11 +1,13 @@
-//! The load: one thread that keeps all connections busy, and takes as little as it can from the server's processors.
+//! The load: one thread that keeps all connections busy, and leaves as much processor time as it can to the
+//! server.
 //!
-//! Each connection sends its requests, waits for all the answers, and sends the next. A load generator with a thread for
-//! each connection would spend more than the servers do, and hide what they differ in. So there is one thread, one buffer
-//! that all connections read into, requests that are built once, and answers of which only the first is [parsed](answers).
+//! Each connection sends its requests, waits for all the answers, and sends the next. A load generator with a
+//! thread for each connection would use more processor time than the servers, and hide their differences. So
+//! there is one thread and one buffer for all connections; requests are built once, and only the first answer
+//! is [parsed](answers).
 //!
-//! It relies on what epoll and kqueue promise, that arriving bytes are announced although earlier ones were not all read,
-//! and so on Linux, macOS and the BSDs.
+//! It relies on a promise of epoll and kqueue: new bytes cause an event even if earlier bytes were not all
+//! read. So it works on Linux, macOS and the BSDs.
 
 mod answers;
 mod connection;
@@ -23,10 +25,10 @@ use connection::{Connection, Progress};
 /// How long the server may be silent before that is an error.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// More than the answers to one turn of requests, or what a socket holds of them.
+/// More than the answers to one turn of requests, or the part of them that a socket holds.
 const BUFFER: usize = 64 * 1024;
 
-/// What is asked for, and how.
+/// The request, and how it is sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) connections: usize,
@@ -39,7 +41,7 @@ pub(crate) struct Load {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Page {
-    /// 13 bytes that every server has in its program.
+    /// A page of 13 bytes, which is part of every server's program.
     Hello,
     /// The file of 16 KiB.
     File,
@@ -61,7 +63,7 @@ impl Page {
     }
 }
 
-/// What every connection sends and what must come back.
+/// The requests of every connection, and the expected answer.
 struct Script {
     /// All requests that are sent at once.
     requests: Vec<u8>,
@@ -80,7 +82,7 @@ pub(crate) struct Clients {
     buffer: Vec<u8>,
 }
 
-/// What [`Clients::count`] saw.
+/// The result of [`Clients::count`].
 pub(crate) struct Counted {
     pub(crate) answers: u64,
     pub(crate) elapsed: Duration,
@@ -138,7 +140,8 @@ impl Clients {
                 let Progress { came, ended } =
                     connection.go_on(event, &self.script, &mut self.answers, &mut self.buffer)?;
                 answers += came;
-                // As each has to in the row about that, and a server may between two requests. To connect anew is its price.
+                // In the row `close` the server must close each connection; in others it may close one
+                // between two requests. The cost of a new connection counts for the server.
                 if ended {
                     *connection = Connection::open(self.addr, &self.poll, token, &self.script)?;
                 }
