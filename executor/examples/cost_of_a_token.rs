@@ -39,7 +39,7 @@ fn main() {
     row("make a child with a deadline, drop it", || {
         drop(black_box(token.with_timeout(Duration::from_hours(1))));
     });
-    row("make a child, cancel it: nobody listens", || _ = black_box(token.child()).cancel());
+    row("make a child, cancel it: no listeners", || _ = black_box(token.child()).cancel());
     row("make a child, cancel it: one callback", || {
         let child = token.child();
         let _registration = child.on_cancel(|| ());

@@ -37,13 +37,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (promise, price) = Promise::new();
     let token = promise.token();
     price.cancel();
-    println!("nobody wants it:  cancelled: {}, {:?}", token.is_cancelled(), promise.complete(12));
+    println!("not wanted:       cancelled: {}, {:?}", token.is_cancelled(), promise.complete(12));
     // ANCHOR_END: given_up
 
     // ANCHOR: forgotten
     let (promise, price) = Promise::<u32>::new();
     thread::spawn(move || drop(promise));
-    println!("nobody keeps it:  {:?}", price.join());
+    println!("not kept:         {:?}", price.join());
     // ANCHOR_END: forgotten
     Ok(())
 }

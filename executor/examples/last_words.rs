@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     })?;
     told.recv()?;
-    println!("main: somebody sends SIGTERM");
+    println!("main: SIGTERM is sent");
     raise(SIGTERM)?;
     thread::sleep(Duration::from_hours(1)); // the signal cuts `main` short
     Ok(())

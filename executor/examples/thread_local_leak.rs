@@ -38,10 +38,10 @@ impl Hooks for ForgetUser {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let leaking = ThreadPoolExecutor::builder().build()?;
     println!("Ada logs in:      {}", leaking.submit(|| handle_request(Some("Ada")))?.join()?);
-    println!("somebody else:    {}", leaking.submit(|| handle_request(None))?.join()?);
+    println!("the next user:    {}", leaking.submit(|| handle_request(None))?.join()?);
 
     let cleaning = ThreadPoolExecutor::builder().hooks(ForgetUser).build()?;
     println!("Grace logs in:    {}", cleaning.submit(|| handle_request(Some("Grace")))?.join()?);
-    println!("somebody else:    {}", cleaning.submit(|| handle_request(None))?.join()?);
+    println!("the next user:    {}", cleaning.submit(|| handle_request(None))?.join()?);
     Ok(())
 }

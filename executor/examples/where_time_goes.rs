@@ -114,8 +114,8 @@ fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> f64 {
 // ANCHOR: wake_ups
 fn wake_ups(rounds: usize) {
     println!("wake-ups");
-    let nobody = Condvar::new();
-    row(rounds, "notify when nobody sleeps", || each(|| (0..TIMES).for_each(|_| nobody.notify_one())));
+    let unused = Condvar::new();
+    row(rounds, "notify when no thread sleeps", || each(|| (0..TIMES).for_each(|_| unused.notify_one())));
     row(rounds, "hand a number to a thread that is looking for it", || hand_over(Waits::Looking).1);
     row(rounds, "wake a sleeping thread: until the one that wakes it goes on", || hand_over(Waits::Asleep).0);
     row(rounds, "wake a sleeping thread: until that one runs", || hand_over(Waits::Asleep).1);

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("the first task, cancelled by its handle: {:?}", said.recv()?);
 
     let (second, same_thread) = begin(Duration::ZERO)?;
-    println!("the second, which nobody has cancelled:  {:?}", said.recv()?);
+    println!("the second, which was not cancelled:     {:?}", said.recv()?);
 
     let (third, and_again) = begin(HOUR)?;
     drop(pool.shutdown_now());

@@ -547,7 +547,7 @@ fn where_time_goes_prints_a_figure_for_each_part() {
         };
         assert!(figure("ThreadPoolExecutor") > 0.0, "{printed}");
         figure("box it") > figure("call a closure")
-            && figure("wake a sleeping thread: until that one") > figure("notify when nobody sleeps")
+            && figure("wake a sleeping thread: until that one") > figure("notify when no thread sleeps")
     };
     measured_until("where_time_goes", "1", as_the_page_says);
 }

@@ -210,7 +210,7 @@ fn for_other_things<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
         ("quiescence of the own pool", |own| {
             own.await_quiescence().map(|is_quiet| if is_quiet { Came } else { Told })
         }),
-        ("a permit that nobody is known to have", |_| {
+        ("a permit without a known holder", |_| {
             Some(Semaphore::new(0).acquire().map_or_else(cut_short, |_| Came))
         }),
         ("a promise that a task in the queue would keep", |own| {

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // ANCHOR: use
     log::info!(books = 3; "catalogue read");
     let order = tracing::info_span!("order", id = 7).entered();
-    tracing::debug!("nobody sees this");
+    tracing::debug!("not logged: the level is off");
     levels.set("info,shop=debug")?; // an operator is curious
     tracing::debug!(shelf = "B4", "picked");
     let _ = thread::spawn(|| panic!("the printer is on fire")).join();

@@ -40,7 +40,7 @@ fn the_pool_survives(tasks: u64, panics: u64, trouble: impl FnOnce(&ThreadPoolEx
 fn in_the_body() {
     within_deadline(|| {
         the_pool_survives(2, 2, |pool| {
-            pool.execute(|| panic!("nobody is told")).unwrap();
+            pool.execute(|| panic!("in the body")).unwrap();
             let handle = pool.submit(|| panic!("the handle is told")).unwrap();
             assert_matches!(handle.join(), Err(JoinError::<()>::Panicked(panic)) if panic.message() == "the handle is told");
         });
@@ -298,7 +298,7 @@ fn in_the_waker_of_a_task_that_is_cancelled() {
 fn in_the_body_on_every_executor() {
     within_deadline(|| {
         on_every_executor(|executor| {
-            executor.execute(|| panic!("nobody is told")).unwrap();
+            executor.execute(|| panic!("in the body")).unwrap();
             let handle = executor.submit(|| panic_any(7)).unwrap();
             let Err(JoinError::<()>::Panicked(panic)) = handle.join() else { panic!("it has panicked") };
             assert_eq!(*panic.take_payload().unwrap().downcast::<i32>().unwrap(), 7);

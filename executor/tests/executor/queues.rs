@@ -407,7 +407,7 @@ fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     });
 }
 
-/// Nobody calls `purge`, and no worker takes tasks. Still the queue does not fill up with cancelled tasks.
+/// No thread calls `purge`, and no worker takes tasks. Still the queue does not fill up with cancelled tasks.
 #[test]
 fn a_queue_whose_tasks_are_all_cancelled_stays_small() {
     within_deadline(|| {

@@ -295,17 +295,17 @@ fn a_callback_may_use_the_handle_that_it_was_given_to() {
 
 // ----- what waiters leave behind -----
 
-struct Nobody;
+struct Ignores;
 
-impl Wake for Nobody {
+impl Wake for Ignores {
     fn wake(self: Arc<Self>) {}
 }
 
 /// Returns a waker, and a function that counts the other copies of the waker.
 fn counted() -> (Waker, impl Fn() -> usize) {
-    let nobody = Arc::new(Nobody);
-    let weak = Arc::downgrade(&nobody);
-    (Waker::from(nobody), move || weak.strong_count() - 1)
+    let wake = Arc::new(Ignores);
+    let weak = Arc::downgrade(&wake);
+    (Waker::from(wake), move || weak.strong_count() - 1)
 }
 
 /// A future that polls several handles can give each poll a new waker. Then a handle keeps only the last one.

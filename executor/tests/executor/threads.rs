@@ -170,7 +170,8 @@ fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above
             .maximum_threads(3)
             .keep_alive(SHORT)
             .queue(HandOffQueue::new())
-            // A thread that has just ended a task needs a moment until it is idle. The submitter waits for it.
+            // A thread that has just ended a task needs a moment until it is idle. The submitter waits for
+            // it.
             .rejection_handler(Block::new())
             .build()
             .unwrap();

@@ -244,7 +244,7 @@ child!(exits_in_a_panic_handler {
     exits_by(|hooks| {
         let exits = move |_: &panics::PanicReport<'_>| exit(&hooks);
         panics::set_handler(Arc::new(exits));
-        DirectExecutor.execute(|| panic!("nobody reads it")).unwrap();
+        DirectExecutor.execute(|| panic!("no joiner reads it")).unwrap();
     });
 });
 

@@ -54,7 +54,7 @@ impl fmt::Display for Property {
         f.pad(match self {
             Self::AcceptedMeansWritten => "accepted means written",
             Self::StopEnds => "stop ends",
-            Self::NobodyBlocksForEver => "nobody blocks for ever",
+            Self::NobodyBlocksForEver => "no call blocks for ever",
             Self::OrderWithinAThread => "order within a thread",
             Self::AfterStopAClearRefusal => "after stop a clear refusal",
         })

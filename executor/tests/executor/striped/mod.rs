@@ -290,7 +290,7 @@ fn a_stripe_has_a_bound_of_its_own_and_numbers() {
         end.set();
         assert_eq!(handles.map(|handle| handle.join().unwrap()), [1, 2]);
         assert_eq!(third.result().join().unwrap(), 3);
-        let idle = striped.stripe("nobody").stats();
+        let idle = striped.stripe("unused").stats();
         assert_eq!((idle.queued, idle.running), (0, 0));
     });
 }
