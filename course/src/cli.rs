@@ -1,4 +1,4 @@
-//! The command line of `cargo course`: what can be typed, and the help for it.
+//! The command line of `cargo course`: its commands and options, with their help.
 //!
 //! It is part of the library because `book check` compares the commands that the pages name with it.
 
@@ -35,7 +35,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// The command line of this process. If it is not as it should be, the process ends with what is wrong.
+    /// Parses the command line of this process. After a mistake the process ends with a message.
     pub fn of_this_process() -> Self {
         let mut command = Self::command();
         let matches = command.get_matches_mut();
@@ -43,8 +43,8 @@ impl Course {
         read.unwrap_or_else(|error| error.exit())
     }
 
-    /// What says where the project is may stand before a command. What is for the server belongs to `serve`, and would do nothing
-    /// for another one.
+    /// Checks the options before a command. Options for the project may stand there; options for the server
+    /// belong to `serve`, and would have no effect on another command.
     fn is_in_order(command: &mut clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
         let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
         let is_given = |arg: &&clap::Arg| {
@@ -64,7 +64,7 @@ impl Course {
 pub struct WrongUsage(String);
 
 impl WrongUsage {
-    /// Takes over what an error says.
+    /// Takes over an error's message.
     #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub fn of(error: anyhow::Error) -> Self {
         Self(format!("{error:#}"))
@@ -126,9 +126,9 @@ pub enum Command {
     Next,
     /// Check an answer: does every property hold, under the model and on real threads?
     ///
-    /// Builds the exercise's package and no other. An answer that hangs is ended, with a message, in less than half a
-    /// minute. The exit code is 0 if every exercise checked is solved, 1 if one is not, and 3 if one could not be checked:
-    /// Cargo failed, say, or the disk is full.
+    /// Builds the exercise's package and no other. An answer that hangs is ended, with a message, in less
+    /// than half a minute. The exit code is 0 if every exercise checked is solved, 1 if one is not, and 3 if
+    /// one could not be checked: Cargo failed, say, or the disk is full.
     Check {
         /// Which exercises [default: the unsolved one that you edited last, or else the next one]
         #[arg(value_name = "EXERCISE")]
@@ -148,8 +148,8 @@ pub enum Command {
     },
     /// Check an answer now and whenever its file is saved, until Ctrl-C
     ///
-    /// At a terminal, keys do the rest: h shows a hint, l lists the exercises, n goes to the next one, q quits, and Enter
-    /// checks again.
+    /// At a terminal, keys do the rest: h shows a hint, l lists the exercises, n goes to the next one, q
+    /// quits, and Enter checks again.
     Watch {
         /// Only this exercise [default: whichever is saved]
         exercise: Option<String>,
@@ -177,9 +177,10 @@ pub enum Command {
     Solution { exercise: String },
     /// Show which property catches which typical mistake, once you have solved the exercise
     ///
-    /// With the name of a mistake: how it differs from the solution, line by line. With --runs, at any time: runs that
-    /// wrong answer so often on real threads and under the model, and counts how often each property catches it. With --put,
-    /// at any time: it takes the place of your answer, which is kept beside it.
+    /// With the name of a mistake: how it differs from the solution, line by line. With --runs, at any time:
+    /// runs that wrong answer so often on real threads and under the model, and counts how often each
+    /// property catches it. With --put, at any time: it takes the place of your answer, which is kept beside
+    /// it.
     Wrong {
         exercise: String,
         /// The name of a wrong answer, such as `m01_if_for_while`, or its beginning, `m01`
@@ -240,8 +241,8 @@ pub enum BookCommand {
     Check,
     /// Run the commands whose output the book shows, and write down what they print
     ///
-    /// A transcript is rewritten only if it differs in more than times, dates and ports. What is run, and what must be
-    /// equal, is in book/src/transcripts/record.toml. Needs a Unix shell and curl.
+    /// A transcript is rewritten only if it differs in more than times, dates and ports. What is run, and
+    /// what must be equal, is in book/src/transcripts/record.toml. Needs a Unix shell and curl.
     Record {
         /// Only these transcripts, such as `pool_of_two.txt` [default: all]
         #[arg(value_name = "FILE")]

@@ -1,30 +1,30 @@
-//! A copy of the project for a moment, in which an exercise may have any answer.
+//! A temporary copy of the project, in which an exercise can have any answer.
 //!
 //! # Built in the project's own target directory
 //!
-//! There most of what a copy needs is built already. Cargo takes the packages of the copy for those of the project, since
-//! a package is known by its place in its workspace; and it takes for built what is not older than its files. Two things
-//! follow:
+//! There most dependencies of a copy are built already. Cargo takes the copy's packages for those of the
+//! project, since it identifies a package by its place in its workspace. And it takes a package as built if
+//! that is not older than its files. Two things follow:
 //!
-//! * Files keep their times, so what is the same in both is not built again.
-//! * The copy is removed in the end. What was built from it then lacks its files, and Cargo builds it again. If the copy
-//!   stayed, Cargo would look at *its* files, and a change in the project would not be seen: the next test would run, and
-//!   pass or fail, on what was built from the copy.
+//! * Files keep their times, so a package that is the same in both is not built again.
+//! * The copy is removed at the end. Then the packages built from it lack their files, and Cargo builds them
+//!   again. If the copy stayed, Cargo would look at the *copy's* files and miss a change in the project: the
+//!   next test would run on the build of the copy.
 
 use crate::workspace::{PROGRESS, Workspace, was_built};
 use anyhow::Context;
 use std::fs::{self, File};
 use std::path::Path;
 
-/// A copy of a project's sources, which is removed when this is dropped.
+/// A copy of a project's sources. The drop removes it.
 #[derive(Debug)]
 pub struct Copy {
     workspace: Workspace,
 }
 
 impl Copy {
-    /// Copies the sources of `workspace` to the folder `name` in its target directory, without what is hidden or was built,
-    /// and without the learner's progress. What is there is removed first.
+    /// Copies the sources of `workspace` to the folder `name` in its target directory, without hidden files,
+    /// build output and the learner's progress. An older copy is removed first.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ mod tests {
         File::options().append(true).open(&source).unwrap().set_modified(old).unwrap();
 
         let workspace = Workspace::at(project.path()).unwrap();
-        // Not where CARGO_TARGET_DIR may be: a target directory without a tag is found by the way to the copy.
+        // Not `CARGO_TARGET_DIR`: a target directory without a tag is recognised by the path to the copy.
         let to = project.path().join("built/copy");
         copy_sources(workspace.root(), &to).unwrap();
         for path in sources {

@@ -7,9 +7,9 @@
 //!
 //! What went wrong is on standard error, too, and so is what `RUST_LOG` asks for.
 //!
-//! A log is worth a word, but no failure: where there is no file to write to, or no thread for it, the program goes on
-//! without. A program that runs beside another one has a file of its own (`stages-2.log`). Lines for which there is no room
-//! are dropped and counted, so no thread that logs waits for the disk.
+//! A missing log is reported, but is no failure: without a file or a thread for it, the program goes on
+//! without a log. A program that runs beside another one has a file of its own (`stages-2.log`). Lines for
+//! which there is no room are dropped and counted, so no thread that logs waits for the disk.
 
 use crate::workspace::Workspace;
 use logservice::facade::LogLayer;
@@ -25,20 +25,20 @@ use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::prelude::*;
 
-/// A file that has grown to this is moved aside, and so many of those are kept.
+/// The size at which a file is rotated, and how many rotated files are kept.
 const LARGEST: u64 = 1 << 20;
 const KEPT: usize = 3;
 
-/// How many programs that run at once have a log.
+/// How many programs can have a log at the same time.
 const AT_ONCE: usize = 4;
 
-/// How long the last lines may take in the end.
+/// How long the last lines may take to be written at the end.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// What the file is to have.
+/// The highest level in the file.
 const MOST: LevelFilter = LevelFilter::INFO;
 
-/// The log of this process. When it is dropped, it writes what it has.
+/// The log of this process. The drop writes the lines that wait.
 #[must_use = "dropping it ends the log"]
 pub(crate) struct Log(
     #[cfg_attr(not(feature = "book"), expect(dead_code, reason = "it is there to be dropped"))]
@@ -46,7 +46,7 @@ pub(crate) struct Log(
 );
 
 impl Log {
-    /// Begins the log of this name. From now on, events go there.
+    /// Begins the log of this name. From now on events go to it.
     pub(crate) fn begin(workspace: &Workspace, name: &str) -> Log {
         tell_of_panics();
         match start(&workspace.target().join("course/log"), name) {
@@ -64,7 +64,7 @@ impl Log {
         }
     }
 
-    /// What a server logs of its answers.
+    /// The server's log of its answers.
     #[cfg(feature = "book")]
     pub(crate) fn of_answers(&self) -> AccessLog {
         if self.0.is_some() { AccessLog::Events } else { AccessLog::Quiet }
@@ -101,7 +101,7 @@ mod tests {
     use logservice::Sink;
     use std::sync::mpsc;
 
-    /// A disk that does not answer until the test ends.
+    /// A sink that is stuck until the test ends.
     struct Stuck(mpsc::Receiver<()>);
 
     impl Sink for Stuck {
@@ -122,7 +122,7 @@ mod tests {
         let service = settings().start(Stuck(gate)).unwrap();
         let registry = tracing_subscriber::registry().with(LogLayer::new(service.handle()));
         let said = "what a stage says when it has much to say\n".repeat(FLOOD.try_into().unwrap());
-        // Nobody opens the gate before this has come back.
+        // The gate is opened only after this has returned.
         tracing::subscriber::with_default(registry, || crate::load::said_by("flood", said.as_bytes()));
         let counts = service.counts();
         assert!(counts.dropped > 0 && counts.accepted + counts.dropped == u64::from(FLOOD), "{counts:?}");

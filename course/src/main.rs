@@ -1,4 +1,4 @@
-//! `cargo course`: reads the command line and has the library do it.
+//! `cargo course`: reads the command line and calls the library.
 
 #[cfg(feature = "book")]
 use course::cli::{BookCommand, Serve};
@@ -11,10 +11,10 @@ use course::workspace::Workspace;
 use course::{book, serve};
 use std::process::ExitCode;
 
-/// The exit code of a check that came to no verdict, so that a grader does not take it for a wrong answer.
+/// The exit code of a check without a verdict. Graders must not take it for a wrong answer.
 const COULD_NOT_CHECK: u8 = 3;
 
-/// The exit code of a command line that names what does not exist, as for a flag that does not.
+/// The exit code of a command line that names something that does not exist, the same as for an unknown flag.
 const WRONG_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -55,7 +55,7 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
     if ascii {
         only_ascii();
     }
-    // Those two have a subscriber of their own, with a log in a file.
+    // These two commands have a subscriber of their own, with a log in a file.
     if !matches!(command, Command::Serve(_) | Command::Load(_)) {
         servers::show_diagnostics();
     }

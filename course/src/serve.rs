@@ -1,7 +1,7 @@
 //! Serves the book from the course's own thread pool.
 //!
 //! The accept loop is the one of `servers/src/bin/pooled.rs`: a task per connection, given to a fixed
-//! pool. What is added here is an end. A signal cancels `stop`, which ends the loop; then the pool is shut
+//! pool. This server adds an end. A signal cancels `stop`, which ends the loop; then the pool is shut
 //! down, which lets it finish what it has accepted, and the process waits for that.
 
 use crate::book;
@@ -21,13 +21,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The ports to try when nobody asked for one.
+/// The ports to try without `--addr`.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
 
-/// The exit status of a process that a second Ctrl-C ended: 128 and the number of the signal, as shells count.
+/// The exit status of a process that a second Ctrl-C ended: 128 and the number of the signal, as shells
+/// count.
 const INTERRUPTED: i32 = 130;
 
-/// How often a server that waits for its last requests looks whether it should say so again.
+/// How often a server that waits for its last requests checks whether to report that again.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in
@@ -37,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// output once it answers there.
 ///
 /// # Errors
-/// If the book cannot be built, no such address can be listened on, or the files cannot be read.
+/// If the book cannot be built, the address cannot be listened on, or the files cannot be read.
 pub fn serve(
     workspace: &Workspace,
     addr: Option<SocketAddr>,
@@ -60,7 +61,7 @@ pub fn serve(
         pool.execute(task).unwrap_or_else(servers::report);
     }
 
-    drop(listener); // from here on, clients are refused by the system
+    drop(listener); // from here on, the system refuses clients
     finish(&pool);
     Ok(())
 }
@@ -76,8 +77,8 @@ fn server(
     let stats = Arc::new(Stats::new().with_pool("pool", pool));
     let site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
     let pool = Arc::clone(pool);
-    // A browser keeps its connections open. They would hold their threads while others wait for one, and the
-    // whole process when it should end.
+    // A browser keeps its connections open. They would hold threads for which other connections wait, and
+    // delay the end of the process.
     let may_stay = move || pool.stats().backlog() == 0;
     Ok(Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop))
 }
@@ -99,7 +100,7 @@ fn listen_on_free_port() -> anyhow::Result<Listener> {
     for port in PORTS {
         let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         match Listener::bind(addr) {
-            // Windows denies access to ports that it has set aside for something else.
+            // Windows denies access to reserved ports.
             Err(error) if matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied) => {
                 tell(format_args!("port {port} is taken, trying the next one"));
             }
@@ -114,7 +115,7 @@ fn listen_on_free_port() -> anyhow::Result<Listener> {
     )
 }
 
-/// The first signal asks to stop, the second does not ask.
+/// The first signal stops the server in order; the second one ends the process at once.
 fn stop_on_signal(stop: &CancelToken) -> anyhow::Result<()> {
     let stop = stop.clone();
     let ends_at_once = AtomicBool::new(false);
@@ -128,7 +129,7 @@ fn stop_on_signal(stop: &CancelToken) -> anyhow::Result<()> {
 }
 
 fn announce(addr: SocketAddr) {
-    // Whoever closed our output still wants the book.
+    // The book is still wanted if the reader of our output is gone.
     let _ = writeln!(io::stdout(), "The course is at http://{addr}/").and_then(|()| io::stdout().flush());
     tell(format_args!("Ctrl-C stops it."));
 }
@@ -150,7 +151,7 @@ fn finish(pool: &ThreadPoolExecutor) {
 }
 // ANCHOR_END: finish
 
-/// Tells the user something about the run, on standard error, where it is in nobody's way.
+/// Writes a message about the run to standard error, so that standard output has only the address.
 fn tell(what: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{what}");
 }

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 /// The name of the file with a learner's progress.
 pub(crate) const PROGRESS: &str = "progress.txt";
 
-/// The project's root directory, and what is found from there.
+/// The project's root directory, and the paths below it.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: PathBuf,
 }
 
 impl Workspace {
-    /// Takes `root` at its word, once it has seen that the project is there.
+    /// Uses `root`, after a check that the project is there.
     pub fn at(root: impl Into<PathBuf>) -> anyhow::Result<Self> {
         let root = root.into();
         ensure!(
@@ -64,7 +64,7 @@ impl Workspace {
         self.root.join(PROGRESS)
     }
 
-    /// `path` as somebody in the project's root would type it.
+    /// The path relative to the project's root, as one would type it there.
     pub fn relative(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
     }
@@ -79,8 +79,8 @@ impl Workspace {
     }
 }
 
-/// Whether what is in a directory was built. Cargo marks the directories that it makes, but not one that was there:
-/// `target` beside a manifest, with a copy of the project in it, say.
+/// Whether a directory has build output. Cargo marks the directories that it makes, but not one that existed
+/// before, such as a `target` beside a manifest with a copy of the project in it.
 #[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()

@@ -1,9 +1,9 @@
-//! `cargo course check` on answers to exercises: the stub, the solution, and typical mistakes. And on answers of
-//! other kinds: one that hangs, one that does not compile, one that goes past `crate::sync`.
+//! `cargo course check` on answers to exercises: the stub, the solution, and typical mistakes. And on answers
+//! of other kinds: one that hangs, one that does not compile, one that goes past `crate::sync`.
 //!
-//! Each answer is compiled, so this takes minutes and is not part of `cargo test`. The proof tries all answers without Cargo in
-//! between. So here it is one exercise of each kind, `TURN` says which, and one mistake of each. With `TURN=all` it is every
-//! exercise, and with `JUDGING=all` every mistake, too:
+//! Each answer is compiled, so this takes minutes and is not part of `cargo test`. The proof tries all
+//! answers without Cargo in between. So this program tries one exercise of each kind, which `TURN` selects,
+//! with one mistake. `TURN=all` tries every exercise, and `JUDGING=all` every mistake, too:
 //!
 //! ```sh
 //! cargo test --features course/end-to-end --test judging
@@ -22,11 +22,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One test at a time: they share a target directory, and whoever waits for Cargo's lock looks as if it hung.
+/// One test runs at a time: all share a target directory, and an answer that waits for Cargo's lock looks as
+/// if it hung.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A copy of the project whose exercises may be overwritten. Always at the same path, so that no test compiles again what
-/// another has compiled.
+/// A copy of the project whose exercises may be overwritten. It is always at the same path, so that a test
+/// reuses what another has compiled.
 struct Copy(
     course::copy::Copy,
     #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>,
@@ -42,7 +43,7 @@ impl Copy {
         copy
     }
 
-    /// In the order of their numbers.
+    /// The exercise with this short name.
     fn exercise(&self, short: &str) -> Exercise {
         self.exercises().into_iter().find(|exercise| exercise.short() == short).unwrap()
     }
@@ -54,7 +55,7 @@ impl Copy {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let target = Workspace::find().unwrap().target(); // where most of what it takes is built already
+        let target = Workspace::find().unwrap().target(); // where most dependencies are built already
         let mut command = Command::new(env!("CARGO_BIN_EXE_course"));
         command
             .args(arguments)
@@ -70,7 +71,7 @@ impl Copy {
         self.command(arguments).output().unwrap()
     }
 
-    /// The exit code, and the report on this one exercise.
+    /// Checks this exercise. Returns the exit code and the report.
     fn check(&self, exercise: &Exercise) -> (i32, Value) {
         self.check_with(exercise, &[])
     }
@@ -80,7 +81,7 @@ impl Copy {
         Self::report(&output)
     }
 
-    /// What a learner sees who uses Cargo alone.
+    /// Runs `cargo test`, as a learner does who uses Cargo alone.
     fn cargo_test(&self, exercise: &Exercise) -> Output {
         Command::new(env!("CARGO"))
             .args(["test", "--package", &exercise.name])
@@ -107,7 +108,7 @@ fn answer(exercise: &Exercise, path: &str) {
     fs::copy(exercise.folder().join(path), exercise.answer()).unwrap();
 }
 
-/// The same with a typical wrong answer.
+/// Puts a typical wrong answer in the learner's place.
 fn mistake(exercise: &Exercise, name: &str) {
     fs::write(exercise.answer(), exercise.wrong_answer(exercise.wrong(name).unwrap()).unwrap()).unwrap();
 }
@@ -129,7 +130,8 @@ fn tried(mistakes: &[Wrong]) -> impl Iterator<Item = &Wrong> {
     mistakes.iter().take(if all { usize::MAX } else { 1 })
 }
 
-/// Those whose turn it is: one of each kind, since a kind is built and checked in one way.
+/// The exercises whose turn it is: one of each kind, since all of a kind are built and checked in the same
+/// way.
 fn in_turn(exercises: Vec<Exercise>) -> Vec<Exercise> {
     let turn = std::env::var("TURN").unwrap_or_else(|_| "0".to_owned());
     if turn == "all" {
@@ -187,7 +189,7 @@ fn the_first_failure_is_shown_in_full_and_drawn() {
     let text = String::from_utf8(copy.course(&["check", "ex01"]).stdout).unwrap();
     assert!(text.contains("Nothing is written yet") && !text.contains("explain"), "{text}");
     mistake(exercise, "m03_notify_one_at_shutdown");
-    let output = copy.course(&["check"]); // no name: the one that was edited
+    let output = copy.course(&["check"]); // no name: the exercise that was edited last
     assert!(!String::from_utf8_lossy(&output.stderr).contains("a minute or two"), "it was built just now");
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1));
@@ -218,7 +220,7 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
     let exercise = &copy.exercise("ex01");
     let solution = fs::read_to_string(exercise.solution()).unwrap();
 
-    copy.check(exercise); // so that what is timed is not the first build
+    copy.check(exercise); // so that the first build is not timed
     let begin = "fn work(shared: &Shared) {";
     assert!(solution.contains(begin));
     fs::write(
@@ -339,7 +341,7 @@ fn what_crate_sync_has_not_is_refused_by_the_compiler_with_the_reason() {
     }
     assert_eq!(said.matches("error[E0277]").count(), uses.len(), "nothing else is wrong with them: {said}");
 
-    // What the compiler says of this one names std::sync::LazyLock, and that has the reason.
+    // The compiler's message about this one names std::sync::LazyLock, for which there is a reason.
     let line =
         "static JOBS: std::sync::LazyLock<Mutex<Vec<Job>>> = std::sync::LazyLock::new(Mutex::default);";
     fs::write(exercise.answer(), format!("{solution}\n{line}\n")).unwrap();
@@ -513,7 +515,7 @@ fn watch_checks_again_whenever_the_file_is_saved() {
         }
     });
     let wait_for = |words: &str| {
-        let until = Instant::now() + Duration::from_mins(5); // somebody else may be compiling
+        let until = Instant::now() + Duration::from_mins(5); // another process may be compiling
         while let Ok(line) = lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
             if line.contains(words) {
                 return;

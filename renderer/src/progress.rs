@@ -1,12 +1,12 @@
-//! A line on the terminal that shows the page's progress if the page takes longer than a moment.
+//! A line on a terminal that says how far the page is, for those who wait longer than a moment.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// A page that is ready within this time needs no line.
+/// A page that is ready by then needs no line.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// The line. Nothing is written unless standard error is a terminal that can rewrite a line.
+/// The line. Nothing is written if standard error is no terminal that can rewrite one.
 pub(crate) struct Progress {
     images: usize,
     started: Instant,
@@ -25,7 +25,7 @@ impl Progress {
         }
     }
 
-    /// Shows that the page has changed.
+    /// The page has changed.
     pub(crate) fn update(&mut self, has_text: bool, painted: usize, failed: usize) {
         let elapsed = self.started.elapsed();
         let text = if has_text { "text" } else { "no text yet" };
@@ -35,7 +35,7 @@ impl Progress {
         self.say(&line);
     }
 
-    /// Shows this line.
+    /// The page is at this.
     pub(crate) fn say(&mut self, line: &str) {
         if self.is_visible && self.started.elapsed() >= MOMENT {
             let _ = write!(io::stderr(), "\r\x1b[K{line}"); // a terminal that is gone shows nothing
@@ -43,7 +43,7 @@ impl Progress {
         }
     }
 
-    /// Removes the line.
+    /// Takes the line away.
     pub(crate) fn finish(&mut self) {
         if std::mem::take(&mut self.is_written) {
             let _ = write!(io::stderr(), "\r\x1b[K");

@@ -1,4 +1,4 @@
-//! Whether the book that was built last is the one that would be built now. Then nobody has to wait for it.
+//! Whether the last built book is still up to date, so that it need not be built again.
 
 use super::includes::includes;
 use super::pages::{Page, files_below};
@@ -7,15 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// What a book was made of, and where that is noted.
+/// The list of files that a book was built from, and where that list is kept.
 pub(super) struct Note {
     file: PathBuf,
     made_of: String,
 }
 
 impl Note {
-    /// Looks what the book below `source` would be made of: its files, those that its pages include, and the program that
-    /// builds it. A file counts as the same if its size and time are.
+    /// Lists the files that the book below `source` would be built from: its own, those that its pages
+    /// include, and the program that builds it. A file counts as unchanged if its size and time are the same.
     ///
     /// # Errors
     /// If the book cannot be read.
@@ -41,12 +41,12 @@ impl Note {
         fs::read_to_string(&self.file).is_ok_and(|noted| noted == self.made_of)
     }
 
-    /// To be called before the book is changed: from here on it is none until [`write`](Self::write).
+    /// Marks the book as out of date until [`write`](Self::write). Must be called before the book is changed.
     pub(super) fn remove(&self) {
         let _ = fs::remove_file(&self.file);
     }
 
-    /// Without the note, the book is built again the next time.
+    /// Writes the note. If that fails, the book is built again the next time.
     pub(super) fn write(&self) {
         let _ = fs::write(&self.file, &self.made_of);
     }

@@ -1,4 +1,4 @@
-//! `book check`: everything that can be wrong with the book without anybody noticing.
+//! `book check`: finds the faults of the book that a build does not report.
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
@@ -28,7 +28,7 @@ pub fn check(workspace: &Workspace) -> anyhow::Result<bool> {
 fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let sources = workspace.book().join("src");
     let pages = Page::all(&sources)?;
-    let awaited = fs::read_to_string(workspace.book().join("unwritten.txt")).unwrap_or_default(); // nothing is awaited
+    let awaited = fs::read_to_string(workspace.book().join("unwritten.txt")).unwrap_or_default();
     let mut faults = includes::faults(&pages);
     let listings_are_there = faults.is_empty();
     faults.extend(includes::unused_anchors(workspace.root(), &pages, &awaited)?);
@@ -42,7 +42,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(pages.iter().flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
     if listings_are_there {
-        // Otherwise there is no book whose links could be followed.
+        // After a fault there is no book whose links could be followed.
         match build(workspace) {
             Ok(book) => faults.extend(links::faults(&book)?),
             Err(error) => faults.push(format!("{error:#}")),
@@ -51,8 +51,8 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Pages that nobody can reach, because the table of contents does not name them. What tests generate are parts of
-/// pages, not pages.
+/// Pages that readers cannot reach, because the table of contents does not name them. What tests generate are
+/// parts of pages, not pages.
 fn unlisted(pages: &[Page]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
     let is_listed = |page: &&Page| {
@@ -64,7 +64,7 @@ fn unlisted(pages: &[Page]) -> Vec<String> {
     unlisted.map(|page| format!("{}: SUMMARY.md does not name this page", page.name)).collect()
 }
 
-/// Exercises that name a chapter which isn't there, or which doesn't name them.
+/// Exercises that name a missing chapter, or a chapter that does not name them.
 fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     let mut faults = Vec::new();
     for exercise in exercises {
@@ -81,7 +81,8 @@ fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     faults
 }
 
-/// The page on how to use the course adds up what the other pages and the exercises say.
+/// Checks that the hours on the page on how to use the course are the sum of those of all pages and
+/// exercises.
 fn wrong_hours(exercises: &[Exercise], pages: &[Page]) -> Option<String> {
     let page = pages.iter().find(|page| page.name == "how-to-use.md")?;
     let of_pages: usize = pages.iter().filter_map(minutes).sum();
@@ -94,7 +95,7 @@ fn wrong_hours(exercises: &[Exercise], pages: &[Page]) -> Option<String> {
     (!words(&page.text).contains(&text)).then(|| format!("how-to-use.md: does not say \"{text}\""))
 }
 
-/// How many minutes the line under a page's title says.
+/// The number of minutes in the line under a page's title.
 fn minutes(page: &Page) -> Option<usize> {
     let (_, facts) = page.text.split_once("<p class=\"facts\">")?;
     let (before, _) = facts.split_once("</p>")?.0.split_once(" minutes")?;

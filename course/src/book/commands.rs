@@ -1,7 +1,9 @@
-//! Proves that every `cargo …` command on the pages could be typed: the package, program, example or test that it names
-//! exists and is built with the features that it names, and `cargo course` has the commands and options that it is given.
+//! Proves that every `cargo …` command on the pages could be typed: the package, program, example or test
+//! that it names exists and is built with the features that it names, and `cargo course` has the commands and
+//! options that it is given.
 //!
-//! Commands are lines of code blocks that begin with `$ cargo`, and code in the prose that begins with `cargo`.
+//! Commands are lines of code blocks that begin with `$ cargo`, and code in the prose that begins with
+//! `cargo`.
 
 use crate::book::pages::Page;
 use crate::cli::Course;
@@ -14,11 +16,11 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-/// Cargo's own commands that name no package, and those that pages tell readers to install.
+/// Cargo's own commands that name no package, and commands that pages tell readers to install.
 const OTHERS: [&str; 11] =
     ["--version", "--help", "--list", "add", "clean", "fetch", "init", "install", "new", "tree", "update"];
 
-/// What commands may name.
+/// Everything that a command may name.
 pub(super) struct Commands {
     packages: Vec<Package>,
     default_members: Vec<String>,
@@ -55,7 +57,7 @@ impl Package {
         self.features.get("default").is_some_and(|features| features.iter().any(|has| has == feature))
     }
 
-    /// Whether the other package has the feature where this one is built, too.
+    /// Whether a build of this package turns on the feature of the other package.
     fn asks_for(&self, other: &Package, feature: &str) -> bool {
         let is_it = |dependency: &&Dependency| dependency.name == other.name;
         self.dependencies.iter().filter(is_it).any(|it| it.features.iter().any(|asked| asked == feature))
@@ -71,7 +73,7 @@ struct Target {
 }
 
 impl Commands {
-    /// Asks Cargo what there is.
+    /// Asks Cargo for the packages and their targets.
     ///
     /// # Errors
     /// If Cargo cannot read the project's manifests.
@@ -103,7 +105,7 @@ impl Commands {
         })
     }
 
-    /// The commands on a page that nobody could run.
+    /// The commands on a page that cannot be run.
     pub(super) fn faults(&self, page: &Page) -> Vec<String> {
         let faults = commands(page).into_iter().filter_map(|(line, command)| {
             let fault = self.judge(&command).err()?;
@@ -113,7 +115,7 @@ impl Commands {
     }
 
     fn judge(&self, command: &str) -> Result<(), String> {
-        // What the shell does with it, and comments, are not Cargo's business.
+        // Redirections, pipes and comments are for the shell.
         let ends = |word: &&str| ["#", "|", "&&", ">", "2>", ">>", "…"].contains(word);
         let words: Vec<&str> = command.split_whitespace().skip(1).take_while(|word| !ends(word)).collect();
         let Some((&first, rest)) = words.split_first() else { return Ok(()) };
@@ -127,7 +129,8 @@ impl Commands {
         }
     }
 
-    /// Follows the command line as far as its shape goes; values are not looked at, but for exercises.
+    /// Checks the commands and options of a `cargo course` line. Values are not checked, except for
+    /// exercises.
     fn judge_course(&self, words: &[&str]) -> Result<(), String> {
         let mut command = &self.course;
         let mut words = words.iter();
@@ -177,7 +180,7 @@ impl Commands {
 
     fn judge_targets(&self, command: &str, words: &[&str]) -> Result<(), String> {
         let own = words.iter().position(|word| *word == "--").unwrap_or(words.len());
-        let words = &words[..own]; // what follows is for the program
+        let words = &words[..own]; // the rest is for the program
         let value = |names: [&str; 2]| {
             let at = words.iter().position(|word| names.contains(word))?;
             words.get(at + 1).copied()
@@ -231,7 +234,7 @@ impl Commands {
     }
 }
 
-/// Whether one of the packages has it, and the features that it needs are on.
+/// Checks that one of the packages has the target, with the features that it needs.
 fn judge_target(
     packages: &[&Package],
     kind: &str,
@@ -306,7 +309,7 @@ mod tests {
             "cargo run --example pool_of_two",
             "cargo run --example last_words", // the programs ask for the feature
             "cargo run --features task-execution/processes --example process_of_its_own",
-            "cargo run -p crawler -- pills single", // the package says which of its programs that is
+            "cargo run -p crawler -- pills single", // the package's default program
             "cargo test -p task-execution --all-features --test uninterruptible",
             "cargo run -p exercises-proof # the table",
             "cargo --version",

@@ -1,7 +1,7 @@
-//! What mdBook complains about while it builds.
+//! Collects mdBook's complaints during a build.
 //!
 //! mdBook reports a page it could not make properly as a log event, and calls the build a success.
-//! Here the events of level warning and error are kept, so that the build can fail with them.
+//! This module keeps the events of level warning and error, so that the build can fail with them.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,7 +33,7 @@ impl Subscriber for Listener {
     }
 
     fn new_span(&self, _span: &Attributes<'_>) -> Id {
-        Id::from_u64(1) // spans are not told apart: nobody looks at them
+        Id::from_u64(1) // one id for all spans: they are not used
     }
     fn record(&self, _span: &Id, _values: &Record<'_>) {}
     fn record_follows_from(&self, _span: &Id, _follows: &Id) {}

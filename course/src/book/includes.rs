@@ -3,7 +3,7 @@
 //! The book holds no code. Its listings are lines like `{{#include ../../servers/src/site.rs:routes}}`,
 //! which take the lines between `ANCHOR: routes` and `ANCHOR_END: routes` from a file that the tests
 //! build. mdBook shows the bare line if the file is missing and nothing at all if the anchor is, and
-//! calls either a success; so this looks first.
+//! calls either a success; so this module checks first.
 //!
 //! Only whole files and anchors are allowed: line numbers would show something else after the next edit.
 
@@ -43,11 +43,11 @@ pub(super) fn faults(pages: &[Page]) -> Vec<String> {
     faults
 }
 
-/// The anchors in the project's code that no page includes. Somebody marked a listing and then showed another one, or
-/// the page that showed it is gone.
+/// The anchors in the project's code that no page includes: the page shows another listing now, or the page
+/// is gone.
 ///
-/// `awaited` names files, one a line, whose page is yet to be written: there, anchors may be unused. A file that is named
-/// without need is a fault, so that the list only ever gets shorter.
+/// `awaited` names files, one a line, whose page is yet to be written: their anchors may be unused. A file
+/// that is named without need is a fault, so that the list can only get shorter.
 pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyhow::Result<Vec<String>> {
     let mut used = BTreeSet::new();
     for page in pages {
@@ -66,7 +66,7 @@ pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyh
     let awaited: BTreeSet<&str> = awaited.collect();
     let mut faults = Vec::new();
     for file in files_below(root, &holds_code)? {
-        let text = fs::read_to_string(&file).unwrap_or_default(); // not text: nothing that could be included
+        let text = fs::read_to_string(&file).unwrap_or_default(); // not text, so it cannot be included
         let canonical: PathBuf = file.canonicalize().unwrap_or_else(|_| file.clone());
         for (line, anchor) in anchors(&text) {
             if !used.contains(&(canonical.clone(), anchor)) {
@@ -84,7 +84,7 @@ pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyh
     Ok(faults)
 }
 
-/// The anchors that a file begins: comments that hold nothing else.
+/// The anchors that begin in a file: comments that have nothing else in them.
 fn anchors(source: &str) -> impl Iterator<Item = (usize, &str)> {
     source.lines().zip(1..).filter_map(|(text, line)| {
         let comment = text.trim().strip_prefix("//").or_else(|| text.trim().strip_prefix('#'))?;
@@ -122,7 +122,7 @@ fn resolve(page: &Path, include: &Include<'_>) -> Result<(), String> {
     anchored(&source, anchor).map_err(|fault| format!("{}: anchor `{anchor}` {fault}", include.file))
 }
 
-/// Whether the anchor is there once, closed, and has something in it.
+/// Checks that the anchor occurs once, is closed, and is not empty.
 fn anchored(source: &str, anchor: &str) -> Result<(), &'static str> {
     let mut inside = false;
     let (mut opened, mut closed, mut lines) = (0, 0, 0);

@@ -1,4 +1,5 @@
-//! Follows every link of the built book that stays inside it: the page or file exists, and so does the `#fragment`.
+//! Follows every link of the built book that stays inside it: the page or file exists, and so does the
+//! `#fragment`.
 
 use crate::book::pages::files_below;
 use anyhow::Context;
@@ -8,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// What a page links to, and what can be linked to on it.
+/// The links of a page, and its targets for links.
 #[derive(Default)]
 struct Html {
     links: Vec<String>,
@@ -29,7 +30,8 @@ pub(super) fn faults(dir: &Path) -> anyhow::Result<Vec<String>> {
     let mut faults = BTreeSet::new();
     for (path, page) in &pages {
         let name = path.strip_prefix(dir).unwrap_or(path).display();
-        // The page for printing repeats the others, and the one for pages that are missing is shown in many places.
+        // The page for printing repeats the others, and the one for pages that are missing is shown in many
+        // places.
         if path.file_name().is_some_and(|file| file == "print.html" || file == "404.html") {
             continue;
         }
@@ -49,7 +51,7 @@ fn follow(dir: &Path, from: &Path, link: &str, pages: &BTreeMap<PathBuf, Html>) 
     let elsewhere =
         link.starts_with("//") || path.split_once(':').is_some_and(|(scheme, _)| !scheme.contains('/'));
     if elsewhere {
-        return Ok(()); // whether the web still has it is not for this check to say
+        return Ok(()); // links to the web are not checked
     }
     let target = match path {
         "" => from.to_path_buf(),

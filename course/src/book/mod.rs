@@ -1,9 +1,9 @@
 //! Builds the book, and proves that it and the code agree.
 //!
-//! mdBook lets much through: a missing include, an anchor that is misspelt, a link to nowhere. And of what is only prose
-//! it cannot know: whether `cargo run --bin pooled` still exists, or whether a program prints what a page says. So
-//! [`build`] fails on every complaint, [`check`] looks at the rest, and [`record`] runs the commands whose output the
-//! book shows.
+//! mdBook does not fail on a missing include, a misspelt anchor or a broken link. And it does not understand
+//! the prose: whether `cargo run --bin pooled` still exists, or whether a program prints what a page says. So
+//! [`build`] fails on every complaint, [`check`] finds the other faults, and [`record`] runs the commands
+//! whose output the book shows.
 
 mod built;
 mod check;
@@ -27,7 +27,8 @@ use mdbook_driver::MDBook;
 use std::fs;
 use std::path::PathBuf;
 
-/// Builds the book into `book` under the target directory, unless that is there already, and returns the directory.
+/// Builds the book into `book` under the target directory, unless it is up to date already, and returns the
+/// directory.
 ///
 /// # Errors
 /// If there is no book, if it includes code that does not exist, if the target directory cannot be
@@ -40,7 +41,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         source.display()
     );
     let destination = workspace.target().join("book");
-    // If something cannot be read, what follows says so.
+    // If a file cannot be read, the build below reports it.
     let note = Note::of(&source, &destination).ok();
     if note.as_ref().is_some_and(Note::is_as_noted) && destination.join("index.html").is_file() {
         return Ok(destination);

@@ -1,5 +1,5 @@
-//! Proves that the pages can be read from the first to the last: a page needs only pages before it, and no exercise is
-//! named before the page that explains it, nor before the one that says how exercises are done.
+//! Proves that the pages can be read from the first to the last: a page needs only pages before it, and no
+//! exercise is named before the page that explains it or before the page on how exercises work.
 
 use crate::book::pages::Page;
 use exercises_protocol::{Contents, Exercise};
@@ -53,7 +53,8 @@ mod tests {
     use crate::exercises::catalogue;
     use crate::workspace::Workspace;
 
-    /// The faults of a book with these pages, in this order, and an exercise `ex01` that `explains.md` explains.
+    /// The faults of a book with these pages, in this order, and an exercise `ex01` that `explains.md`
+    /// explains.
     fn faults_of(order: &[(&str, &str)]) -> Vec<String> {
         let summary: Vec<String> = order.iter().map(|(name, _)| format!("- [A page]({name}.md)\n")).collect();
         let page = |(name, text): &(&str, &str)| Page {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A Markdown file.
 pub(super) struct Page {
     pub(super) path: PathBuf,
-    /// As it is called in messages: the path below the book's sources.
+    /// Its name in messages: the path below the book's sources.
     pub(super) name: String,
     pub(super) text: String,
 }
@@ -18,7 +18,7 @@ pub(super) struct Page {
 pub(super) struct Line<'a> {
     pub(super) number: usize,
     pub(super) text: &'a str,
-    /// What follows the back-ticks of the code block that the line is in, if it is in one.
+    /// The text after the opening back-ticks, if the line is in a code block.
     pub(super) block: Option<&'a str>,
 }
 
@@ -39,7 +39,7 @@ impl Page {
         paths.into_iter().map(read).collect()
     }
 
-    /// The lines but for those that begin and end code blocks.
+    /// The lines without those that begin and end code blocks.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let mut block: Option<&str> = None;
         self.text.lines().zip(1..).filter_map(move |(text, number)| {
@@ -51,14 +51,14 @@ impl Page {
         })
     }
 
-    /// What is wrong in a line of this page.
+    /// A message about a fault in a line of this page.
     pub(super) fn fault(&self, line: usize, what: impl std::fmt::Display) -> String {
         format!("{}:{line}: {what}", self.name)
     }
 }
 
-/// The files below a directory that are wanted, in an order that is the same on every machine. What is hidden and what
-/// was built is passed over.
+/// The files below a directory for which `wanted` is true, in an order that is the same on every machine.
+/// Hidden files and build output are skipped.
 pub(super) fn files_below(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut to_visit = vec![dir.to_path_buf()];

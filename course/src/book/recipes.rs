@@ -1,4 +1,4 @@
-//! `transcripts/record.toml`: which command each transcript is the output of, and what must be equal in it.
+//! `transcripts/record.toml`: the command of each transcript, and the parts of its output that must be equal.
 //!
 //! ```toml
 //! [[run]]
@@ -15,15 +15,16 @@
 //! ]
 //! ```
 //!
-//! A transcript of a measurement is left alone while what `equal` asks for is equal. Delete it to have it measured anew.
-//! `--check` passes over what says `measured = true`, unless it is named: on a busy machine even an order can be another.
+//! A transcript of a measurement is not rewritten while the parts that `equal` names are equal. Delete it to
+//! measure anew. `--check` skips recipes with `measured = true` unless they are named: on a busy machine even
+//! an order can differ.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 use std::fs;
 use std::path::Path;
 
-/// Everything that is recorded.
+/// All recipes of the book.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Recipes {
@@ -37,14 +38,14 @@ pub(super) struct Recipes {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Run {
-    /// As the page shows it; ` target/` means the target directory, wherever that is.
+    /// The command as the page shows it; ` target/` stands for the target directory.
     pub(super) command: String,
     /// The transcript; none if only the picture is wanted.
     pub(super) file: Option<String>,
-    /// A wrong answer to an exercise that the command is to find in place of the learner's: `exNN m01_x`.
+    /// A wrong answer to an exercise that replaces the learner's for this command: `exNN m01_x`.
     pub(super) answer: Option<String>,
-    /// A picture that the command writes below the target directory, and the figure of the book that it becomes. If
-    /// there is a transcript, too, the picture is replaced when that is.
+    /// A picture that the command writes below the target directory, and the figure of the book that it
+    /// becomes. If there is a transcript, too, the picture is replaced when that is.
     pub(super) picture: Option<Picture>,
     #[serde(default)]
     pub(super) measured: bool,
@@ -56,18 +57,18 @@ pub(super) struct Run {
 #[serde(deny_unknown_fields)]
 pub(super) struct Picture {
     pub(super) from: String,
-    /// Below the book's sources.
+    /// The path below the book's sources.
     pub(super) to: String,
 }
 
-/// A server, and those who talk to it.
+/// A server, and the commands of its clients.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Server {
     pub(super) command: String,
-    /// The line with its address.
+    /// The transcript of the line with the server's address.
     pub(super) file: Option<String>,
-    /// What it wrote after that line.
+    /// The transcript of the lines after that.
     pub(super) log: Option<String>,
     pub(super) step: Vec<Step>,
     #[serde(default)]
@@ -76,13 +77,14 @@ pub(super) struct Server {
     pub(super) equal: Equal,
 }
 
-/// One thing that is done to a server.
+/// One step of a recording with a server.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Step {
     /// A command to run to its end.
     pub(super) run: Option<String>,
-    /// A command to start. It is waited for at the end if it has a file, else ended.
+    /// A command to start in the background. At the end the recorder waits for it if it has a file, and ends
+    /// it otherwise.
     pub(super) start: Option<String>,
     /// How many seconds to let pass.
     pub(super) wait: Option<f64>,
@@ -91,37 +93,37 @@ pub(super) struct Step {
     pub(super) equal: Equal,
 }
 
-/// What must be equal in two recordings, besides what always must.
+/// The comparison of two recordings, beside the rules that always hold.
 #[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Equal {
-    /// Lines may come in another order.
+    /// Whether the order of lines may differ.
     pub(super) unordered: bool,
-    /// What matches these expressions may differ.
+    /// Text that matches these expressions may differ.
     pub(super) but: Vec<String>,
-    /// What matches these must be in every recording.
+    /// Text that matches these expressions must be in every recording.
     pub(super) with: Vec<String>,
 }
 
 impl Run {
-    /// What it makes: a transcript, a picture, or both.
+    /// The files that it makes: a transcript, a picture, or both.
     pub(super) fn products(&self) -> impl Iterator<Item = &str> {
         self.file.as_deref().into_iter().chain(self.picture.as_ref().map(|picture| picture.to.as_str()))
     }
 }
 
 impl Step {
-    /// What it runs or starts, unless it waits.
+    /// The command that the step runs or starts, if it has one.
     pub(super) fn command(&self) -> Option<&String> {
         self.run.as_ref().or(self.start.as_ref())
     }
 }
 
 impl Recipes {
-    /// Reads them. A book without the file has no transcripts.
+    /// Reads the recipes. A book without the file has no transcripts.
     ///
     /// # Errors
-    /// If the file is not as it should be.
+    /// If the file cannot be parsed.
     pub(super) fn read(sources: &Path) -> anyhow::Result<Self> {
         let path = sources.join("transcripts/record.toml");
         if !path.exists() {
@@ -137,7 +139,7 @@ impl Recipes {
         Ok(recipes)
     }
 
-    /// Each file that is recorded, with the command whose output it is. A server's log is nobody's output.
+    /// Each recorded file, with its command. A server's log has no command.
     pub(super) fn files(&self) -> Vec<(&str, Option<&str>)> {
         let mut files: Vec<(&str, Option<&str>)> = Vec::new();
         files.extend(

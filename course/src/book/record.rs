@@ -1,10 +1,11 @@
 //! `book record`: runs the commands whose output the book shows, and writes down what they print.
 //!
-//! Two recordings of a program that tells the time are never the same. So each has a *core*: the text without times,
-//! dates, ports and the numbers of pool threads, and without what the recipe exempts. A transcript whose core has not
-//! changed is left alone; so a recording changes no file without a reason, and `--check` compares cores.
+//! Two recordings of a program that prints the time are never the same. So each recording has a *core*: the
+//! text without times, dates, ports and the numbers of pool threads, and without the parts that the recipe
+//! exempts. A transcript whose core has not changed is left alone; so a recording changes no file without a
+//! reason, and `--check` compares cores.
 //!
-//! Commands are run by a shell, as a reader would type them; this is a tool for those who write the book, on Unix.
+//! A shell runs the commands, as a reader would type them. This is a tool for authors of the book, on Unix.
 
 use crate::book::recipes::{Equal, Picture, Recipes, Run, Server, Step};
 use crate::copy::Copy;
@@ -21,18 +22,18 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-/// How long a command may take, the compiler's work included.
+/// How long a command may take, including compilation.
 const DEADLINE: Duration = Duration::from_mins(10);
 
-/// How long a server has to have logged nothing before it is stopped. It writes a line when it has given an answer, so
-/// whoever has the answer may still have to wait for the line.
+/// How long a server has to have logged nothing before it is stopped. A server logs a line after it has sent
+/// the answer, so a client can have the answer before the line is there.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The address that the pages show, and that commands are written for.
+/// The address that the pages and their commands use.
 const SHOWN: &str = "127.0.0.1:8080";
 
-/// Records the transcripts named, or all, and returns whether nothing is wrong: with `check`, that nothing would change.
-/// Measurements are checked only if they are named.
+/// Records the named transcripts, or all of them. Returns whether all went well; with `check`, whether no
+/// transcript would change. Measurements are checked only if they are named.
 ///
 /// # Errors
 /// If a command cannot be run or fails, or a file cannot be written.
@@ -142,7 +143,8 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Writes a recording down if it differs in its core from the one there is; with `check`, only says so.
+    /// Writes a recording if its core differs from that of the present one. With `check`, only reports the
+    /// difference.
     fn keep(&mut self, file: &str, text: &str, equal: &Equal) -> anyhow::Result<Kept> {
         ensure!(!text.trim().is_empty(), "{file}: nothing was printed; does the command work?");
         let text = format!("{}\n", text.trim_end());
@@ -169,7 +171,8 @@ impl Recorder<'_> {
         Ok(Kept::Before)
     }
 
-    /// A picture that comes with a transcript is of the same measurement, so it is kept if that was.
+    /// Keeps or replaces a picture. A picture with a transcript is of the same measurement, so it is kept if
+    /// the transcript was.
     fn keep_picture(
         &mut self,
         place: &Workspace,
@@ -193,14 +196,14 @@ impl Recorder<'_> {
     }
 }
 
-/// Which recording there is in the end.
+/// Which of two recordings was kept.
 enum Kept {
-    /// The one that was there, if there was one.
+    /// The old recording, if there was one.
     Before,
     Now,
 }
 
-/// What must be equal in two recordings.
+/// The core of a recording: the part that must be equal in two recordings.
 fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
     let mut core = text.to_owned();
     for (pattern, what) in [
@@ -223,7 +226,7 @@ fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
 
 // ----- running things -----
 
-/// A child process that is ended when nobody needs it any more.
+/// A child process that is ended when this is dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -243,12 +246,12 @@ fn shell(workspace: &Workspace, command: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", &command]).current_dir(workspace.root()).stdin(Stdio::null()).stdout(Stdio::piped());
     shell.env("NO_COLOR", "1").env("CARGO_TERM_COLOR", "never").env("CARGO_TARGET_DIR", workspace.target());
-    shell.env("LC_ALL", "C.UTF-8").env("COLUMNS", "110"); // as the book's pages, whatever this terminal is
+    shell.env("LC_ALL", "C.UTF-8").env("COLUMNS", "110"); // the same width for any terminal
     shell
 }
 
-/// Builds what `command` runs. A command may have a time limit of its own, `timeout 4 cargo run …`, or clients that come
-/// at a certain time, and neither is meant for the compiler.
+/// Builds the program that `command` runs. A command can have a time limit (`timeout 4 cargo run …`) or
+/// clients that come at a certain time, and compilation must not count for either.
 fn build_for(workspace: &Workspace, command: &str) -> anyhow::Result<()> {
     let Some(command) = build_command(command) else { return Ok(()) };
     let mut running = Running(shell(workspace, &command).spawn().context("cannot start a shell")?);
@@ -258,7 +261,7 @@ fn build_for(workspace: &Workspace, command: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `cargo build` for `cargo run`, with what says which program and how.
+/// The `cargo build` command for a `cargo run` command, with its options for the program and the profile.
 fn build_command(command: &str) -> Option<String> {
     let (_, arguments) = command.split_once("cargo run ")?;
     let ends = ["--", "|", "&&", ";", "&", ">", "2>"];
@@ -280,7 +283,7 @@ impl OutputWithin for Command {
     }
 }
 
-/// The lines of an output, each with its end, as they come.
+/// Sends the lines of an output, with their line ends, as they come.
 fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -308,7 +311,7 @@ fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<St
     }
 }
 
-/// What comes until nothing has come for a while, or nothing can come any more.
+/// The lines until no line has come for [`QUIET`], or until the output ends.
 fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
     iter::from_fn(|| lines.recv_timeout(QUIET).ok()).collect()
 }
@@ -356,7 +359,7 @@ mod tests {
         let core = |text: &str| core(text, &Equal::default()).unwrap();
         assert_eq!(core(&one), core(&other));
         assert_ne!(core(&one), core(&other.replace("200", "503")));
-        assert_ne!(core("2000 ms"), core("2001 ms")); // not a time that was measured
+        assert_ne!(core("2000 ms"), core("2001 ms")); // not a measured time
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Proves that what the pages show as output was recorded: it is included from `transcripts/`, below the command that
-//! printed it, and `record.toml` says how to print it again.
+//! Proves that the output on the pages was recorded: it is included from `transcripts/`, below the command
+//! that printed it, and `record.toml` says how to print it again.
 
 use crate::book::includes::includes;
 use crate::book::pages::Page;
@@ -11,10 +11,10 @@ use std::path::Path;
 /// Where transcripts are, as pages include them.
 const FOLDER: &str = "transcripts/";
 
-/// Transcripts that nobody recorded or nobody shows, and output that is no transcript.
+/// Transcripts without a recipe or without a page, and output that is no transcript.
 ///
 /// # Errors
-/// If `record.toml` is not as it should be.
+/// If `record.toml` cannot be parsed.
 pub(super) fn faults(sources: &Path, pages: &[Page]) -> anyhow::Result<Vec<String>> {
     let recipes = Recipes::read(sources)?;
     let commands: BTreeMap<&str, Option<&str>> = recipes.files().into_iter().collect();
@@ -45,7 +45,7 @@ pub(super) fn faults(sources: &Path, pages: &[Page]) -> anyhow::Result<Vec<Strin
     Ok(faults)
 }
 
-/// In a `console` block, what is no command has to be the transcript of the command above it.
+/// Checks `console` blocks: a line that is no command must be the transcript of the command above it.
 fn console_blocks(page: &Page, commands: &BTreeMap<&str, Option<&str>>, faults: &mut Vec<String>) {
     let mut last_command = None;
     for line in page.lines() {
@@ -67,7 +67,7 @@ fn console_blocks(page: &Page, commands: &BTreeMap<&str, Option<&str>>, faults: 
                 faults.push(page.fault(line.number, what));
             }
         } else if !text.is_empty() {
-            let what = format!("`{text}` is output that nobody recorded; include it from {FOLDER}");
+            let what = format!("`{text}` is output without a recording; include it from {FOLDER}");
             faults.push(page.fault(line.number, what));
         }
     }
@@ -107,7 +107,7 @@ mod tests {
                 RECIPE,
                 "page.md:3: transcripts/a.txt is recorded from `cargo test`, and shown below",
             ),
-            (&by_hand, RECIPE, "page.md:4: `ok` is output that nobody recorded"),
+            (&by_hand, RECIPE, "page.md:4: `ok` is output without a recording"),
             (PAGE, "", "a.txt is shown, and nothing says how to record it"),
             ("", RECIPE, "no page shows a.txt"),
             (&two, &two_recipes, "transcripts/b.txt: not recorded yet"),

@@ -1,4 +1,4 @@
-//! Reads answers off a connection, one after the other, and says in which way one fails to come.
+//! Reads answers from a connection, one after the other, and classifies failures.
 
 use serde::Serialize;
 use std::io::{ErrorKind, Read};
@@ -12,7 +12,7 @@ const MOST_FIELDS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
-    /// Nobody listens there.
+    /// No process listens at the address.
     ConnectRefused,
     /// The connection was not made in time: the server's queue of new connections is full.
     ConnectTimedOut,
@@ -24,7 +24,7 @@ pub(crate) enum Failure {
     Reset,
     /// The connection was closed in place of an answer, or in the middle of one.
     Closed,
-    /// What came was not HTTP.
+    /// The bytes were not HTTP.
     Malformed,
     /// The run was stopped while the answer was awaited.
     Stopped,
@@ -53,7 +53,7 @@ impl Failure {
     }
 }
 
-/// An answer that came whole.
+/// A complete answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -67,7 +67,7 @@ pub(crate) struct Answer {
 enum Body {
     Sized(u64),
     Chunked,
-    /// With the connection.
+    /// The body ends with the connection.
     Rest,
 }
 
@@ -78,7 +78,7 @@ struct Head {
     length: usize,
 }
 
-/// The answers on one connection; `read` may have been given a time-out of its own.
+/// The answers on one connection. `read` can have a time-out of its own.
 pub(crate) struct Answers<R> {
     read: R,
     buffer: Vec<u8>,
@@ -91,12 +91,12 @@ impl<R: Read> Answers<R> {
         Self { read, buffer: Vec::with_capacity(16 * 1024), used: 0, deadline: Instant::now() }
     }
 
-    /// Whether nothing has arrived that no answer was made of.
+    /// Whether all bytes that have arrived belong to answers already read.
     pub(crate) fn is_empty(&self) -> bool {
         self.used == self.buffer.len()
     }
 
-    /// The next answer. A server that sends a byte now and then does not keep this beyond `deadline`.
+    /// Reads the next answer. A server that sends single bytes cannot hold this call beyond `deadline`.
     pub(crate) fn next(&mut self, deadline: Instant) -> Result<Answer, Failure> {
         self.deadline = deadline;
         let mut bytes = 0;
@@ -189,7 +189,7 @@ impl<R: Read> Answers<R> {
         }
     }
 
-    /// More of something that has to be in the buffer as a whole.
+    /// Reads more of a line or head, which must fit into the buffer as a whole.
     fn fill_line(&mut self) -> Result<(), Failure> {
         if self.buffer.len() - self.used > LONGEST_HEAD {
             return Err(Failure::Malformed);
@@ -197,7 +197,7 @@ impl<R: Read> Answers<R> {
         if self.fill()? == 0 { Err(Failure::Closed) } else { Ok(()) }
     }
 
-    /// Reads once, and returns how many bytes came; none means that the other side has closed.
+    /// Reads once, and returns how many bytes came; zero means that the server has closed.
     fn fill(&mut self) -> Result<usize, Failure> {
         if Instant::now() >= self.deadline {
             return Err(Failure::TimedOut);
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Gives one byte at a time: every place where an answer can be cut is one where it is.
+    /// Gives one byte at a time, so that an answer is cut at every place where it can be.
     struct Bytewise<'b>(&'b [u8]);
 
     impl Read for Bytewise<'_> {

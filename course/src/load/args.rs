@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// As many sockets and threads as one process gets without further ado on most systems.
+/// As many sockets and threads as most systems give one process by default.
 const MOST_CONNECTIONS: usize = 2_000;
 
 const EXAMPLES: &str = "Examples:
@@ -36,8 +36,8 @@ pub struct LoadArgs {
     #[arg(required_unless_present = "stages", conflicts_with = "stages")]
     pub(super) url: Option<String>,
 
-    /// Stages of the course to start (built if need be) and compare: the same load for one after the other. Flags that one
-    /// of them is to have stand behind its name, each behind a colon: bounded:--policy=block
+    /// Stages of the course to start (built if need be) and compare: the same load for one after the other.
+    /// Flags that one of them is to have stand behind its name, each behind a colon: bounded:--policy=block
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(super) stages: Vec<Wanted>,
 
@@ -49,7 +49,8 @@ pub struct LoadArgs {
     #[arg(long, value_name = "COUNT", requires = "stages")]
     pub(super) threads: Option<NonZeroUsize>,
 
-    /// How many polite clients ask at the same time, each on a connection of its own; several numbers for a curve
+    /// How many polite clients ask at the same time, each on a connection of its own; several numbers for a
+    /// curve
     #[arg(long, short, value_name = "COUNT,…", default_value = "64", value_delimiter = ',',
           value_parser = count::<1, MOST_CONNECTIONS>)]
     connections: Vec<usize>,
@@ -63,8 +64,8 @@ pub struct LoadArgs {
           value_parser = count::<1, 1_000_000_000>)]
     requests: usize,
 
-    /// Requests a second, all connections together; several numbers for a curve. Without it, each connection asks again
-    /// when it has its answer
+    /// Requests a second, all connections together; several numbers for a curve. Without it, each connection
+    /// asks again when it has its answer
     #[arg(long, short, value_name = "NUMBER,…", value_delimiter = ',', value_parser = rate)]
     rate: Vec<f64>,
 
@@ -102,10 +103,10 @@ pub struct LoadArgs {
     pub(super) allow_remote: bool,
 }
 
-/// The load, whoever it is for.
+/// The load, without its target.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Plan {
-    /// Each number for a run of its own, and each rate. There are several of one at most.
+    /// The numbers of connections, each for a run of its own. Either these or the rates can be several.
     pub(crate) connections: Vec<usize>,
     #[serde(rename = "duration_s", serialize_with = "seconds")]
     pub(crate) duration: Duration,
@@ -115,7 +116,7 @@ pub(crate) struct Plan {
     pub(crate) pipeline: usize,
     #[serde(rename = "timeout_s", serialize_with = "seconds")]
     pub(crate) timeout: Duration,
-    #[serde(skip)] // the results tell
+    #[serde(skip)] // the results have the real end
     pub(crate) rude: Vec<(Rudeness, usize)>,
     #[serde(rename = "drip_s", serialize_with = "seconds")]
     pub(crate) drip: Duration,
@@ -128,7 +129,7 @@ pub(crate) struct Step {
     pub(crate) rate: Option<f64>,
 }
 
-/// What runs at the same server differ in.
+/// The parameter in which runs at the same server differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Varied {
     Connections,
@@ -171,7 +172,7 @@ impl Plan {
         self.connections.iter().flat_map(steps).collect()
     }
 
-    /// What the runs differ in, if there are several.
+    /// The parameter in which the runs differ, if there are several.
     pub(crate) fn varied(&self) -> Option<Varied> {
         match (self.connections.len(), self.rates.len()) {
             (2.., _) => Some(Varied::Connections),
@@ -180,7 +181,7 @@ impl Plan {
         }
     }
 
-    /// In words, for the title of the results.
+    /// The load in words, for the title of the results.
     pub(crate) fn text(&self) -> String {
         let connections = if let [one] = self.connections[..] {
             counted(one, "connection")

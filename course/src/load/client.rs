@@ -1,11 +1,13 @@
 //! One polite connection: it asks, waits for the answer, and asks again.
 //!
-//! A task of the client pool runs one `Client`, which blocks a thread, as the servers of the course do. The token
-//! of the run reaches it wherever it waits: its sleeps obey the token, and a callback shuts its socket down.
+//! A task of the client pool runs one `Client`, which blocks a thread, as the servers of the course do. The
+//! token of the run reaches it wherever it waits: its sleeps obey the token, and a callback shuts its socket
+//! down.
 //!
-//! A server may close a connection between two requests, and tells nobody who is just sending the next. As browsers
-//! do, we then send the request again on a new connection; what was asked for is a GET, so twice does no harm. It is
-//! a failure only if the connection had answered nothing yet. Each repetition thus follows an answer, so they end.
+//! A server may close a connection between two requests, while the client is sending the next one. As
+//! browsers do, the client then sends the request again on a new connection. It is a GET, so sending it twice
+//! does no harm. It is a failure only if the connection had answered no request yet. So each repetition
+//! follows an answer, and the repetitions end.
 
 use super::answer::{Answers, Failure};
 use super::schedule::{Schedule, Ticket};
@@ -17,10 +19,10 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a connection that failed stays away, so that a server that is gone is not asked in a busy loop.
+/// How long a client pauses after a failed connection, so that a dead server is not asked in a busy loop.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What every polite connection of a run has in common.
+/// The settings that all polite connections of a run share.
 #[derive(Debug)]
 pub(crate) struct Manner {
     pub(crate) target: Target,
@@ -32,7 +34,7 @@ pub(crate) struct Manner {
     pub(crate) live: Live,
 }
 
-/// The socket in use, where the callback that cuts it off can find it.
+/// The socket in use, shared with the callback that shuts it down.
 #[derive(Clone, Default)]
 struct Slot(Arc<Mutex<Option<Arc<TcpStream>>>>);
 
@@ -48,7 +50,7 @@ impl Slot {
     }
 }
 
-/// A stream that is read here and may be shut down elsewhere.
+/// A stream that is read here and that the callback can shut down.
 struct Shared(Arc<TcpStream>);
 
 impl Read for Shared {
@@ -60,13 +62,13 @@ impl Read for Shared {
 struct Connection {
     stream: Arc<TcpStream>,
     answers: Answers<Shared>,
-    /// Whether it has answered anything yet.
+    /// Whether the connection has answered any request yet.
     proved: bool,
 }
 
 struct Client<'m> {
     manner: &'m Manner,
-    /// As many requests as are sent ahead, one after the other.
+    /// The bytes of as many requests as are sent ahead.
     requests: Vec<u8>,
     connection: Option<Connection>,
     slot: Slot,
@@ -88,7 +90,7 @@ pub(crate) fn run(manner: &Manner) -> Tally {
 }
 
 impl Client<'_> {
-    /// Waits for the next request to be due. Those that are due by then as well are sent ahead with it.
+    /// Waits for the next request to be due. Requests that are due by then, too, are sent ahead with it.
     fn next_batch(&self, batch: &mut Vec<Ticket>) -> bool {
         batch.clear();
         let Manner { schedule, stop, pipeline, .. } = self.manner;
@@ -124,7 +126,7 @@ impl Client<'_> {
         }
     }
 
-    /// Sends what is not answered and reads answers, until one of them ends the connection.
+    /// Sends the unanswered requests and reads answers, until an answer ends the connection.
     fn attempt(&mut self, batch: &[Ticket], answered: &mut usize, deadline: Instant) -> Result<(), Failure> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
@@ -180,7 +182,7 @@ impl Client<'_> {
         let stream = Arc::new(stream);
         self.slot.put(Some(Arc::clone(&stream)));
         if self.manner.stop.is_cancelled() {
-            return Err(Failure::Stopped); // the callback may have come before there was anything to cut off
+            return Err(Failure::Stopped); // perhaps the callback ran before the socket existed
         }
         Ok(Connection { answers: Answers::new(Shared(Arc::clone(&stream))), stream, proved: false })
     }

@@ -1,6 +1,7 @@
-//! Sends load to a server, and measures how it bears it: the counterpart of the stages.
+//! Sends load to a server, and measures how the server copes: the counterpart of the stages.
 //!
-//! The clients are what the course is about: tasks of a pool, a thread each, stopped by a token.
+//! The clients use the subject of the course: they are tasks of a pool, with a thread each, stopped by a
+//! token.
 //!
 //! ```text
 //! args ─ plan ─▶ session ─ a task per connection ─▶ client (polite) ─ answer
@@ -12,13 +13,14 @@
 //!
 //! What makes the numbers honest:
 //!
-//! 1. With a rate, latency counts from when a request was *due* ([`schedule`]), and what was never sent is told.
-//! 2. Latencies are those of answers below status 400; refusals and failures are counted, each by its kind, and
-//!    never averaged in.
-//! 3. Requests made = answers + failures, exactly; one that is sent again on a new connection is one request, and its
-//!    latency counts from the first time.
-//! 4. A client is a thread of this machine, which the server has to share the processors with. So figures compare
-//!    stages with each other, side by side, and say nothing about a machine that had only to serve.
+//! 1. With a rate, latency counts from the moment when a request was *due* ([`schedule`]), and requests that
+//!    were never sent are reported.
+//! 2. Latencies are those of answers below status 400; refusals and failures are counted, each by its kind,
+//!    and never averaged in.
+//! 3. Requests made = answers + failures, exactly. A request that is sent again on a new connection is one
+//!    request, and its latency counts from the first sending.
+//! 4. A client is a thread of this machine, with which the server must share the processors. So the figures
+//!    compare stages with each other, and say nothing about a machine that only serves.
 
 mod answer;
 mod args;
@@ -53,21 +55,23 @@ use std::io::{self, Write};
 use std::process;
 use target::Target;
 
-/// The exit status of a process that a second Ctrl-C ended: 128 and the number of the signal, as shells count.
+/// The exit status of a process that a second Ctrl-C ended: 128 and the number of the signal, as shells
+/// count.
 const INTERRUPTED: i32 = 130;
 
-/// What signals ask for.
+/// The requests of signals.
 struct Interrupt {
-    /// The first: end the load in order.
+    /// Cancelled by the first signal: end the load in order.
     stop: CancelToken,
-    /// The second: end the process, and what it started, now.
+    /// Cancelled by the second signal: end the process and its children now.
     at_once: CancelToken,
 }
 
 /// Sends the load, to one server or to stages that it starts, and prints the results.
 ///
 /// # Errors
-/// If the arguments contradict each other or name what is not there, a stage does not start, or nothing was answered.
+/// If the arguments contradict each other or name something that does not exist, a stage does not start, or
+/// no request was answered.
 pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     let plan = args.plan()?;
     let target = args.url.as_deref().map(|url| Target::parse(url, args.allow_remote)).transpose()?;
@@ -87,7 +91,7 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     };
     let report = Report { plan, setting: Setting::here(), runs };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };
-    // Whoever closed our output has seen enough.
+    // A reader that closes our output has seen enough.
     let _ = io::stdout().write_all(text.as_bytes());
     if let Some(mut svg) = svg {
         svg.write_all(chart::svg(&report).as_bytes()).context("cannot write the picture")?;
@@ -107,7 +111,8 @@ fn measure_one(plan: &Plan, target: &Target, interrupt: &Interrupt) -> anyhow::R
     Ok(runs)
 }
 
-/// Each run has a stage of its own: what one leaves behind, such as threads and memory, is not for the next to find.
+/// Compares stages. Each run starts its stage anew, so that threads and memory left by one run do not affect
+/// the next.
 fn compare(
     workspace: &Workspace,
     args: &LoadArgs,

@@ -1,23 +1,25 @@
-//! Hands the command over to an optimised build of this program.
+//! Replaces this program by an optimised build of itself.
 //!
-//! `cargo course` is built as `cargo test` builds it, not optimised, so that the book is there soon. But a client that
-//! is slower than the server measures itself. So `load` has Cargo build this program once more, optimised and without
-//! the book and the exercises, and becomes that program: same arguments, same process, so signals and the exit status are its own.
+//! `cargo course` is built as `cargo test` builds it, not optimised, so that the book is available soon. But
+//! a client that is slower than the server measures itself. So `load` lets Cargo build this program once
+//! more, optimised and without the book and the exercises, and becomes that program. Arguments and process
+//! stay the same, so signals and the exit status need no forwarding.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, ensure};
 use std::env;
 use std::process::{Command, Stdio};
 
-/// Set for the optimised program, and for tests, which have servers to themselves that need no fast client.
+/// The environment variable that prevents the hand-over. It is set for the optimised program, and by tests,
+/// whose servers need no fast client.
 pub const AS_BUILT: &str = "COURSE_LOAD_AS_BUILT";
 
-/// Whether another program has to send the load, since this one is slow.
+/// Whether this program is too slow to send the load.
 pub(super) fn is_needed() -> bool {
     cfg!(debug_assertions) && env::var_os(AS_BUILT).is_none()
 }
 
-/// Builds that program and becomes it, so this returns only if something fails.
+/// Builds the optimised program and becomes it. Returns only after a failure.
 ///
 /// # Errors
 /// If the optimised program cannot be built or started.
@@ -46,7 +48,7 @@ fn become_it(client: &mut Command) -> anyhow::Result<()> {
     Err(client.exec().into())
 }
 
-/// Ctrl-C goes to both, and the client is the one that ends in order.
+/// Runs the client and exits with its status. Ctrl-C goes to both processes, and the client ends in order.
 #[cfg(not(unix))]
 fn become_it(client: &mut Command) -> anyhow::Result<()> {
     ctrlc::set_handler(|| {})?;

@@ -18,7 +18,7 @@ pub(crate) struct Report {
     pub(crate) runs: Vec<Run>,
 }
 
-/// Where and when. Numbers without it tell nobody anything.
+/// Place and time of the measurement, without which the numbers mean nothing.
 #[derive(Serialize)]
 pub(crate) struct Setting {
     pub(crate) date: String,
@@ -26,10 +26,10 @@ pub(crate) struct Setting {
     pub(crate) system: String,
 }
 
-/// What was measured at one server, with one number of connections and one rate.
+/// The results of one run: one server, one number of connections, one rate.
 #[derive(Serialize)]
 pub(crate) struct Run {
-    /// The stage, if it was one that we started.
+    /// The stage, if `load` started it.
     pub(crate) stage: Option<String>,
     pub(crate) url: String,
     pub(crate) connections: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Run {
     pub(crate) elapsed_s: f64,
     /// Answers of any status.
     pub(crate) answered: u64,
-    /// Answers below status 400, and how many a second.
+    /// Answers below status 400, and their number per second.
     pub(crate) succeeded: u64,
     pub(crate) per_second: f64,
     pub(crate) bytes: u64,
@@ -46,18 +46,18 @@ pub(crate) struct Run {
     pub(crate) failed: u64,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) sent_again: u64,
-    /// Due at the rate asked for, and not sent before the end.
+    /// Requests that were due at the rate, and not sent before the end.
     pub(crate) never_sent: u64,
     pub(crate) rude: Vec<RudeFate>,
-    /// Of the stage, for all it did during the run.
+    /// The stage's processor time during the run, per answer.
     pub(crate) server_cpu_us_per_answer: Option<f64>,
-    /// Of the stage, at most.
+    /// The stage's peak memory.
     pub(crate) server_memory_kib: Option<u64>,
     pub(crate) interrupted: bool,
     pub(crate) remark: Option<String>,
 }
 
-/// Microseconds, of answers below status 400.
+/// Latencies of answers below status 400, in microseconds.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) struct Latency {
     pub(crate) min: u64,
@@ -116,8 +116,8 @@ impl Run {
         }
     }
 
-    /// The processor time that the stage used during the run. Systems count it in hundredths of a second, so of a few
-    /// there is nothing to tell.
+    /// The processor time that the stage used during the run. Systems count it in hundredths of a second, so
+    /// a time of only a few ticks is not reported.
     pub(crate) fn used(&mut self, cpu: Option<Duration>) {
         const LEAST: Duration = Duration::from_millis(30);
         let per_answer = |cpu: Duration| cpu.as_secs_f64() * 1e6 / self.answered as f64;
@@ -128,7 +128,7 @@ impl Run {
         self.stage.as_deref().unwrap_or(&self.url)
     }
 
-    /// The number in which it differs from other runs at the same server.
+    /// The value of the parameter in which it differs from other runs at the same server.
     pub(crate) fn at(&self, varied: Varied) -> f64 {
         match varied {
             Varied::Connections => self.connections as f64,
@@ -136,20 +136,20 @@ impl Run {
         }
     }
 
-    /// Of all requests that were made or due, the part that did not get what it asked for.
+    /// The part of all requests, made or due, that did not succeed.
     pub(crate) fn part_not_served(&self) -> f64 {
         let all = self.answered + self.failed + self.never_sent;
         (all - self.succeeded) as f64 / all.max(1) as f64
     }
 
-    /// Answers that say that it went wrong.
+    /// Answers of status 400 and above.
     pub(crate) fn refused(&self) -> u64 {
         self.answered - self.succeeded
     }
 }
 
 impl Report {
-    /// What was asked for, and of whom if that is only one.
+    /// The request, with the server if there is only one.
     pub(crate) fn title(&self) -> String {
         match &self.runs[..] {
             [only] => format!("{}: {}", only.name(), self.plan.text()),
@@ -159,7 +159,7 @@ impl Report {
 }
 
 impl Setting {
-    /// This machine, now.
+    /// The setting of this machine, now.
     pub(crate) fn here() -> Setting {
         Setting {
             date: httpdate::fmt_http_date(SystemTime::now()),
@@ -174,7 +174,7 @@ impl Setting {
     }
 }
 
-/// Microseconds, for people: three digits, and a unit.
+/// A time for people: three digits and a unit.
 pub(crate) fn time(microseconds: u64) -> String {
     let value = microseconds as f64;
     let (value, unit) = match microseconds {

@@ -1,7 +1,7 @@
-//! Clients that a server meets in the wild, beside those that it was written for.
+//! Misbehaving clients, as every public server meets them.
 //!
-//! Each connects, misbehaves in its way until the server puts an end to it, and connects again. What counts
-//! is what the polite ones notice of it; and, for each kind, how the server got rid of it and how soon.
+//! Each connects, misbehaves in its way until the server ends the connection, and connects again. The results
+//! are the effect on the polite clients and, for each kind, how and how soon the server got rid of it.
 
 use super::target::Target;
 use clap::ValueEnum;
@@ -13,13 +13,13 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long one connection may take to be made, or stay away after it ended. The latter keeps those that are
-/// ended at once from being a flood of thousands a second each.
+/// How long a client waits for a connection, and how long it pauses after one at most. The pause keeps
+/// clients that are thrown out at once from connecting thousands of times a second.
 const CONNECT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How often a blocked read or write looks whether the run is over. On most systems shutting the socket down
-/// wakes it at once; where that does not, this does.
+/// How often a blocked read or write checks whether the run is over. On most systems the shutdown of the
+/// socket wakes it at once; this is for the others.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A way to misbehave.
@@ -53,17 +53,17 @@ impl Rudeness {
     }
 }
 
-/// What became of the connections of one kind.
+/// The ends of the connections of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Fate {
     pub(crate) connections: u64,
     /// No connection could be made.
     pub(crate) refused: u64,
-    /// The server said something before the end, if only why it closes.
+    /// The server sent something before the end, if only the reason why it closes.
     pub(crate) answered: u64,
     /// Ended by the server.
     pub(crate) ended_by_server: u64,
-    /// Ended by the client, which had what it wanted.
+    /// Ended by the client, which was done.
     pub(crate) ended_by_client: u64,
     /// Still there when the run was over.
     pub(crate) held_to_the_end: u64,
@@ -93,7 +93,7 @@ enum End {
 pub(crate) struct Rude {
     pub(crate) kind: Rudeness,
     pub(crate) target: Target,
-    /// Between two bytes of a dripping client.
+    /// The pause between two bytes of a dripping client.
     pub(crate) drip: Duration,
     pub(crate) stop: CancelToken,
 }
@@ -154,7 +154,7 @@ impl Rude {
         self.listen(stream, answered)
     }
 
-    /// Takes what comes until the server closes.
+    /// Reads until the server closes.
     fn listen(&self, mut stream: &TcpStream, answered: &mut bool) -> End {
         let mut buffer = [0; 4096];
         while !self.stop.is_cancelled() {
@@ -168,7 +168,7 @@ impl Rude {
         End::Run
     }
 
-    /// Asks until the server, which cannot get rid of its answers, takes no more; and then still does not read.
+    /// Sends requests and never reads. At last the server, whose answers are stuck, reads no more requests.
     fn never_read(&self, mut stream: &TcpStream, requests: &[u8]) -> End {
         let mut sent = 0;
         while !self.stop.is_cancelled() {
@@ -184,7 +184,7 @@ impl Rude {
     fn drip(&self, mut stream: &TcpStream, request: &[u8], answered: &mut bool) -> End {
         for byte in request {
             if stream.write_all(&[*byte]).is_err() {
-                break; // it has had enough; perhaps it says why
+                break; // the server has closed, perhaps with a reason
             }
             if self.stop.sleep(self.drip).is_err() {
                 return End::Run;
@@ -204,7 +204,7 @@ impl Rude {
     }
 }
 
-/// Whether this is only our own time-out.
+/// Whether an error is only our own time-out.
 fn goes_on(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

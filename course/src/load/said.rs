@@ -1,10 +1,11 @@
-//! What a stage says on standard error.
+//! The lines that a stage writes to standard error.
 //!
-//! Each line is an event of the target [`STAGE`], for whichever subscriber there is, and the first lines are kept for the
-//! complaint about a stage that does not start.
+//! Each line becomes an event of the target [`STAGE`]. The first lines are also kept for the message about a
+//! stage that does not start.
 //!
-//! A stage must not wait for room in this pipe: a write to a full pipe would be part of its latencies. So its reader waits
-//! for nothing but the stage. The log service takes a line or drops and counts it (see [`crate::log`]).
+//! A stage must not wait for room in this pipe: a write to a full pipe would be part of its latencies. So the
+//! reader of the pipe waits only for the stage. The log service takes a line or drops and counts it (see
+//! [`crate::log`]).
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc;
@@ -12,23 +13,23 @@ use std::thread;
 use std::time::Duration;
 use tracing::info;
 
-/// The target of what stages say.
+/// The target of the events from stages.
 pub(crate) const STAGE: &str = "course::stage";
 
-/// How much of what a stage says is kept.
+/// How many bytes of a stage's first lines are kept.
 const KEPT: usize = 4096;
 
-/// How much of a line is an event. The rest is another one.
+/// The longest event, in bytes. A longer line becomes several events.
 const LONGEST: u64 = 4096;
 
-/// How long after its end a stage's last lines are waited for. A process that the stage has started may hold the pipe open.
+/// How long to wait for a stage's last lines after its end. A child of the stage can hold the pipe open.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// What a stage says, read by a thread of its own until the pipe is closed.
+/// A stage's standard error, read by a thread of its own until the pipe is closed.
 pub(crate) struct Said(mpsc::Receiver<String>);
 
 impl Said {
-    /// Begins to read what the stage of this name says.
+    /// Begins to read the standard error of the stage of this name.
     pub(crate) fn by(stage: &str, stderr: impl Read + Send + 'static) -> Said {
         let (tell, said) = mpsc::channel();
         let stage = stage.to_owned();
@@ -38,7 +39,7 @@ impl Said {
         Said(said)
     }
 
-    /// How it began, once the stage has ended.
+    /// The first lines. Called when the stage has ended.
     pub(crate) fn beginning(&self) -> String {
         self.0.recv_timeout(LAST_LINES).unwrap_or_default()
     }
@@ -85,7 +86,7 @@ mod tests {
         }
     }
 
-    /// The events of what was said, and what is kept of it.
+    /// The events of a text, and the part of it that is kept.
     fn read_all(said: &[u8]) -> (Vec<String>, String) {
         let lines = Lines::default();
         let registry = tracing_subscriber::registry().with(lines.clone());

@@ -1,13 +1,13 @@
-//! When the next request is due, and when there is none any more.
+//! When the next request is due, and when the run is over.
 //!
 //! Without a rate the loop is *closed*: a connection asks again as soon as it has its answer. Such a load is
-//! polite to a server in trouble. While the server stalls, nobody asks, so nobody is there to find it slow: of a
-//! stall of a second, each connection sees one bad answer, where a public that did not know of the stall would
-//! have sent a second's worth of requests into it. That is *coordinated omission*.
+//! polite to a server in trouble. While the server stalls, no client asks, so few requests see the stall: in
+//! a stall of a second each connection has one slow answer, while independent users would have sent requests
+//! for all of that second. That is *coordinated omission*.
 //!
 //! With a rate the loop is *open*: request n is due at n / rate, whatever happened to those before it. If no
-//! connection is free then, the next free one sends it late, and the time it waited for that is part of its
-//! latency, as it would be for a visitor. What was due and could not be sent before the end is counted.
+//! connection is free then, the next free one sends it late, and its wait is part of its latency, as it would
+//! be for a visitor. Requests that were due and could not be sent before the end are counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -22,10 +22,11 @@ pub(crate) struct Schedule {
     taken: AtomicU64,
 }
 
-/// One request that somebody has to make.
+/// One request, for the client that takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
-    /// Where its latency counts from. With a rate that may be yet to come: wait until then.
+    /// The moment from which its latency counts. With a rate that can be in the future: then the client waits
+    /// until that moment.
     pub(crate) due: Instant,
 }
 
@@ -62,7 +63,7 @@ impl Schedule {
         }
     }
 
-    /// How many requests were due by `now` (or the end, if that came first) and taken by nobody.
+    /// How many requests were due by `now` (or the end, if that came first) and not taken.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

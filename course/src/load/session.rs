@@ -1,8 +1,8 @@
-//! One run: the clients are tasks of two pools, and the end of each is an orderly one.
+//! One run: the clients are tasks of two pools, and both pools end in order.
 //!
-//! The polite end by themselves when the schedule has no more requests; their pool is shut down at once, which
-//! lets them finish. Then the token of the rude ones is cancelled, who would go on for ever. A signal cancels the
-//! token above both.
+//! The polite clients end by themselves when the schedule has no more requests. Their pool is shut down at
+//! once, which lets them finish. The rude clients would go on for ever, so their token is cancelled then. A
+//! signal cancels the parent token of both.
 
 use super::args::{Plan, Step};
 use super::client::{self, Manner};
@@ -18,9 +18,10 @@ use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What a run has shown.
+/// The measurements of a run.
 pub(crate) struct Measured {
-    /// From the start to the end of the plan, or to the last answer if that came later; less if the requests ran out.
+    /// The time from the start to the planned end, or to the last answer if that came later; shorter if the
+    /// requests ran out.
     pub(crate) elapsed: Duration,
     pub(crate) tally: Tally,
     pub(crate) never_sent: u64,
@@ -31,7 +32,8 @@ pub(crate) struct Measured {
 /// Carries out one step of the plan.
 ///
 /// # Blocking
-/// For the duration planned, and then until the last requests are answered or given up; less once `stop` is cancelled.
+/// Until the planned end, and then until every request is answered or given up. Returns early when `stop` is
+/// cancelled.
 pub(crate) fn measure(
     plan: &Plan,
     Step { connections, rate }: Step,
@@ -41,7 +43,8 @@ pub(crate) fn measure(
     let rude_clients: usize = plan.rude.iter().map(|(_, count)| count).sum();
     let rude_pool = pool(rude_clients, "rude")?;
     let polite_pool = pool(connections, "polite")?;
-    // Declared after the pools, so dropped before them: whatever fails below, they have nothing to wait for.
+    // Declared after the pools, so dropped before them: after a failure below they have no client to wait
+    // for.
     let run = CancelOnDrop(stop.child());
     let rude_stop = run.0.child();
 
@@ -97,7 +100,8 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// A pool whose threads are all there: a client in its queue would be a connection that is only claimed.
+/// A pool whose threads have all started: a client that waits in its queue would be counted as a connection
+/// and have none.
 fn pool(threads: usize, name: &str) -> anyhow::Result<ThreadPoolExecutor> {
     let pool = ThreadPoolExecutor::builder().threads(threads.max(1)).name(name).build()?;
     let started = pool.prestart_all_core_threads();

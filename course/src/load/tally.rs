@@ -1,4 +1,4 @@
-//! What the connections saw, counted.
+//! Counts of the connections' answers and failures.
 
 use super::answer::{Answer, Failure};
 use hdrhistogram::Histogram;
@@ -6,15 +6,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// What one connection saw; and, added up, what all of them did.
+/// The counts of one connection, or the sums of all.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// Of answers below status 400, in microseconds. A refusal that comes at once is not a fast server.
+    /// Latencies of answers below status 400, in microseconds. Refusals are left out, since a quick refusal
+    /// does not make a server fast.
     pub(crate) latency: Histogram<u64>,
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) bytes: u64,
-    /// Requests sent again, because the server had closed the connection between two of them, as it may.
+    /// Requests that were sent again, because the server had closed the connection between two requests,
+    /// which is allowed.
     pub(crate) retries: u64,
     pub(crate) last_answer: Option<Instant>,
 }
@@ -64,7 +66,7 @@ impl Tally {
         self.statuses.values().sum()
     }
 
-    /// Answers that were what was asked for.
+    /// Answers below status 400.
     pub(crate) fn successes(&self) -> u64 {
         self.latency.len()
     }
@@ -74,7 +76,7 @@ impl Tally {
     }
 }
 
-/// The counts that can be looked at while the run goes on. Relaxed: they order nothing.
+/// Counts that can be read during the run. Relaxed: they order nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     answered: AtomicU64,

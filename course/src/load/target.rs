@@ -1,16 +1,17 @@
-//! Whom the load is for: an address, and the request that is sent there.
+//! The target of the load: an address, and the request that is sent there.
 
 use anyhow::{Context, bail, ensure};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// A longer request would fill the socket's buffers when many are sent ahead, and no server takes it anyway.
+/// A longer request would fill the socket's buffers when many are sent ahead, and servers refuse such
+/// requests anyway.
 const LONGEST: usize = 2_000;
 
 /// How long a server may take to accept one connection before any load is sent.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// A server, and what it is asked for.
+/// A server, and the path that is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) addr: SocketAddr,
@@ -20,10 +21,10 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads `http://HOST[:PORT][/PATH]`, and looks the host up.
+    /// Parses `http://HOST[:PORT][/PATH]`, and resolves the host.
     ///
-    /// Load that somebody else has to bear needs `allow_remote`: a slip of the keyboard should not take down a
-    /// stranger's server.
+    /// Load on another machine needs `allow_remote`: a typing error must not take down another owner's
+    /// server.
     pub(crate) fn parse(url: &str, allow_remote: bool) -> anyhow::Result<Target> {
         let rest = match url.split_once("://") {
             Some(("http", rest)) => rest,
@@ -47,14 +48,14 @@ impl Target {
         let addr = found.min_by_key(SocketAddr::is_ipv6).with_context(|| format!("{url} has no address"))?;
         ensure!(
             allow_remote || addr.ip().is_loopback(),
-            "{addr} is not this machine. Load on somebody else's server is an attack unless they agreed to it; \
+            "{addr} is not this machine. Load on a server of others is an attack unless they agreed to it; \
              if they did, say --allow-remote."
         );
         let slash = if path.starts_with('/') { "" } else { "/" };
         Ok(Target { addr, authority: authority.to_owned(), path: format!("{slash}{path}") })
     }
 
-    /// A stage that we have started.
+    /// The target for a stage that `load` has started.
     pub(crate) fn at(addr: SocketAddr, path: &str) -> anyhow::Result<Target> {
         ensure!(
             path.starts_with('/'),
@@ -63,7 +64,7 @@ impl Target {
         Target::parse(&format!("http://{addr}{path}"), false)
     }
 
-    /// Whether anything listens there.
+    /// Checks that a process listens there.
     pub(crate) fn look(&self) -> anyhow::Result<()> {
         let connected = TcpStream::connect_timeout(&self.addr, LOOK);
         connected

@@ -90,7 +90,7 @@ impl Report {
     }
 }
 
-/// What is not as it should be, and what became of those who did not behave.
+/// Writes notes on failures, and on the ends of the rude clients.
 fn write_notes(to: &mut String, run: &Run) -> fmt::Result {
     for (status, count) in run.statuses.iter().filter(|(status, _)| **status >= 400) {
         writeln!(to, "  refused    {count} with status {status}")?;

@@ -4,7 +4,7 @@ use crate::fixture::{Project, course, stderr, stdout};
 use std::fs;
 use std::path::Path;
 
-/// Runs `book build` on a project that something is wrong with, and returns what it says about it.
+/// Runs `book build` on a faulty project, and returns its message.
 fn complaint(project: &Project) -> String {
     let output = project.course(&["book", "build"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -33,7 +33,7 @@ fn a_listing_is_taken_from_the_code() {
     assert!(!page.contains("ANCHOR"), "{page}");
 }
 
-/// A start takes no longer than it must. What has changed is seen, also in a file that a page includes.
+/// The book is built again only after a change, which may be in a file that a page includes.
 #[test]
 fn a_book_is_built_again_only_when_something_has_changed() {
     let project = Project::new();

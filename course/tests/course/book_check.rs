@@ -38,7 +38,7 @@ fn each_kind_of_fault_is_found() {
         (
             "book/src/index.md",
             "# First\n\n```console\n$ ls\nby hand\n```\n",
-            "index.md:5: `by hand` is output that nobody recorded",
+            "index.md:5: `by hand` is output without a recording",
         ),
         ("book/src/transcripts/old.txt", "old\n", "transcripts/old.txt: record.toml does not name it"),
         (
@@ -69,7 +69,8 @@ fn each_kind_of_fault_is_found() {
     }
 }
 
-/// Who builds elsewhere may still have a copy of the project below `target`, and Cargo has not marked that directory.
+/// With another target directory there can still be a copy of the project below `target`, which Cargo has not
+/// marked.
 #[test]
 fn what_was_built_is_no_part_of_the_project() {
     let (project, elsewhere) = (Project::new(), tempfile::tempdir().unwrap());
@@ -203,8 +204,8 @@ mod record {
         assert_eq!(fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap(), "fast\n");
     }
 
-    /// A compiler that takes its time must not use up the time that a command has. The stand-in for Cargo runs nothing that
-    /// it has not built.
+    /// Compilation must not count against a command's time limit. The stand-in for Cargo runs only programs
+    /// that it has built.
     #[test]
     fn programs_are_built_before_they_are_run() {
         let project = project("");
@@ -223,7 +224,7 @@ mod record {
         assert_eq!(recorded, "build --quiet --bin ready\n");
     }
 
-    /// Whoever has an answer is ahead of the line about it.
+    /// The client has its answer before the server logs the line about it.
     #[test]
     fn what_a_server_logs_after_the_last_answer_is_kept() {
         let project = project("");
@@ -250,7 +251,7 @@ mod record {
         assert!(said.contains("names no transcript `gone.txt`"), "{said}");
     }
 
-    /// What a measurement prints and draws is new each time; both are kept, or neither.
+    /// Output and picture of a measurement differ each time; either both are kept or neither.
     #[test]
     fn a_picture_is_replaced_together_with_its_transcript() {
         let project = project("measured");

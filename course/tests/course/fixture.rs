@@ -1,4 +1,4 @@
-//! A small project to run the program on, so that a test can break what it likes.
+//! A small project to run the program on, which a test can break as it likes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ impl Project {
         project
     }
 
-    /// The same with a copy of this project's exercises. Of all but ex01 it lacks the wrong and the other right answers: most
-    /// of their lines, and no test looks at them.
+    /// A project with a copy of this project's exercises. All but ex01 lack the wrong answers and the
+    /// additional right ones, which are most of the lines and which no test uses.
     pub(crate) fn with_exercises() -> Self {
         let project = Self::new();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");
@@ -38,7 +38,7 @@ impl Project {
                     &["wrong", "wrong.diff", "right"]
                 };
                 copy(&folder, &project.path("exercises").join(name), left_out);
-                // Whatever somebody has written there, here it is the stub.
+                // Whatever the learner has written there, the copy has the stub.
                 let copied = project.path("exercises").join(name);
                 fs::copy(copied.join("stub/exercise.rs"), copied.join("src/exercise.rs")).unwrap();
             }
@@ -46,7 +46,7 @@ impl Project {
         project
     }
 
-    /// The same with the programs in which the learner is the scheduler.
+    /// A project with the programs in which the learner is the scheduler.
     pub(crate) fn with_programs() -> Self {
         let project = Self::with_exercises();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");
@@ -76,7 +76,7 @@ pub(crate) fn course(target: &Path, arguments: &[&str], root: &Path) -> Command 
     let mut command = Command::new(env!("CARGO_BIN_EXE_course"));
     command.args(arguments).arg("--workspace").arg(root).env("CARGO_TARGET_DIR", target);
     command.env(course::load::AS_BUILT, "1");
-    command.env("LC_ALL", "C.UTF-8").env_remove("COLUMNS"); // whatever this terminal is
+    command.env("LC_ALL", "C.UTF-8").env_remove("COLUMNS"); // the same for any terminal
     command
 }
 

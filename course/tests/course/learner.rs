@@ -1,5 +1,4 @@
-//! What a learner sees of the exercises' commands, but for the verdicts: those take a compiler, and `judging.rs` has
-//! them.
+//! What a learner sees of the exercises' commands. The verdicts need a compiler, so they are in `judging.rs`.
 
 use crate::fixture::{Project, stderr, stdout};
 use std::fs;
@@ -9,21 +8,21 @@ fn run(project: &Project, arguments: &[&str]) -> Output {
     project.course(arguments).output().unwrap()
 }
 
-/// Runs it, expects success, and returns what it printed.
+/// Runs the program, expects success, and returns what it printed.
 fn said(project: &Project, arguments: &[&str]) -> String {
     let output = run(project, arguments);
     assert!(output.status.success(), "{arguments:?}: {}{}", stdout(&output), stderr(&output));
     stdout(&output)
 }
 
-/// Runs it, expects exit code 1, and returns what it printed, complaints included.
+/// Runs the program, expects exit code 1, and returns what it printed, with the messages on standard error.
 fn refused(project: &Project, arguments: &[&str]) -> String {
     let output = run(project, arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stdout(&output));
     stdout(&output) + &stderr(&output)
 }
 
-/// The same for a command line that names what does not exist.
+/// Runs the program with a command line that names something that does not exist. Expects exit code 2.
 fn misused(project: &Project, arguments: &[&str]) -> String {
     let output = run(project, arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stdout(&output));
@@ -138,7 +137,7 @@ fn after_a_failure_the_hint_of_its_property_comes_first() {
     assert!(text.contains("cargo course hint ex01\n"), "{text}");
     assert!(hint().starts_with("hint 1 of 3"));
     assert!(hint().starts_with("hint 2 of 3"));
-    // Another property fails, then one that this version does not know; and in the end all hold.
+    // Another property fails, then one that this version does not know; at the end all hold.
     for (failed, hinted) in [
         ("failed ex01-worker-pool every_job_runs_once", "every_job_runs_once\n"),
         ("failed ex01-worker-pool it_flies", "hint 1 of 3"),
@@ -258,7 +257,7 @@ minutes = 5
 code = { exercise = "ex01", wrong = "m03" }
 question = "Who waits in the end?"
 answer = "b"
-option = [{ text = "Nobody", why = "One of them sleeps on." }, { text = "A worker", why = "It was not told." }]
+option = [{ text = "None", why = "One of them sleeps on." }, { text = "A worker", why = "It was not told." }]
 "#;
 
 #[test]
@@ -290,7 +289,7 @@ fn a_prediction_is_asked_for_explained_and_shown() {
         "predict1: Who waits?",
         "notify_one();",
         "Who waits in the end?",
-        "  a)   Nobody\n",
+        "  a)   None\n",
         "  b)   A worker\n",
     ] {
         assert!(question.contains(part), "no {part} in {question}");
@@ -442,7 +441,7 @@ fn the_doctor_does_not_ask_for_what_only_another_system_needs() {
     project
         .write("here/Cargo.toml", &format!("[package]\nname = \"here\"\nversion = \"1.0.0\"\n{dependency}"));
     project.write("here/src/lib.rs", "");
-    // A registry in a folder: it lists the package, and has no file of it.
+    // A registry in a folder, which lists the package but lacks its file.
     let registry =
         "[source.crates-io]\nreplace-with = \"near\"\n[source.near]\nlocal-registry = \"registry\"\n";
     project.write(".cargo/config.toml", registry);
@@ -459,7 +458,7 @@ fn the_doctor_does_not_ask_for_what_only_another_system_needs() {
     project.write("Cargo.lock", &format!("version = 4\n\n{absent}\n{here}"));
     let text = refused(&project, &["doctor"]); // there are no exercises
     assert!(text.contains("ok       every dependency is downloaded"), "{text}");
-    // The package is missing indeed: where it is needed, that is a problem.
+    // The package is really missing: on a system that needs it, that is a problem.
     let needed = dependency.replace("target_os = \"another\"", "all()");
     project.write("here/Cargo.toml", &format!("[package]\nname = \"here\"\nversion = \"1.0.0\"\n{needed}"));
     let text = refused(&project, &["doctor"]);

@@ -1,4 +1,4 @@
-//! What somebody at a terminal sees of `cargo course`: the real program, its output and its exit status.
+//! `cargo course` as a user at a terminal sees it: the real program, its output and its exit status.
 
 mod book;
 mod book_check;

@@ -1,4 +1,4 @@
-//! A course that serves, and a client for it. Every wait has a deadline.
+//! A running course server, and a client for it. Every wait has a deadline.
 
 use crate::fixture::Project;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -78,12 +78,12 @@ impl Running {
         Self::answer(self.start_get(path))
     }
 
-    /// The answer to a page that has another name for this machine.
+    /// The answer to a page of a host that uses another name for this machine.
     pub(crate) fn get_for(&self, host: &str, path: &str) -> String {
         Self::answer(self.send_for(host, path, "Connection: close\r\n"))
     }
 
-    /// Waits until so many connections are being served at once, the one that asks included.
+    /// Waits until `connections` connections are being served at once, including the one that asks.
     #[cfg(unix)]
     pub(crate) fn wait_until_active(&self, connections: u64) {
         let expected = format!("\"active\":{connections}");
@@ -92,7 +92,7 @@ impl Running {
 
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: &str) {
-        // The shell's own `kill`: not every machine has a program of that name.
+        // The shell's built-in `kill`: some machines have no program of that name.
         let command = format!("kill -{signal} {}", self.child.id());
         assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
     }
@@ -108,14 +108,14 @@ impl Running {
         }
     }
 
-    /// Waits until this is in the file.
+    /// Waits until the file has these words.
     pub(crate) fn wait_for_file(&self, path: &str, words: &str) {
         let path = self.project.path(path);
         let look = || std::fs::read_to_string(&path).is_ok_and(|text| text.contains(words)).then_some(());
         within_deadline(look, words);
     }
 
-    /// What it has said on standard error so far.
+    /// The lines on standard error so far.
     pub(crate) fn said(&self) -> impl Iterator<Item = String> {
         self.stderr.try_iter()
     }
@@ -145,14 +145,14 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// Looks again and again. Nothing tells us when another process has got somewhere.
+/// Polls until `look` returns a value: another process does not notify the test.
 fn within_deadline<T>(mut look: impl FnMut() -> Option<T>, what: &str) -> T {
     let until = Instant::now() + DEADLINE;
     while Instant::now() < until {
         if let Some(seen) = look() {
             return seen;
         }
-        thread::sleep(Duration::from_millis(5)); // only how often it is looked
+        thread::sleep(Duration::from_millis(5)); // only the interval of the polls
     }
     panic!("waited {DEADLINE:?} for {what}");
 }

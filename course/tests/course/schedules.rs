@@ -1,4 +1,4 @@
-//! The learner as the scheduler: moves that are given, moves that are asked for, and moves that are none.
+//! The learner as the scheduler: moves on the command line, moves at a prompt, and invalid moves.
 
 use crate::fixture::{Project, stderr, stdout};
 use std::fs;
@@ -10,7 +10,7 @@ fn play(project: &Project, moves: &str) -> Output {
     project.course(&arguments).output().unwrap()
 }
 
-/// What it prints, with this exit code.
+/// Plays moves, expects an exit code, and returns what the program printed.
 fn played(project: &Project, moves: &str, code: i32) -> String {
     let output = play(project, moves);
     assert_eq!(output.status.code(), Some(code), "{moves}: {}{}", stdout(&output), stderr(&output));
@@ -39,7 +39,7 @@ fn moves_that_are_given_are_played_and_a_goal_that_is_reached_is_remembered() {
     assert!(stuck.contains("Nobody can go on: worker waits on a Condvar at line "), "{stuck}");
     assert!(stuck.contains("That is it, after 4 moves. The least is 4."), "{stuck}");
     assert!(is_remembered(&project, "schedule1"));
-    // And without a name the next one comes, which the list has, too.
+    // Without a name the next program comes, which the list has, too.
     let next = stdout(&project.course(&["schedule"]).stdin(Stdio::null()).output().unwrap());
     assert!(next.starts_with("schedule2: "), "{next}");
     let list = stdout(&project.course(&["list"]).output().unwrap());
@@ -130,7 +130,7 @@ fn without_moves_it_asks_for_them() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // After the submitter's first move it is too late. So back, and back once more; then the way to the goal.
+    // After the submitter's first move it is too late. So two moves are taken back; then the goal is reached.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"?\n2\n?\nb\nb\n7\n1\n2\n1\n?\n1\n").unwrap();
     drop(stdin);

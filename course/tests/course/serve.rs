@@ -28,7 +28,7 @@ fn answers_are_in_the_log_and_not_on_the_terminal() {
     assert!(!course.said().any(|line| line.contains("/second.html")));
 }
 
-/// The address of a file whose name mdBook has given a hash, as a page refers to it.
+/// The address of a file to whose name mdBook has added a hash, as a page refers to it.
 fn linked(page: &str, start: &str, end: &str) -> String {
     let from = page.find(start).unwrap_or_else(|| panic!("no {start} in {page}"));
     let length = page[from..].find(end).unwrap() + end.len();
@@ -57,7 +57,7 @@ fn a_page_of_another_name_learns_nothing_unless_it_was_given() {
 
 #[test]
 fn without_an_address_a_taken_port_is_passed_over() {
-    // Whoever has port 8000, this test or somebody else, the course has to find another.
+    // Port 8000 is taken, by this test or by another process, so the course must find another one.
     let _taken = TcpListener::bind("127.0.0.1:8000");
     let course = Running::start(Project::new(), &[]);
     assert_ne!(course.port(), 8000);

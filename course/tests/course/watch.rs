@@ -20,16 +20,17 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Begins to watch, and waits for the first verdict. (There is nothing to build in such a project, so it is quick.)
+    /// Begins to watch, and waits for the first verdict. (There is nothing to build in such a project, so it
+    /// is quick.)
     fn watch(project: &Project) -> Self {
         Self::watch_under(project, "")
     }
 
-    /// The same by another program, which is told to run this one.
+    /// Watches as [`watch`](Self::watch) does, through another program, which runs this one.
     fn watch_under(project: &Project, other: &str) -> Self {
         let root = project.path("");
         let course = env!("CARGO_BIN_EXE_course");
-        // The shell survives Ctrl-C, which goes to all programs in the foreground of a terminal.
+        // The shell catches Ctrl-C, which goes to all programs in the foreground of a terminal.
         let command = format!(
             "trap : INT; echo settings-before $(stty -g); sh -c 'echo pid $$; exec {other} {course} watch ex01 --workspace {}'; \
              echo code $?; echo settings-after $(stty -g)",
@@ -63,7 +64,7 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
-    /// Waits until these words come, after those that were waited for before, and returns what came until then.
+    /// Waits until these words come, after the words of the last call. Returns the text up to them.
     fn shows(&mut self, words: &str) -> String {
         let until = Instant::now() + DEADLINE;
         loop {
@@ -82,13 +83,13 @@ impl Terminal {
         }
     }
 
-    /// The word behind this one, in whatever was shown so far.
+    /// The word behind this one in the text shown so far.
     fn word_after(&self, word: &str) -> &str {
         let (_, rest) = self.seen.split_once(&format!("{word} ")).unwrap_or_else(|| panic!("{}", self.seen));
         rest.split_whitespace().next().unwrap()
     }
 
-    /// The terminal is as it was, and the program has ended with this code.
+    /// Checks that the terminal is restored and that the program has ended with this code.
     fn is_left_with(&mut self, code: &str) {
         self.shows("settings-after ");
         self.shows("\n");
@@ -123,7 +124,7 @@ fn keys_give_hints_list_go_on_check_and_quit() {
     terminal.press("\n");
     terminal.shows("ex03-bounded-executor: could not be checked");
     terminal.shows("Enter checks again.");
-    // Saved: the exercise that is watched now, and not the one before.
+    // The saved exercise is the one that is watched now.
     project.write("exercises/ex01-worker-pool/src/exercise.rs", "// saved");
     project.write("exercises/ex03-bounded-executor/src/exercise.rs", "// saved");
     let shown = terminal.shows("could not be checked");
@@ -141,7 +142,7 @@ fn keys_work_on_when_a_shell_has_changed_the_terminal() {
         let output = Command::new("stty").arg("-F").arg(&device).args(arguments).output().unwrap();
         stdout(&output)
     };
-    stty(&["icanon", "echo"]); // what a shell does when the program was stopped and goes on
+    stty(&["icanon", "echo"]); // as a shell does when a stopped program goes on
     let until = Instant::now() + DEADLINE;
     while !stty(&["-a"]).contains("-icanon") {
         assert!(Instant::now() < until, "the terminal waits for Enter");
@@ -166,7 +167,8 @@ fn the_terminal_is_as_it_was_after_ctrl_c_and_after_a_signal() {
     terminal.is_left_with("130");
 }
 
-/// Between the moment in which a signal's handler puts the terminal back and the end of the process, `watch` may look at it.
+/// Between the moment when a signal's handler restores the terminal and the end of the process, `watch` can
+/// poll the keyboard.
 #[test]
 fn the_terminal_is_as_it_was_when_the_end_takes_long() {
     let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
@@ -174,7 +176,7 @@ fn the_terminal_is_as_it_was_when_the_end_takes_long() {
         return eprintln!("not tried: there is no strace here, or it may not trace");
     }
     let project = Project::with_exercises();
-    // The end waits for more than twice as long as `watch` does before it looks.
+    // The end takes more than twice as long as the interval between two polls of `watch`.
     let slowly = "strace -f -qq -o /dev/null -e trace=exit_group -e inject=exit_group:delay_enter=500000";
     let mut terminal = Terminal::watch_under(&project, slowly);
     terminal.press("\x03");

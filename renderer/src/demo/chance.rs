@@ -1,5 +1,4 @@
-//! Random numbers that are the same for the same seed, on every machine: the `SplitMix64` of Steele, Lea and
-//! Flood (2014).
+//! Random numbers that are the same for the same seed, on every machine: the `SplitMix64` of Steele, Lea and Flood (2014).
 
 /// A source of numbers.
 pub(super) struct Chance(u64);
@@ -16,7 +15,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; all are about equally likely.
+    /// A number below `bound`, all of them about as likely.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }

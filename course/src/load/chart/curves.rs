@@ -1,5 +1,5 @@
-//! Throughput, latency and memory over the number of connections, or throughput, latency and what was not served over the
-//! rate: a panel each, a line for each server.
+//! Throughput, latency and memory over the number of connections, or throughput, latency and unserved
+//! requests over the rate: a panel for each, with a line for each server.
 
 use super::{begin, end, escaped};
 use crate::load::args::Varied;
@@ -9,16 +9,16 @@ use std::fmt::{self, Write};
 const TOP: f64 = 96.0;
 const HEIGHT: f64 = 180.0;
 const PANEL: f64 = 260.0;
-/// Within a panel, for the labels of its axis.
+/// The width in a panel for the labels of its axis.
 const LABELS: f64 = 58.0;
 
-/// From the middle of one label below a panel to that of the next.
+/// The least distance between the middles of two labels below a panel.
 const LEAST_BETWEEN_LABELS: f64 = 22.0;
 
-/// Colours there are, in [`STYLE`](super::STYLE). Whoever comes after the last gets the first again, dashed.
+/// The number of colours in [`STYLE`](super::STYLE). Servers beyond that use the same colours again, dashed.
 const COLOURS: usize = 5;
 
-/// One number of a run, over that in which runs differ.
+/// One result of the runs, over the parameter in which they differ.
 struct Panel {
     title: &'static str,
     value: fn(&Run) -> Option<f64>,
@@ -54,7 +54,7 @@ const NOT_SERVED: Panel = Panel {
     is_logarithmic: false,
 };
 
-/// Draws the runs as curves. Those of one server follow one another, as the numbers do in which they differ.
+/// Draws the runs as curves. The runs of one server must follow one another, sorted by that parameter.
 pub(super) fn write(to: &mut String, report: &Report, varied: Varied) -> fmt::Result {
     let mut panels = match varied {
         Varied::Connections => vec![THROUGHPUT, LATENCY, MEMORY],
@@ -166,7 +166,7 @@ impl Below {
     /// Where a number is, from 0 to 1.
     fn place(&self, number: f64) -> f64 {
         match self.varied {
-            // Each as far from the next: they are multiples of each other rather than a series.
+            // Evenly spaced: the numbers are usually multiples of each other.
             Varied::Connections => {
                 let place = self.numbers.iter().position(|&other| other >= number).unwrap_or_default();
                 place as f64 / (self.numbers.len() - 1).max(1) as f64
@@ -208,7 +208,7 @@ impl Axis {
     }
 }
 
-/// Such that quarters of it are good labels.
+/// A round number above `most`, whose quarters are good labels.
 fn round_number_above(most: f64) -> f64 {
     let step = 10_f64.powf((most / 4.0).log10().floor());
     let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|multiple| multiple * step);

@@ -1,7 +1,8 @@
-//! The results as a picture: [`bars`] if there was one number of connections and one rate at most, [`curves`] over their
-//! numbers if several.
+//! The results as a picture: [`bars`] for a single number of connections and at most one rate, [`curves`] for
+//! several.
 //!
-//! Plain SVG without fonts or scripts. Its colours follow the reader's theme; on paper they are the light ones.
+//! Plain SVG without fonts or scripts. Its colours follow the reader's theme; on paper they are the light
+//! ones.
 
 mod bars;
 mod curves;
@@ -33,7 +34,7 @@ pub(crate) fn svg(report: &Report) -> String {
     svg
 }
 
-/// Begins a picture: what was asked at the top, where and when at the bottom.
+/// Begins a picture, with the load at the top, and place and time at the bottom.
 fn begin(to: &mut String, report: &Report, width: f64, height: f64) -> fmt::Result {
     let title = escaped(&report.title());
     writeln!(

@@ -45,13 +45,13 @@ fn answered_with(bytes: &'static [u8]) -> String {
 
 #[test]
 fn each_failure_is_counted_by_its_kind() {
-    let nobody = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let reset = scripted(|mut stream| {
-        // Closed with something unread, a connection is reset.
+        // A connection that is closed with unread bytes is reset.
         let _ = stream.read(&mut [0; 4]);
     });
     for (kind, url) in [
-        ("connect_refused", format!("http://{nobody}/")),
+        ("connect_refused", format!("http://{closed}/")),
         ("closed", answered_with(b"")),
         ("closed", answered_with(&ANSWER[..ANSWER.len() - 1])),
         ("malformed", answered_with(b"220 smtp.example ready\r\n\r\n")),
@@ -71,7 +71,7 @@ fn an_answer_that_does_not_come_in_time_is_given_up() {
     let no_end = scripted(|mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
-            // However long: no answer that has no end comes in time.
+            // However long the time limit, an answer without an end does not come in time.
             thread::sleep(Duration::from_millis(20));
         }
     });
@@ -101,7 +101,7 @@ fn answers_that_refuse_are_no_successes_and_have_no_latency() {
 
 #[test]
 fn a_connection_closed_between_two_requests_costs_none_of_them() {
-    // Two answers a connection, and the third request meets a closed door that nobody announced.
+    // Two answers per connection; then the server closes it without notice, before the third request.
     let url = scripted(|mut stream| {
         for _ in 0..2 {
             if read_request(&mut stream) {
@@ -125,7 +125,7 @@ mod interrupted {
     use std::process::Command;
     use std::sync::mpsc;
 
-    /// Interrupts a load in the middle of waits that nothing else would end in time.
+    /// Interrupts a load during waits that only the interrupt ends in time.
     #[test]
     fn ctrl_c_ends_a_load_at_once_and_prints_what_there_is() {
         let (connected, wait) = mpsc::channel();

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Much more than the loads need: a count ends each.
+/// Much longer than the loads need: each ends after a number of requests.
 const LONG: [&str; 2] = ["--duration", "60s"];
 
 fn with<'a>(flags: &[&'a str]) -> Vec<&'a str> {
@@ -46,7 +46,7 @@ fn stops_when_the_time_is_over() {
 
 #[test]
 fn latencies_are_those_of_the_server() {
-    // The work that is measured. It may take longer, and what is asserted are least times.
+    // The work that is measured. It can take longer; the test asserts least times.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(30)));
     let run = run(&serving.url(), &with(&["-c", "4", "-n", "40"]));
     let latency = |name: &str| number(&run, &format!("/latency_us/{name}"));
@@ -57,7 +57,7 @@ fn latencies_are_those_of_the_server() {
     assert!(run["elapsed_s"].as_f64().unwrap() >= 0.3, "{run}");
 }
 
-/// From the 41st request on, all requests wait until 300 ms are over; longer does no harm.
+/// A server on which all requests from the 41st on wait until 300 ms are over; longer does no harm.
 fn stalling_once() -> Serving {
     let stall = Mutex::new(None);
     Serving::with(Limits::default(), move |before| {

@@ -1,4 +1,4 @@
-//! `cargo course load`, against servers of our own whose every request is counted, or that misbehave as told.
+//! `cargo course load`, against the tests' own servers, which count each request, or misbehave as told.
 
 mod failures;
 mod measures;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long a load may take here. None takes half of it when all is well.
+/// How long a load may take here. A load that works takes less than half of it.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A pooled server with more threads than any of these tests has clients.
@@ -38,7 +38,7 @@ impl Serving {
         Serving::with(Limits::default(), |_| {})
     }
 
-    /// `work` is done in each request for `/counted`, and is told how many there were before.
+    /// Runs `work` in each request for `/counted`, with the number of such requests before it.
     fn with(limits: Limits, work: impl Fn(u64) + Send + Sync + 'static) -> Serving {
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
         let (addr, stop, count) = (listener.local_addr(), CancelToken::new(), Arc::new(AtomicU64::new(0)));
@@ -48,7 +48,7 @@ impl Serving {
             Response::text(Status::Ok, "counted")
         };
         let site = Site::new(None).route("/counted", &["GET"], "is counted", answer);
-        // More than the buffers between two sockets hold, if it is asked for a few times.
+        // Together a few such answers are more than the buffers between two sockets hold.
         let large = |_: &servers::http::Request<'_>| Response::text(Status::Ok, "large ".repeat(200_000));
         let site = site.route("/large", &["GET"], "has a body of more than a megabyte", large);
         let server = Arc::new(Server::new(site, limits, AccessLog::Quiet));
@@ -101,7 +101,7 @@ fn started(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for the end, and brings it about if it is late.
+/// Waits for the end, and kills the process if it is late.
 fn finished(mut child: Child) -> Output {
     let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
     let until = Instant::now() + DEADLINE;
@@ -113,7 +113,7 @@ fn finished(mut child: Child) -> Output {
             child.kill().and_then(|()| child.wait()).unwrap();
             panic!("it goes on for more than {DEADLINE:?}");
         }
-        thread::sleep(Duration::from_millis(5)); // nothing tells us when a process has ended
+        thread::sleep(Duration::from_millis(5)); // std has no timed wait for a process
     };
     Output { status, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
 }
@@ -126,7 +126,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// The results of a load, the one run of it.
+/// The results of a load with one run.
 fn run(url: &str, flags: &[&str]) -> Value {
     let output = load(url, &[flags, &["--json"]].concat());
     let mut report: Value =

@@ -1,9 +1,9 @@
-//! Each kind of rude client does what it is named for, and the polite ones beside it are answered.
+//! Each kind of rude client misbehaves as its name says, and the polite clients beside it are answered.
 
 use super::{Serving, number, run, short_limits};
 use serde_json::Value;
 
-/// What became of three rude clients of a kind during a second and a half.
+/// The fate of three rude clients of a kind during a second and a half.
 fn fate(kind: &str, path: &str) -> Value {
     let serving = Serving::with(short_limits(), |_| {});
     let (url, rude) = (format!("http://{}{path}", serving.addr), format!("{kind}=3"));

@@ -1,4 +1,4 @@
-//! What stages say on standard error: it is in a file afterwards, and no stage waits for that.
+//! The lines of stages on standard error: they are in a file afterwards, and no stage waits for that.
 
 use super::Serving;
 use super::stages::{DONE, Stages};
@@ -8,7 +8,7 @@ use std::fs;
 
 const LOG: &str = "target/course/log/stages.log";
 
-/// Runs a load on a stage that does this before it says where it listens.
+/// Runs a load on a stage that runs the shell text `before` before it prints its address.
 fn load(stages: &Stages, serving: &Serving, before: &str) -> String {
     let address = format!("echo listening on http://{}/", serving.addr);
     stages.stage("one", &format!("{before}\n{address}\necho the last word >&2\nexec sleep 600"));
@@ -48,7 +48,7 @@ fn the_log_of_the_next_run_is_behind_it() {
     assert!(log.starts_with(&before) && before.contains("the first") && log.contains("the second"), "{log}");
 }
 
-/// It would not get to its address within the time that stages have, if nobody read what it says.
+/// If its output were not read, the stage would not get to print its address in time.
 #[test]
 fn a_flood_of_lines_does_not_block_a_stage() {
     let (serving, stages) = (Serving::start(), Stages::new(DONE));

@@ -1,4 +1,4 @@
-//! Stages that the command starts itself. Cargo and the stages are stand-ins: what they would do takes minutes.
+//! Stages that the command starts itself. Cargo and the stages are stand-ins: the real ones take minutes.
 
 use super::{DEADLINE, Serving, finished, started};
 use crate::fixture::{Project, stderr, stdout};
@@ -37,7 +37,7 @@ impl Stages {
         self.script(&format!("target/release/{name}"), text);
     }
 
-    /// A stage that is in truth a server of the test.
+    /// Makes a stage whose address is that of a server of the test.
     fn serving(&self, name: &str, serving: &Serving) {
         let (process, flags) = (self.path(&format!("{name}.process")), self.path(&format!("{name}.flags")));
         let address = format!("echo listening on http://{}/", serving.addr);
@@ -53,7 +53,7 @@ impl Stages {
         started(self.project.course(&arguments).env("CARGO", self.path("cargo")))
     }
 
-    /// Whether the process goes on whose number is in the file.
+    /// Whether the process whose number is in the file still runs.
     fn is_alive(&self, file: &str) -> bool {
         signal("0", &self.read(file))
     }
@@ -63,7 +63,7 @@ impl Stages {
     }
 }
 
-/// Whether there is such a process to get the signal.
+/// Sends a signal. Returns whether the process exists.
 fn signal(signal: &str, process: &str) -> bool {
     let command = format!("kill -{signal} {process}");
     Command::new("sh").args(["-c", &command]).output().unwrap().status.success()
@@ -122,7 +122,7 @@ fn several_numbers_of_connections_are_a_table_and_curves() {
     assert_eq!((rows("one"), rows("two")), (rows("two"), vec!["1".into(), "3".into(), "9".into()]), "{text}");
     assert!(text.contains("measured on ") && text.contains(" processors"), "{text}");
     let picture = stages.read("curves.svg");
-    // Of throughput and latency; of memory where the system tells it. A point for each number.
+    // Panels for throughput and latency, and for memory where the system reports it. A point for each number.
     let panels = if cfg!(target_os = "linux") { 3 } else { 2 };
     assert_eq!(picture.matches("<polyline ").count(), 2 * panels, "{picture}");
     assert_eq!(picture.matches("<circle ").count(), 2 * 3 * panels, "{picture}");
@@ -164,12 +164,12 @@ fn a_stage_may_have_flags_of_its_own() {
     assert!(text.lines().any(|line| line.starts_with("one --policy=block --queue=5  ")), "{text}");
 }
 
-#[cfg(debug_assertions)] // an optimised program has nothing to hand over
+#[cfg(debug_assertions)] // an optimised program does not hand over
 mod handing_over {
     use super::*;
 
     impl Stages {
-        /// As `cargo course load` starts it.
+        /// Starts the program as `cargo course load` does.
         fn start_as_typed(&self, arguments: &[&str]) -> Child {
             let arguments = [&["load"], arguments].concat();
             let mut command = self.project.course(&arguments);
@@ -239,8 +239,8 @@ fn a_stage_that_dies_of_the_load_is_told() {
     assert!(stdout(&output).contains("the stage ended by itself"), "{}", stdout(&output));
 }
 
-/// Whose queue of new connections is full. The system answers nobody who wants to connect, so a load waits there, which
-/// nothing but its time-out ends.
+/// A server whose queue of new connections is full. The system does not answer further clients, so a load
+/// waits to be connected, and only its time-out ends the wait.
 #[cfg(target_os = "linux")]
 struct Full {
     listener: socket2::Socket,
@@ -262,7 +262,7 @@ impl Full {
         self.listener.local_addr().unwrap().as_socket().unwrap()
     }
 
-    /// Whether somebody has asked to be connected and waits: state 2 in the system's table of sockets.
+    /// Whether a client waits to be connected: state 2 in the system's table of sockets.
     fn has_callers(&self) -> bool {
         let called = format!(":{:04X} 02 ", self.addr().port());
         fs::read_to_string("/proc/net/tcp").unwrap().lines().any(|line| line.contains(&called))
@@ -278,15 +278,15 @@ fn a_second_ctrl_c_ends_a_load_that_cannot_end_in_order_and_its_stage() {
     let mut load = stages.start_load(&["--stages", "one", "-c", "2", "--timeout", "1440m"]);
     let until = Instant::now() + DEADLINE;
     while !full.has_callers() {
-        assert!(Instant::now() < until, "nobody connects");
-        thread::sleep(Duration::from_millis(5)); // only how often it is looked; nothing tells us
+        assert!(Instant::now() < until, "no client connects");
+        thread::sleep(Duration::from_millis(5)); // only the interval of the looks
     }
     assert!(stages.is_alive("one.process"));
-    // The system keeps one signal of a kind at most, so the second is sent until it has got through.
+    // A pending signal is kept only once, so the second one is sent until it has been delivered.
     while load.try_wait().unwrap().is_none() {
         assert!(Instant::now() < until, "it goes on");
         signal("INT", &load.id().to_string());
-        thread::sleep(Duration::from_millis(20)); // only how often it is tried
+        thread::sleep(Duration::from_millis(20)); // only the interval of the tries
     }
     assert_eq!(finished(load).status.code(), Some(130));
     assert!(!stages.is_alive("one.process"), "the stage goes on");
