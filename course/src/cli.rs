@@ -188,7 +188,7 @@ pub enum Command {
         /// Only this property [default: each; those that hang on real threads take a while]
         #[arg(requires = "runs")]
         property: Option<String>,
-        /// Count how often each property catches it, in so many runs
+        /// Count how often each property catches it, in this many runs
         #[arg(long, value_name = "COUNT", requires = "mistake")]
         #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
         runs: Option<u32>,

@@ -18,9 +18,9 @@ pub enum Level {
     Error,
     /// Something is not as it should be, and the program goes on.
     Warn,
-    /// What an operator wants to know.
+    /// For the operator.
     Info,
-    /// What a developer wants to know.
+    /// For the developer.
     Debug,
     /// Every step.
     Trace,

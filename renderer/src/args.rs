@@ -54,7 +54,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "FILE", help_heading = "Picture")]
     pub font: Option<PathBuf>,
 
-    /// Draw who did what when into this file (SVG)
+    /// Draw the timeline of the threads into this file (SVG)
     #[arg(long, value_name = "FILE", help_heading = "What happened")]
     pub timeline: Option<PathBuf>,
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub enum Gap {
     /// The reference leads nowhere: no address, or one of a kind that is not fetched.
     Unusable(String),
-    /// The file or the host is not there, or may not be read.
+    /// The file or the host does not exist or is not accessible.
     Unreachable(String),
     /// The server answered with a status that is no success.
     Status(u16),

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 /// Loads images: fetches and decodes them, on the thread that asks.
 ///
-/// It has no thread and no order of its own. A strategy decides which threads call [`load`](Loader::load) and
-/// which threads wait for the result.
+/// The loader has no thread and no order of its own. A strategy decides which threads call
+/// [`load`](Loader::load) and which threads wait for the result.
 pub struct Loader {
     /// For each image in the picture, the width and height of the largest place where it is shown.
     rooms: HashMap<usize, (u32, u32)>,
@@ -138,7 +138,7 @@ fn is_deadline(cancelled: &Cancelled) -> bool {
     cancelled.reason().is_some_and(|reason| reason.kind() == CancelKind::Deadline)
 }
 
-/// What an image is called in a timeline: the last part of its address.
+/// The name of an image in a timeline: the last part of its address.
 pub(crate) fn label(image: &ImageRef) -> String {
     match &image.source {
         Ok(Source::Url(url)) => {

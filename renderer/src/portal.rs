@@ -21,9 +21,9 @@ const LONGEST_QUOTE: u64 = 64 << 10;
 /// A company that is asked for a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Company {
-    /// Its name.
+    /// The company's name.
     pub name: String,
-    /// Where its quote is, or why the list may not name that address.
+    /// The address of its quote, or why the list must not name that address.
     pub address: Result<Url, Gap>,
 }
 

@@ -9,9 +9,9 @@ use anyhow::{Context, ensure};
 /// Which workspace a program is in.
 #[derive(Clone, Copy)]
 pub enum Workspace {
-    /// That of the course.
+    /// The course's workspace.
     Course,
-    /// That of the comparisons.
+    /// The workspace of the comparisons.
     Bench,
 }
 

@@ -25,7 +25,7 @@ use std::time::Duration;
 /// How long a command may take, including compilation.
 const DEADLINE: Duration = Duration::from_mins(10);
 
-/// How long a server has to have logged nothing before it is stopped. A server logs a line after it has sent
+/// How long a server must log nothing before it is stopped. A server logs a line after it has sent
 /// the answer, so a client can have the answer before the line is there.
 const QUIET: Duration = Duration::from_secs(1);
 

@@ -28,7 +28,7 @@ It is that of answers below status 400. Ctrl-C ends the load early and prints wh
 The exit code is 0 if something was measured, 1 if there was no answer or something else failed,
 2 for wrong usage, and 130 after a second Ctrl-C.";
 
-/// Sends load to a web server of this machine and tells how it bore it.
+/// Sends load to a web server of this machine and reports how the server coped.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct LoadArgs {
@@ -37,7 +37,7 @@ pub struct LoadArgs {
     pub(super) url: Option<String>,
 
     /// Stages of the course to start (built if need be) and compare: the same load for one after the other.
-    /// Flags that one of them is to have stand behind its name, each behind a colon: bounded:--policy=block
+    /// Flags for one of them stand behind its name, each after a colon: bounded:--policy=block
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(super) stages: Vec<Wanted>,
 
@@ -45,7 +45,7 @@ pub struct LoadArgs {
     #[arg(long, value_name = "PATH", default_value = "/hello", requires = "stages")]
     pub(super) path: String,
 
-    /// How many threads each stage is to have [default: what suits the stage]
+    /// How many threads each stage has [default: what suits the stage]
     #[arg(long, value_name = "COUNT", requires = "stages")]
     pub(super) threads: Option<NonZeroUsize>,
 
@@ -59,7 +59,7 @@ pub struct LoadArgs {
     #[arg(long, short, value_name = "TIME", default_value = "10s", value_parser = duration)]
     duration: Duration,
 
-    /// Stop after so many requests, if that comes first
+    /// Stop after this many requests, if that comes first
     #[arg(long, short = 'n', value_name = "COUNT", default_value = "1000000000", hide_default_value = true,
           value_parser = count::<1, 1_000_000_000>)]
     requests: usize,
@@ -86,7 +86,7 @@ pub struct LoadArgs {
     #[arg(long, value_name = "KIND=COUNT,…", value_delimiter = ',', value_parser = rude)]
     rude: Vec<(Rudeness, usize)>,
 
-    /// What a dripping client waits from one byte to the next
+    /// How long a dripping client waits from one byte to the next
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
     drip: Duration,
 

@@ -32,8 +32,8 @@ pub(crate) struct Measured {
 /// Carries out one step of the plan.
 ///
 /// # Blocking
-/// Until the planned end, and then until every request is answered or given up. Returns early when `stop` is
-/// cancelled.
+/// Blocks until the planned end, and then until every request is answered or given up. Returns early when
+/// `stop` is cancelled.
 pub(crate) fn measure(
     plan: &Plan,
     Step { connections, rate }: Step,

@@ -30,7 +30,7 @@ pub(crate) struct Stage {
     _killed_by_second_signal: Registration,
 }
 
-/// A stage that is asked for, and flags that it is to have besides those that all get.
+/// A stage to start, and its own flags beside those that all stages get.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     name: String,
@@ -217,7 +217,7 @@ fn drain(mut from: impl Read) {
 
 #[cfg(target_os = "linux")]
 fn cpu_time(process: u32) -> Option<Duration> {
-    /// What the kernel counts in for programs, on every architecture: hundredths of a second.
+    /// The kernel's unit of processor time in `/proc`, on every architecture: a hundredth of a second.
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name of the program, in brackets, may hold anything. User and system time are fields 14 and 15.

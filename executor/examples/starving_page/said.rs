@@ -1,4 +1,4 @@
-//! The report of a page that can never be drawn, and who gets it.
+//! The report of a page that can never be drawn, and the party that gets it.
 
 use crate::{page, renderer};
 use executor::panics::PanicReport;

@@ -32,8 +32,8 @@ use crate::{Fields, Levels, LogHandle, Record, Value};
 /// # Ok(()) }
 /// ```
 ///
-/// It stands beside other layers and does not decide what they get: [`filtered`](Self::filtered) gives it a
-/// filter of its own. A filter of the whole subscriber, as `EnvFilter` is, decides for this layer, too.
+/// The layer stands beside other layers and does not decide what they get: [`filtered`](Self::filtered) gives
+/// it a filter of its own. A filter of the whole subscriber, as `EnvFilter` is, decides for this layer, too.
 ///
 /// Events show the value that was recorded last for each field of a span. A value that has only `Debug` or
 /// `Display` is formatted when it is recorded. That a span follows from another one is not logged.

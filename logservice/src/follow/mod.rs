@@ -76,7 +76,7 @@ pub struct Follow {
     open: Option<Source>,
     /// The file to read after `open` has been read to its end.
     next: Option<Source>,
-    /// What was read. Everything from `given` on is not given yet, and up to `searched` it has no line feed.
+    /// The bytes read. Those from `given` on are not given yet, and have no line feed up to `searched`.
     buffer: Vec<u8>,
     given: usize,
     searched: usize,

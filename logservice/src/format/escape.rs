@@ -15,7 +15,7 @@ pub(super) enum Escapes {
     Shown,
     /// As `Shown`, but for a text in quotation marks: marks and backslashes are escaped, too.
     Quoted,
-    /// As in a string of JSON.
+    /// As in a JSON string.
     Json,
 }
 

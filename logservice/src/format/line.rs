@@ -15,7 +15,7 @@ pub(super) struct Line<'a> {
     out: &'a mut String,
     /// Where the line begins in the text.
     start: usize,
-    /// Where it has to end.
+    /// Where the line must end.
     end: usize,
     /// Up to where text may be appended: `end`, or nowhere once anything is missing.
     open: usize,

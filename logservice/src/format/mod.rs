@@ -36,8 +36,8 @@ use crate::Record;
 
 /// Makes lines of records.
 ///
-/// It runs on the thread that logs, before any lock of the service is taken. It may log itself, and it may
-/// panic: the service then writes a line that says so.
+/// A format runs on the thread that logs, before any lock of the service is taken. It may log itself. If it
+/// panics, the service writes a line that says so.
 pub trait Format: Send + Sync {
     /// Appends one line to `out`, without the line feed at its end, of `longest` bytes at most.
     ///

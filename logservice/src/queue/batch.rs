@@ -41,7 +41,7 @@ enum Kind {
     Dropped,
 }
 
-/// What the writer finds in a batch.
+/// A part of a batch, as the writer gets it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'b> {
     Line(&'b [u8]),

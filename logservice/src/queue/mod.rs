@@ -124,7 +124,7 @@ struct Syncs {
     failed: Option<u64>,
 }
 
-/// What the writer has to do next.
+/// The next work of the writer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Reopen the sink first, if `reopen`; then write the batch; then, for a round of syncs, sync and answer

@@ -23,8 +23,7 @@
 //! | [`s8_poison_pill`] | a pill in the queue | 1, 3 |
 //! | [`s9_pill_and_gate`] | a pill in the queue, and nothing behind it | |
 //!
-//! [`table`] is the same table as data; tests and models require each cell of it, so a faulty step has to
-//! fail.
+//! [`table`] is the same table as data; tests and models require each cell of it, so a faulty step must fail.
 //!
 //! The files name neither std nor a model but `door`, and are checked under both.
 

@@ -48,7 +48,7 @@ impl Paper {
         self.lock().is_closed = true;
     }
 
-    /// What was written, in its order.
+    /// The written lines, in order.
     pub fn lines(&self) -> Vec<String> {
         self.lock().lines.clone()
     }

@@ -14,7 +14,7 @@ use super::{
 pub struct Step {
     /// Its number.
     pub number: usize,
-    /// What it is called in the table.
+    /// Its name in the table.
     pub name: &'static str,
     /// The promises that it does not keep.
     pub breaks: &'static [Property],

@@ -1,9 +1,8 @@
 //! The thread that writes, and how another thread interrupts it and waits for its end.
 //!
 //! A cancelled token stays cancelled, which is right for a task: everything it still waits for is refused.
-//! The writer has to wait again after it was woken, for the lines that are still to come. So the writer gets
-//! a new token each time its token has ended a wait. Java's interrupt works like that: the wait that it ends
-//! consumes it.
+//! The writer must wait again after it was woken, for later lines. So the writer gets a new token each time
+//! its token has ended a wait. Java's interrupt works like that: the wait that it ends consumes it.
 
 use executor::{CancelToken, Latch, masked};
 

@@ -37,7 +37,7 @@ pub(super) struct Shared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FlushError {
-    /// It took too long. The lines are not lost: the service goes on writing.
+    /// The time was up. The lines are not lost: the service goes on writing.
     TimedOut,
     /// The service ended before all was written.
     Stopped,
@@ -159,8 +159,8 @@ impl LogHandle {
     /// error says so, once.
     ///
     /// # Blocking
-    /// Until everything is written, or for `at_most`. On the writer's own thread, and in a process that was
-    /// forked from the service's, it does not wait.
+    /// Waits until everything is written, or for `at_most`. On the writer's own thread, and in a process that
+    /// was forked from the service's, it does not wait.
     pub fn stop(&self, at_most: Duration) -> Counts {
         if self.shared.home.is_left() {
             return Counts::default();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const THREADS: usize = 4;
 const CHILDREN: usize = 12;
 
-/// What a child does. Returns whether everything was right.
+/// The work of a child. Returns whether everything was right.
 fn in_the_child(service: &LogService, own_log: Option<&Path>) -> bool {
     let is_refused = service.say(Level::Info, "", format_args!("from a child")) == Err(NotLogged::Forked)
         && service.flush(Durability::Disk, LONG) == Err(FlushError::Forked)

@@ -29,7 +29,7 @@ struct Args {
     #[command(flatten)]
     render: RenderArgs,
 
-    /// Time from the beginning in which the advertisement has to come
+    /// Time from the beginning within which the advertisement must come
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = servers::limits::duration)]
     budget: Duration,
 }
@@ -100,7 +100,7 @@ pub(crate) fn show_in_time(
         }
         Err(JoinError::TimedOut(_)) => Gap::TimedOut { after: budget },
         Err(JoinError::Panicked(panic)) => Gap::Panicked(panic.to_string()),
-        Err(_) => return Err(Cancelled.into()), // this thread is to stop, and the advertisement has been called off
+        Err(_) => return Err(Cancelled.into()), // this thread was asked to stop
     };
     rendering.screen.show_replacement(place, INSTEAD, &why);
     Ok(())

@@ -28,7 +28,7 @@ struct Args {
     #[command(flatten)]
     render: RenderArgs,
 
-    /// Time from the beginning in which the quotes have to come
+    /// Time from the beginning within which the quotes must come
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = servers::limits::duration)]
     deadline: Duration,
 

@@ -33,24 +33,24 @@ pub struct DemoImage {
     fault: Option<Fault>,
 }
 
-/// What is wrong with an image.
+/// The fault of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The answer is this status.
     Status(u16),
     /// The data end in the middle.
     Broken,
-    /// It is HTML.
+    /// The answer is HTML.
     Html,
-    /// It says that it has billions of pixels.
+    /// The image claims billions of pixels.
     Bomb,
-    /// It redirects to itself.
+    /// The address redirects to itself.
     Loop,
-    /// Its body never ends.
+    /// The body never ends.
     Endless,
-    /// It never answers.
+    /// The server never answers.
     Stall,
-    /// It sends half of its body, and then nothing.
+    /// The server sends half of the body, and then nothing.
     Half,
     /// The connection is reset.
     Reset,

@@ -24,7 +24,7 @@ const COMPANIES: [(&str, u64, Offer); 10] = [
     ("Jet & Co", 60, Offer::Reset),
 ];
 
-/// What a company answers.
+/// The answer of a company.
 #[derive(Clone, Copy)]
 enum Offer {
     Euros(f64),

@@ -28,7 +28,7 @@ static FETCHER: LazyLock<Fetcher> = LazyLock::new(|| {
     Fetcher::new(options).expect("the name of a program can be sent")
 });
 
-/// What came from an address.
+/// The result of a fetch.
 #[derive(Debug)]
 pub struct Fetched {
     /// The bytes, decoded if they were compressed on their way.

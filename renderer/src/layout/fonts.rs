@@ -22,7 +22,7 @@ const LEADING: f32 = 1.45;
 /// How many characters without a glyph are named.
 const EXAMPLES: usize = 5;
 
-/// What glyphs are painted with.
+/// The kind of text, which decides the colour of its glyphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Ink {
     /// Text.
@@ -30,7 +30,7 @@ pub(crate) enum Ink {
     Text,
     /// Text that leads elsewhere.
     Link,
-    /// Words about the page, which are not of the page.
+    /// A note of the renderer, which is not part of the page.
     Note,
 }
 

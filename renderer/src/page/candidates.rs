@@ -10,7 +10,7 @@ const MOST: usize = 50;
 /// Pixels of an `em` outside of any text.
 const EM: f32 = 16.0;
 
-/// What a `<picture>` offers.
+/// The files that a `<picture>` offers.
 #[derive(Default)]
 pub(super) struct Offer {
     /// The file of the first usable `<source>`.
@@ -70,7 +70,7 @@ pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: V
     chosen.map(|(address, density)| File { address: address.to_owned(), density })
 }
 
-/// What a candidate says about its pixels.
+/// The descriptor of a candidate: its pixels.
 enum Descriptor {
     /// Pixels for each CSS pixel (`2x`).
     Density(f32),

@@ -20,10 +20,10 @@ mod tags; // what the names of tags say
 mod words; // the words of a block, and how they are set
 pub use parse::{NoPage, PageLimits, Viewport};
 
-/// What is on a page, in the order of the document.
+/// The contents of a page, in the order of the document.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// What its `<title>` says.
+    /// The text of its `<title>`.
     pub title: Option<String>,
     /// Text and images. The index of an element is its *place*, by which all other modules refer to it.
     pub elements: Vec<Element>,
@@ -56,7 +56,7 @@ pub struct TextBlock {
     pub right_to_left: bool,
 }
 
-/// What a block of text is.
+/// The kind of a block of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextKind {
     /// `<h1>` to `<h6>`.
@@ -67,7 +67,7 @@ pub enum TextKind {
     Item {
         /// How many lists it is in, from 1.
         depth: u8,
-        /// What stands before it: `•`, or `3.`
+        /// The marker before it: `•`, or `3.`
         marker: String,
     },
     /// `<pre>`: its line breaks and blanks count.

@@ -29,7 +29,7 @@ pub struct PageLimits {
     pub elements: usize,
     /// Bytes of text in all.
     pub text: usize,
-    /// What the page is drawn for.
+    /// The screen that the page is drawn for.
     pub viewport: Viewport,
 }
 

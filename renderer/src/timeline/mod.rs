@@ -15,15 +15,15 @@ const MOST_BARS: usize = 20_000;
 /// The activity of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Activity {
-    /// It waits for another thread.
+    /// The thread waits for another thread.
     Waiting,
-    /// It waits for a server or a disk.
+    /// The thread waits for a server or a disk.
     Fetching,
-    /// It makes pixels of bytes.
+    /// The thread decodes an image.
     Decoding,
-    /// It paints.
+    /// The thread paints.
     Painting,
-    /// It writes a file.
+    /// The thread writes a file.
     Writing,
 }
 

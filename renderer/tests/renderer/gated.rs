@@ -23,7 +23,7 @@ pub(crate) struct Answer {
     then: Then,
 }
 
-/// What follows the last byte.
+/// The event after the last byte.
 #[derive(Clone, Copy, PartialEq)]
 enum Then {
     /// The connection is closed.

@@ -27,9 +27,9 @@ pub(crate) struct Figure {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
-    /// Of what spdlog-rs has.
+    /// The least ratio to the value of spdlog-rs.
     AtLeast(f64),
-    /// Of what spdlog-rs has.
+    /// The highest ratio to the value of spdlog-rs.
     AtMost(f64),
     /// A bound on our own value, whatever the peers have.
     OursAtMost(f64),

@@ -40,7 +40,7 @@ pub(crate) enum Side {
 
 pub(crate) type Run = fn(&Load) -> Measured;
 
-/// What the ratio, ours to theirs, must be at most.
+/// The highest ratio, ours to theirs, that meets the goal.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
     Time(f64),

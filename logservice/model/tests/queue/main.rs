@@ -33,7 +33,7 @@ fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_pct(body, 1_000, 3);
 }
 
-/// What reached the sink: a letter for each line, and a digit where lines are missing.
+/// The page that the sink has written: a letter for each line, and a digit where lines are missing.
 #[derive(Default)]
 struct Page {
     text: Mutex<String>,

@@ -21,7 +21,7 @@ pub(crate) struct FollowArgs {
     /// The log
     file: PathBuf,
 
-    /// Begin with so many lines that are there already [default: all of them]
+    /// Begin with this many of the present lines [default: all of them]
     #[arg(long, short = 'n', value_name = "COUNT")]
     lines: Option<usize>,
 }

@@ -102,7 +102,7 @@ impl FileBuilder {
         self
     }
 
-    /// Opens the file, which is made if it is not there. Its folder has to be there.
+    /// Opens the file, which is made if it is not there. Its folder must exist.
     ///
     /// # Errors
     /// Each names the path.

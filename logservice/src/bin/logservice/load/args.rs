@@ -46,7 +46,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "BYTES", default_value = "1048576")]
     capacity: usize,
 
-    /// Begin a new file when this one has so many bytes
+    /// Begin a new file when this one has this many bytes
     #[arg(long, value_name = "BYTES")]
     rotate_at: Option<u64>,
 
