@@ -4,14 +4,14 @@
 //! breaks the order of jobs. So failures are shown in an order, from the one that says most about the mistake:
 //!
 //! 1. What a property is about, before what happened aside, such as an end of the pool that never comes.
-//! 2. What is found within the first [`SOON`] schedules, before what is rare, and perhaps a consequence of something else. It
+//! 2. What belongs to the first stage, before what belongs to the second, which the learner may not have begun.
+//! 3. What is found within the first [`SOON`] schedules, before what is rare, and perhaps a consequence of something else. It
 //!    also comes before what only a wait without a notification shows.
-//! 3. What belongs to the first stage, before what belongs to the second.
 //! 4. By the rank of the property in `exercise.toml`: a property that many mistakes break has a rank above 0.
 //! 5. In the order of `exercise.toml`, which is from simple to hard.
 //!
 //! The proof checks of each wrong answer that the failure which comes first says what it should. It can do so because of
-//! the second rule: as a rule it need not try more than the first schedules of the other properties.
+//! the third rule: as a rule it need not try more than the first schedules of the other properties of the stage.
 
 use crate::{Exercise, Failure, Property};
 
@@ -23,8 +23,8 @@ pub const SOON: usize = 200;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     aside: bool,
-    rare: bool,
     stage: u8,
+    rare: bool,
     rank: u8,
     listed: usize,
 }
@@ -35,7 +35,7 @@ impl Exercise {
         let listed = self.properties.iter().position(|listed| listed.name == property);
         let (stage, rank) = listed.map_or((0, 0), |n| (self.properties[n].stage, self.properties[n].rank));
         let (aside, rare) = (failure.aside, failure.found > SOON);
-        Place { aside, rare, stage, rank, listed: listed.unwrap_or(usize::MAX) }
+        Place { aside, stage, rare, rank, listed: listed.unwrap_or(usize::MAX) }
     }
 
     /// The properties in the order in which their failures are shown, if they differ in nothing else.
@@ -65,9 +65,9 @@ mod tests {
             ("simple", failure(SOON, false)),
             ("hard", failure(1, false)),
             ("general", failure(1, false)),
-            ("later", failure(1, false)),
             ("hard", failure(SOON + 1, false)),
             ("general", failure(SOON + 1, false)),
+            ("later", failure(1, false)),
             ("simple", failure(1, true)),
             ("general", failure(1, true)),
         ];
