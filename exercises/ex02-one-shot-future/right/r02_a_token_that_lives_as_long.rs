@@ -53,7 +53,7 @@ impl<T> Future<T> {
         self.pulse.upgrade().is_none()
     }
 
-    pub fn get(self) -> Result<T, Abandoned> {
+    pub fn join(self) -> Result<T, Abandoned> {
         let mut value = self.shared.value.lock().unwrap();
         while value.is_none() && !self.promise_is_gone() {
             value = self.shared.changed.wait(value).unwrap();

@@ -1,5 +1,5 @@
 //! Right: a channel of messages. The drop of the promise sends the end, complete() sends the value before it, and
-//! get() reads the first message.
+//! join() reads the first message.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -68,7 +68,7 @@ impl<T> Drop for Promise<T> {
 }
 
 impl<T> Future<T> {
-    pub fn get(self) -> Result<T, Abandoned> {
+    pub fn join(self) -> Result<T, Abandoned> {
         match self.receiver.receive() {
             Message::Value(value) => Ok(value),
             Message::End => Err(Abandoned),

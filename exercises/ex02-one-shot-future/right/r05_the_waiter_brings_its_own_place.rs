@@ -1,10 +1,10 @@
-//! Right: whoever comes first leaves something at a meeting place: the promise its result, or get() an empty
+//! Right: whoever comes first leaves something at a meeting place: the promise its result, or join() an empty
 //! letter box of its own, into which the result is put.
 #![allow(unused)]
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Belongs to one waiting get().
+/// Belongs to one waiting join().
 struct LetterBox<T> {
     letter: Mutex<Option<Result<T, Abandoned>>>,
     bell: Condvar,
@@ -78,7 +78,7 @@ impl<T> Drop for Promise<T> {
 }
 
 impl<T> Future<T> {
-    pub fn get(self) -> Result<T, Abandoned> {
+    pub fn join(self) -> Result<T, Abandoned> {
         let mut there = self.meeting.lock().unwrap();
         match std::mem::replace(&mut *there, Meeting::Nothing) {
             Meeting::Result(result) => result,

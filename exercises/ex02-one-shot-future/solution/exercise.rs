@@ -56,7 +56,7 @@ impl<T> Drop for Promise<T> {
 
 impl<T> Future<T> {
     /// Waits until the value is there and returns it; or until it is clear that it will never be.
-    pub fn get(self) -> Result<T, Abandoned> {
+    pub fn join(self) -> Result<T, Abandoned> {
         let mut state = self.shared.state.lock().unwrap();
         while matches!(*state, State::Pending) {
             state = self.shared.decided.wait(state).unwrap();
@@ -67,7 +67,7 @@ impl<T> Future<T> {
         }
     }
 
-    /// Whether `get` would return at once. Never waits for the value, and does not touch it.
+    /// Whether `join` would return at once. Never waits for the value, and does not touch it.
     pub fn is_done(&self) -> bool {
         !matches!(*self.shared.state.lock().unwrap(), State::Pending)
     }

@@ -38,11 +38,11 @@ impl<T> Promise<T> {
 
 impl<T> Future<T> {
     /// Waits until the value is there and returns it; or until it is clear that it will never be.
-    pub fn get(self) -> Result<T, Abandoned> {
+    pub fn join(self) -> Result<T, Abandoned> {
         todo!("wait until there is something to return")
     }
 
-    /// Whether `get` would return at once. Never waits for the value, and does not touch it.
+    /// Whether `join` would return at once. Never waits for the value, and does not touch it.
     pub fn is_done(&self) -> bool {
         todo!("look, and leave everything as it is")
     }

@@ -39,7 +39,7 @@ pub trait Executor: Send + Sync {
 }
 
 /// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
-pub type Work = Box<dyn FnMut(&Entry) + Send>;
+pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
@@ -77,7 +77,7 @@ struct Plan {
 }
 
 /// A closure that was scheduled. To drop the entry does not cancel it.
-pub struct Entry {
+pub struct TaskHandle {
     shared: Arc<Shared>,
     number: u64,
 }
@@ -97,10 +97,10 @@ impl Scheduler {
 
     /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
     /// period from its first time. Once the scheduler was shut down, the closure is dropped.
-    pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> Entry {
+    pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.shared.clock.now().saturating_add(delay);
         let number = self.shared.add(Plan { work: Some(work), due, period });
-        Entry { shared: Arc::clone(&self.shared), number }
+        TaskHandle { shared: Arc::clone(&self.shared), number }
     }
 
     /// Ends the thread and drops every closure that waits for its time. Waits for the thread, and for no run.
@@ -120,7 +120,7 @@ impl Scheduler {
     }
 }
 
-impl Entry {
+impl TaskHandle {
     /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
     pub fn cancel(&self) {
         let mut state = self.shared.state.lock().unwrap();
@@ -199,7 +199,7 @@ impl Shared {
         let mut state = self.state.lock().unwrap();
         let Some(mut work) = state.plans.get_mut(&number).and_then(|plan| plan.work.take()) else { return };
         drop(state);
-        let entry = Entry { shared: Arc::clone(self), number };
+        let entry = TaskHandle { shared: Arc::clone(self), number };
         // No lock is held here, and a panic ends this run alone.
         drop(catch_unwind(AssertUnwindSafe(|| work(&entry))));
         self.has_run(number, work);

@@ -40,7 +40,7 @@ pub trait Executor: Send + Sync {
 }
 
 /// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
-pub type Work = Box<dyn FnMut(&Entry) + Send>;
+pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
@@ -78,7 +78,7 @@ enum Inside {
 }
 
 /// A closure that was scheduled. To drop the entry does not cancel it.
-pub struct Entry {
+pub struct TaskHandle {
     cell: Weak<Cell>,
 }
 
@@ -94,11 +94,11 @@ impl Scheduler {
 
     /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
     /// period from its first time. Once the scheduler was shut down, the closure is dropped.
-    pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> Entry {
+    pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.post.clock.now().saturating_add(delay);
         let number = self.post.numbers.fetch_add(1, Ordering::Relaxed); // any number that no other has
         let cell = Arc::new(Cell { period, inside: Mutex::new(Inside::Work(work)) });
-        let entry = Entry { cell: Arc::downgrade(&cell) };
+        let entry = TaskHandle { cell: Arc::downgrade(&cell) };
         self.post.send(Message { due, number, cell });
         entry
     }
@@ -115,7 +115,7 @@ impl Scheduler {
     }
 }
 
-impl Entry {
+impl TaskHandle {
     /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
     pub fn cancel(&self) {
         if let Some(cell) = self.cell.upgrade() {
@@ -169,7 +169,7 @@ impl Post {
 
     fn run(&self, due: Millis, number: u64, cell: Arc<Cell>) {
         let Some(mut work) = cell.take() else { return };
-        let entry = Entry { cell: Arc::downgrade(&cell) };
+        let entry = TaskHandle { cell: Arc::downgrade(&cell) };
         drop(catch_unwind(AssertUnwindSafe(|| work(&entry))));
         if let Some(period) = cell.period
             && cell.put_back(work)

@@ -41,7 +41,7 @@ pub trait Executor: Send + Sync {
 }
 
 /// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
-pub type Work = Box<dyn FnMut(&Entry) + Send>;
+pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
@@ -63,7 +63,7 @@ struct State {
 }
 
 /// A closure that was scheduled. To drop the entry does not cancel it.
-pub struct Entry {
+pub struct TaskHandle {
     shared: Arc<Shared>,
     number: u64,
 }
@@ -76,7 +76,7 @@ impl Scheduler {
 
     /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
     /// period from its first time. Once the scheduler was shut down, the closure is dropped.
-    pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> Entry {
+    pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         todo!("note when the closure is due, and see to it that the thread is awake by then")
     }
 
@@ -86,7 +86,7 @@ impl Scheduler {
     }
 }
 
-impl Entry {
+impl TaskHandle {
     /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
     pub fn cancel(&self) {
         todo!("take the entry out")

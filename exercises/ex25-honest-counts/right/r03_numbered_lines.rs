@@ -29,7 +29,7 @@ pub enum NotLogged {
 
 /// What the writer hands out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum Record {
     /// A line that was accepted.
     Line(String),
     /// Here so many lines are missing, at least one.
@@ -106,11 +106,11 @@ impl LogQueue {
     }
 
     /// What the writer's thread does.
-    pub fn run(&self, mut out: impl FnMut(Entry)) {
+    pub fn run(&self, mut out: impl FnMut(Record)) {
         let mut expected = 0;
-        let mut skip_to = |number: u64, out: &mut dyn FnMut(Entry)| {
+        let mut skip_to = |number: u64, out: &mut dyn FnMut(Record)| {
             if number > expected {
-                out(Entry::Missing(number - expected));
+                out(Record::Missing(number - expected));
             }
             expected = number + 1;
         };
@@ -126,7 +126,7 @@ impl LogQueue {
             }
             for (number, (line, _)) in lines {
                 skip_to(number, &mut out);
-                out(Entry::Line(line));
+                out(Record::Line(line));
                 self.state.lock().unwrap().written += 1;
             }
         }

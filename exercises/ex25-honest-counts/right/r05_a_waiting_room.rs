@@ -30,7 +30,7 @@ pub enum NotLogged {
 
 /// What the writer hands out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum Record {
     /// A line that was accepted.
     Line(String),
     /// Here so many lines are missing, at least one.
@@ -146,7 +146,7 @@ impl LogQueue {
     }
 
     /// What the writer's thread does.
-    pub fn run(&self, mut out: impl FnMut(Entry)) {
+    pub fn run(&self, mut out: impl FnMut(Record)) {
         loop {
             let idle = |state: &mut State| state.lines.is_empty() && !state.stopped;
             let mut state = self.work.wait_while(self.state.lock().unwrap(), idle).unwrap();
@@ -163,11 +163,11 @@ impl LogQueue {
                 return;
             }
             for Waiting { line, gap, .. } in lines {
-                (gap > 0).then(|| out(Entry::Missing(gap)));
-                out(Entry::Line(line));
+                (gap > 0).then(|| out(Record::Missing(gap)));
+                out(Record::Line(line));
                 self.state.lock().unwrap().counts.written += 1;
             }
-            (last_gap > 0).then(|| out(Entry::Missing(last_gap)));
+            (last_gap > 0).then(|| out(Record::Missing(last_gap)));
         }
     }
 

@@ -29,7 +29,7 @@ pub enum NotLogged {
 
 /// What the writer hands out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum Record {
     /// A line that was accepted.
     Line(String),
     /// Here so many lines are missing, at least one.
@@ -107,7 +107,7 @@ impl LogQueue {
 
     /// What the writer's thread does: hands lines and gaps to `out`, in their order, and waits while there are none. Returns
     /// when the queue is stopped and all is handed out.
-    pub fn run(&self, mut out: impl FnMut(Entry)) {
+    pub fn run(&self, mut out: impl FnMut(Record)) {
         loop {
             let mut state = self.state.lock().unwrap();
             while state.lines.is_empty() && !state.stopped {
@@ -122,7 +122,7 @@ impl LogQueue {
             self.not_full.notify_all();
             for Waiting { line, gap, .. } in lines {
                 tell(gap, &mut out);
-                out(Entry::Line(line));
+                out(Record::Line(line));
                 self.state.lock().unwrap().counts.written += 1;
             }
             tell(missing_after, &mut out);
@@ -157,8 +157,8 @@ impl State {
     }
 }
 
-fn tell(missing: u64, out: &mut impl FnMut(Entry)) {
+fn tell(missing: u64, out: &mut impl FnMut(Record)) {
     if missing > 0 {
-        out(Entry::Missing(missing));
+        out(Record::Missing(missing));
     }
 }

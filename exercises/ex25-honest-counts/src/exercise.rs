@@ -29,7 +29,7 @@ pub enum NotLogged {
 
 /// What the writer hands out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum Record {
     /// A line that was accepted.
     Line(String),
     /// Here so many lines are missing, at least one.
@@ -69,7 +69,7 @@ impl LogQueue {
 
     /// What the writer's thread does: hands lines and gaps to `out`, in their order, and waits while there are none. Returns
     /// when the queue is stopped and all is handed out.
-    pub fn run(&self, mut out: impl FnMut(Entry)) {
+    pub fn run(&self, mut out: impl FnMut(Record)) {
         todo!("take what waits, and hand it out while no lock is held")
     }
 

@@ -40,19 +40,19 @@ impl Token {
 pub type Job = Box<dyn FnOnce(&Token) -> Result<(), Cancelled> + Send>;
 
 /// What the pool below calls.
-pub type Entry = Box<dyn FnOnce() + Send>;
+pub type Runnable = Box<dyn FnOnce() + Send>;
 
 /// A thread pool with a queue.
 pub trait Pool: Send + Sync {
     /// Puts an entry into the queue, and returns. Later a thread of the pool takes it out and calls it; the thread that calls
     /// `execute` never does. A panic of the entry ends there. `Err` with the entry: the pool refuses it.
-    fn execute(&self, entry: Entry) -> Result<(), Entry>;
+    fn execute(&self, entry: Runnable) -> Result<(), Runnable>;
 
     /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses every entry.
     ///
     /// It waits for no thread of the pool. A thread that has taken an entry out of the queue before calls it, now or a little
     /// later.
-    fn stop(&self) -> Vec<Entry>;
+    fn shutdown_now(&self) -> Vec<Runnable>;
 }
 
 // ----- Yours. -----

@@ -7,7 +7,7 @@ use super::exercise::{Abandoned, Future, Promise, promise};
 use crate::probe::{Counter, until_asleep};
 use crate::sync::{Arc, thread};
 
-const VALUE_NEVER_SEEN: &str = "the value is there and get() does not see it, or done is announced before the value is in \
+const VALUE_NEVER_SEEN: &str = "the value is there and join() does not see it, or done is announced before the value is in \
                                 its place: look at the place under its lock, in a loop round the wait, and notify \
                                 after the value is in";
 const NEVER_RELEASED: &str = "a promise that is dropped without a value has to say so to the waiter: implement Drop for \
@@ -28,13 +28,13 @@ fn value(number: u32) -> (Value, Arc<Counter>) {
     (Value(number, Arc::clone(&dropped)), dropped)
 }
 
-/// Calls get() on a thread of its own.
-fn getter<T: Send + 'static>(
+/// Calls join() on a thread of its own.
+fn joiner<T: Send + 'static>(
     future: Future<T>,
     cause: &'static str,
 ) -> thread::JoinHandle<Result<T, Abandoned>> {
-    let get = move || expect("get()", cause, || future.get());
-    thread::Builder::new().name("getter".into()).spawn(get).expect("a thread")
+    let joins = move || expect("join()", cause, || future.join());
+    thread::Builder::new().name("joiner".into()).spawn(joins).expect("a thread")
 }
 
 fn complete(promise: Promise<Value>, value: Value) {
@@ -45,96 +45,105 @@ fn complete(promise: Promise<Value>, value: Value) {
 fn join<T>(handle: thread::JoinHandle<T>) -> T {
     handle
         .join()
-        .unwrap_or_else(|_| fail("a thread of the test panicked", "get() and complete() never panic"))
+        .unwrap_or_else(|_| fail("a thread of the test panicked", "join() and complete() never panic"))
 }
 
 fn check_value(got: Result<Value, Abandoned>, number: u32) {
     match got {
         Ok(value) if value.0 == number => {}
-        Ok(_) => fail("get() returned another value", "where does it come from?"),
+        Ok(_) => fail("join() returned another value", "where does it come from?"),
         Err(Abandoned) => fail(
-            "get() returned Err(Abandoned), and the promise was kept",
-            "complete() ends with the drop of the promise: Drop must leave a value that is there alone. Or get() takes \
+            "join() returned Err(Abandoned), and the promise was kept",
+            "complete() ends with the drop of the promise: Drop must leave a value that is there alone. Or join() takes \
              the wrong turn when it finds nothing, instead of waiting; or it asks two questions (is there a value, is the \
              promise gone?) and lets go of the lock between them",
         ),
     }
 }
 
-pub fn get_returns_a_value_that_is_there() {
+pub fn join_returns_a_value_that_is_there() {
     let (promise, future) = promise();
     let (seven, _) = value(7);
     complete(promise, seven);
-    check_value(expect("get()", VALUE_NEVER_SEEN, || future.get()), 7);
+    check_value(expect("join()", VALUE_NEVER_SEEN, || future.join()), 7);
 }
 
-pub fn get_waits_for_the_value() {
+pub fn join_waits_for_the_value() {
     let (promise, future) = promise();
     let (seven, _) = value(7);
-    let getter = getter(future, VALUE_NEVER_SEEN);
+    let joiner = joiner(future, VALUE_NEVER_SEEN);
     complete(promise, seven);
-    check_value(join(getter), 7);
+    check_value(join(joiner), 7);
 }
 
-/// What ends one get() must not be left over for the next one of the same thread.
-pub fn the_next_get_waits_for_its_own_value() {
+/// What ends one join() must not be left over for the next one of the same thread.
+pub fn the_next_join_waits_for_its_own_value() {
     let ((one, first), (two, second)) = (promise(), promise());
-    let get = move || {
-        let seven = expect("get()", VALUE_NEVER_SEEN, || first.get());
-        let cause = "what woke the first get() is left over and ends the wait of the second, or what should wake the second one \
-                     wakes nobody. An unpark() may come after its get() has returned; so park() stands in a loop that looks at \
+    let joins = move || {
+        let seven = expect("join()", VALUE_NEVER_SEEN, || first.join());
+        let cause = "what woke the first join() is left over and ends the wait of the second, or what should wake the second one \
+                     wakes nobody. An unpark() may come after its join() has returned; so park() stands in a loop that looks at \
                      the place";
         check_value(seven, 7);
-        let eight = expect("the next get() of this thread", cause, || second.get());
+        let eight = expect("the next join() of this thread", cause, || second.join());
         if eight.is_err() {
-            fail("the next get() of this thread returned Err(Abandoned), and its promise was kept", cause);
+            fail("the next join() of this thread returned Err(Abandoned), and its promise was kept", cause);
         }
         check_value(eight, 8);
     };
-    let getter = thread::Builder::new().name("getter".into()).spawn(get).expect("a thread");
+    let joiner = thread::Builder::new().name("joiner".into()).spawn(joins).expect("a thread");
     complete(one, value(7).0);
     complete(two, value(8).0);
-    join(getter);
+    join(joiner);
 }
 
-pub fn a_waiting_get_sleeps() {
+pub fn a_waiting_join_sleeps() {
     let (promise, future) = promise();
     let (seven, _) = value(7);
-    let getter = getter(future, VALUE_NEVER_SEEN);
-    until_asleep(1, "get() looks again and again and keeps a core busy with nothing: wait on a Condvar");
-    step("sees get() asleep");
+    let joiner = joiner(future, VALUE_NEVER_SEEN);
+    until_asleep(1, "join() looks again and again and keeps a core busy with nothing: wait on a Condvar");
+    step("sees join() asleep");
     complete(promise, seven);
-    check_value(join(getter), 7);
+    check_value(join(joiner), 7);
 }
 
-pub fn a_dropped_promise_releases_a_waiting_get() {
+pub fn a_dropped_promise_releases_a_waiting_join() {
     let (promise, future) = promise::<u32>();
-    let getter = getter(future, NEVER_RELEASED);
+    let joiner = joiner(future, NEVER_RELEASED);
     step("drops the promise");
     expect("drop()", "the drop of a promise never waits", || drop(promise));
-    if join(getter) != Err(Abandoned) {
-        fail("get() returned a value that nobody provided", "what does get() return when it finds no value?");
+    if join(joiner) != Err(Abandoned) {
+        fail(
+            "join() returned a value that nobody provided",
+            "what does join() return when it finds no value?",
+        );
     }
 }
 
-pub fn get_after_a_dropped_promise_returns_at_once() {
+pub fn join_after_a_dropped_promise_returns_at_once() {
     let (promise, future) = promise::<u32>();
     step("drops the promise");
     drop(promise);
-    if expect("get()", NEVER_RELEASED, || future.get()) != Err(Abandoned) {
-        fail("get() returned a value that nobody provided", "what does get() return when it finds no value?");
+    if expect("join()", NEVER_RELEASED, || future.join()) != Err(Abandoned) {
+        fail(
+            "join() returned a value that nobody provided",
+            "what does join() return when it finds no value?",
+        );
     }
 }
 
-pub fn a_panicking_provider_releases_a_waiting_get() {
+pub fn a_panicking_provider_releases_a_waiting_join() {
     let (promise, future) = promise::<u32>();
-    let getter = getter(future, NEVER_RELEASED);
+    let joiner = joiner(future, NEVER_RELEASED);
     let provider = thread::Builder::new().name("provider".into()).spawn(move || {
         let _promise = promise;
         panic_on_purpose();
     });
-    if provider.expect("a thread").join().is_ok() || join(getter) != Err(Abandoned) {
-        fail("get() returned a value that nobody provided", "what does get() return when it finds no value?");
+    if provider.expect("a thread").join().is_ok() || join(joiner) != Err(Abandoned) {
+        fail(
+            "join() returned a value that nobody provided",
+            "what does join() return when it finds no value?",
+        );
     }
 }
 
@@ -144,7 +153,7 @@ pub fn is_done_only_looks() {
         expect("is_done()", "is_done() only looks and never waits for a value", || future.is_done())
     };
     if ask(&future) {
-        fail("is_done() was true before there was a value", "what would get() return now?");
+        fail("is_done() was true before there was a value", "what would join() return now?");
     }
     promise.complete(value(7).0);
     if !ask(&future) || !ask(&future) {
@@ -153,7 +162,7 @@ pub fn is_done_only_looks() {
             "is_done() has to leave the value where it is, and to look at the place itself",
         );
     }
-    check_value(expect("get()", "is_done() has taken the value: it may only look", || future.get()), 7);
+    check_value(expect("join()", "is_done() has taken the value: it may only look", || future.join()), 7);
 }
 
 pub fn is_done_is_true_for_an_abandoned_future() {
@@ -162,7 +171,7 @@ pub fn is_done_is_true_for_an_abandoned_future() {
     if !expect("is_done()", "is_done() only looks and never waits", || future.is_done()) {
         fail(
             "is_done() was false after the promise was dropped",
-            "who polls is_done() before get() would poll for ever: done means decided, not successful",
+            "who polls is_done() before join() would poll for ever: done means decided, not successful",
         );
     }
 }
@@ -175,9 +184,9 @@ pub fn done_means_that_the_value_is_there() {
         step("is_done() was true");
         let too_early = "done is announced before the value is in its place: change both under one lock";
         let waits = waits_so_far();
-        let got = expect("get()", too_early, || future.get());
+        let got = expect("join()", too_early, || future.join());
         if waits_so_far() > waits {
-            fail("is_done() was true, and then get() had to wait", too_early);
+            fail("is_done() was true, and then join() had to wait", too_early);
         }
         check_value(got, 7);
     }
@@ -205,11 +214,11 @@ pub fn is_done_loses_no_value_that_comes_meanwhile() {
     let provider = provider(promise, seven);
     future.is_done();
     step("has asked is_done()");
-    let cause = "a value that came at that moment is lost: is_done() may only look, and get() must not look for the value and \
+    let cause = "a value that came at that moment is lost: is_done() may only look, and join() must not look for the value and \
                  then for the end of the promise if it lets go of the lock between them";
-    let got = expect("get()", cause, || future.get());
+    let got = expect("join()", cause, || future.join());
     if got.is_err() {
-        fail("get() returned Err(Abandoned), and the promise was kept", cause);
+        fail("join() returned Err(Abandoned), and the promise was kept", cause);
     }
     check_value(got, 7);
     join(provider);
@@ -245,7 +254,7 @@ pub fn a_promise_works_when_the_future_is_gone() {
 }
 
 fn check_dropped(dropped: &Counter) {
-    let times = dropped.get();
+    let times = dropped.join();
     if times != 1 {
         fail(
             &format!("the value was dropped {times} times"),
@@ -280,28 +289,28 @@ pub fn many_futures_know_nothing_of_each_other() {
     }
     for (number, future) in (0..).zip(futures) {
         let expected = if number % 3 > 0 { Ok(number) } else { Err(Abandoned) };
-        let got = expect("get()", ITS_OWN, || future.get());
+        let got = expect("join()", ITS_OWN, || future.join());
         if got != expected {
             fail(
-                &format!("future {number} of {FUTURES}: get() returned {got:?}, and not {expected:?}"),
+                &format!("future {number} of {FUTURES}: join() returned {got:?}, and not {expected:?}"),
                 ITS_OWN,
             );
         }
     }
 
     let (promises, futures): (Vec<_>, Vec<_>) = (0..GETTERS).map(|_| promise()).unzip();
-    let getters: Vec<_> = futures.into_iter().map(|future| getter(future, ITS_OWN)).collect();
+    let joiners: Vec<_> = futures.into_iter().map(|future| joiner(future, ITS_OWN)).collect();
     until_asleep(
         GETTERS as usize,
-        "get() looks again and again, and keeps a core busy with nothing: wait on a Condvar",
+        "join() looks again and again, and keeps a core busy with nothing: wait on a Condvar",
     );
     for (number, promise) in (0..GETTERS).rev().zip(promises.into_iter().rev()) {
         at_once("complete()", ITS_OWN, || promise.complete(number));
     }
-    for (number, getter) in (0..).zip(getters) {
-        let got = expect("get(), while many wait", ITS_OWN, || join(getter));
+    for (number, joiner) in (0..).zip(joiners) {
+        let got = expect("join(), while many wait", ITS_OWN, || join(joiner));
         if got != Ok(number) {
-            fail(&format!("getter {number} of {GETTERS}: get() returned {got:?}"), ITS_OWN);
+            fail(&format!("joiner {number} of {GETTERS}: join() returned {got:?}"), ITS_OWN);
         }
     }
 }

@@ -3,7 +3,7 @@
 use exercises_harness::{fail, live_threads};
 
 use super::below::Desk;
-use super::exercise::Entry;
+use super::exercise::TaskHandle;
 use super::log::{Trial, nothing};
 use super::{
     AFTER_THE_LAST, BUSY, CANCELLED, COMES_BACK, DROPPED, ENDS, LATE, LET_GO, LONG, NO_WAIT_FOR_RUNS,
@@ -74,7 +74,7 @@ pub fn a_cancelled_series_does_not_come_back() {
 
 pub fn a_run_may_cancel_its_own_entry() {
     for trial in Trial::on_each() {
-        let _series = trial.every(10, 1, Box::new(Entry::cancel));
+        let _series = trial.every(10, 1, Box::new(TaskHandle::cancel));
         trial.clock.advance_to(10);
         trial.until_ended(1, OWN_END);
         trial.until_dropped(1, "a run has cancelled its own entry, and has ended", OWN_END);
@@ -96,7 +96,7 @@ pub fn what_has_run_for_the_last_time_is_dropped() {
 
 pub fn what_is_dropped_may_use_the_scheduler() {
     let trial = Trial::on_threads();
-    let entries: Arc<Shared<Vec<Entry>>> = Arc::default();
+    let entries: Arc<Shared<Vec<TaskHandle>>> = Arc::default();
     let at_drop = |other: u32| {
         let (same, kept) = (Arc::clone(&trial), Arc::clone(&entries));
         let schedules = move || {

@@ -2,7 +2,7 @@
 
 use exercises_harness::{aside, expect, fail, panic_on_purpose, step};
 
-use super::super::exercise::{Clock, Entry, Executor, Millis, Scheduler, Work};
+use super::super::exercise::{Clock, Executor, Millis, Scheduler, TaskHandle, Work};
 use super::below::Calls;
 use super::clock::Hands;
 use super::{BUSY, DROPPED, OVERLAP};
@@ -11,7 +11,7 @@ use crate::probe::{Counter, Shared, others_come_to_rest};
 use crate::sync::{Arc, thread};
 
 /// What a run does.
-pub(super) type Does = Box<dyn FnMut(&Entry) + Send>;
+pub(super) type Does = Box<dyn FnMut(&TaskHandle) + Send>;
 
 pub(super) fn nothing() -> Does {
     Box::new(|_| {})
@@ -155,13 +155,13 @@ impl Trial {
         })
     }
 
-    pub(super) fn once(&self, delay: Millis, number: u32, does: Does) -> Entry {
+    pub(super) fn once(&self, delay: Millis, number: u32, does: Does) -> TaskHandle {
         let work = self.work(number, does);
         expect("schedule()", BUSY, || self.scheduler.schedule(delay, None, work))
     }
 
     /// For the first time when this time has passed, and then each time after it again.
-    pub(super) fn every(&self, period: Millis, number: u32, does: Does) -> Entry {
+    pub(super) fn every(&self, period: Millis, number: u32, does: Does) -> TaskHandle {
         let work = self.work(number, does);
         expect("schedule()", BUSY, || self.scheduler.schedule(period, Some(period), work))
     }
@@ -182,7 +182,7 @@ impl Trial {
         expect("waiting for who called it", cause, || drop(caller.join()));
     }
 
-    pub(super) fn cancel(&self, entry: &Entry) {
+    pub(super) fn cancel(&self, entry: &TaskHandle) {
         expect("cancel()", BUSY, || entry.cancel());
     }
 

@@ -3,7 +3,7 @@
 use exercises_harness::{fail, panic_on_purpose};
 
 use super::below::Calls;
-use super::exercise::{Entry, Millis};
+use super::exercise::{Millis, TaskHandle};
 use super::log::{Trial, nothing};
 use super::{CANCELLED, MISSED, ORDER, PANIC};
 
@@ -20,9 +20,9 @@ pub fn many_entries_run_at_their_times() {
         return; // one schedule is enough: what is looked for here is no race
     }
     let trial = Trial::over(&Calls::at_once(false));
-    let _same: Vec<Entry> = (1..=MANY).map(|number| trial.once(10, number, nothing())).collect();
+    let _same: Vec<TaskHandle> = (1..=MANY).map(|number| trial.once(10, number, nothing())).collect();
     let falling = (1..=MANY).map(|place| trial.once(Millis::from(1000 - place), MANY + place, nothing()));
-    let _falling: Vec<Entry> = falling.collect();
+    let _falling: Vec<TaskHandle> = falling.collect();
     for entry in (1..=MANY).map(|_| trial.once(500, 0, nothing())).collect::<Vec<_>>() {
         trial.cancel(&entry);
     }
@@ -39,7 +39,7 @@ pub fn many_entries_run_at_their_times() {
         );
     }
     let mut left = 100;
-    let panics_often = move |_: &Entry| {
+    let panics_often = move |_: &TaskHandle| {
         left -= i32::from(left > 0);
         if left > 0 {
             panic_on_purpose()

@@ -3,7 +3,7 @@
 use exercises_harness::{fail, live_threads};
 
 use super::below::{Calls, Desk};
-use super::exercise::{Clock, Entry, Millis};
+use super::exercise::{Clock, Millis, TaskHandle};
 use super::log::{Does, Trial, nothing, panics};
 use super::{
     BELOW_RUNS, BUSY, DRIFT, EARLIER, EARLY, FOREVER, GOES_ON, KEEPS_A_THREAD, LATE, LONG, MISSED, ORDER,
@@ -50,7 +50,7 @@ pub fn runs_happen_where_the_executor_calls_them() {
 pub fn the_earliest_is_the_first() {
     let trial = Trial::over(&Calls::at_once(false));
     let delays = [30, 10, 20, 10, 10, 10];
-    let _entries: Vec<Entry> =
+    let _entries: Vec<TaskHandle> =
         delays.into_iter().zip(1..).map(|(delay, number)| trial.once(delay, number, nothing())).collect();
     trial.clock.advance_to(30);
     trial.until_ended(6, ORDER);
@@ -96,7 +96,7 @@ pub fn the_thread_sleeps_while_nothing_is_due() {
 
 pub fn schedule_and_cancel_wait_for_nobody() {
     let (trial, gate) = (Trial::on_threads(), Gate::new());
-    let entries: Arc<Shared<Vec<Entry>>> = Arc::default();
+    let entries: Arc<Shared<Vec<TaskHandle>>> = Arc::default();
     let schedules = |number: u32, delay: Millis, does: Does| {
         let (work, scheduler) = (trial.work(number, does), Arc::clone(&trial.scheduler));
         let entries = Arc::clone(&entries);
@@ -137,7 +137,7 @@ pub fn a_long_run_delays_no_other() {
 pub fn a_series_keeps_to_its_times() {
     let trial = Trial::on_threads();
     let (clock, mut runs) = (Arc::clone(&trial.clock), 0);
-    let third_takes_long = move |_: &Entry| {
+    let third_takes_long = move |_: &TaskHandle| {
         runs += 1;
         if runs == 3 {
             clock.advance_to(37);
@@ -217,10 +217,10 @@ pub fn a_panic_ends_one_run() {
 pub fn a_run_may_use_the_scheduler() {
     for below in [Calls::at_once(false), Calls::at_once(true)] {
         let trial = Trial::over(&below);
-        let entries: Arc<Shared<Vec<Entry>>> = Arc::default();
+        let entries: Arc<Shared<Vec<TaskHandle>>> = Arc::default();
         let (same, kept) = (Arc::clone(&trial), Arc::clone(&entries));
         let other = trial.once(100, 4, nothing());
-        let uses = move |_: &Entry| {
+        let uses = move |_: &TaskHandle| {
             let new = [same.once(0, 2, nothing()), same.once(5, 3, nothing())];
             other.cancel();
             kept.with(|kept| kept.extend(new));

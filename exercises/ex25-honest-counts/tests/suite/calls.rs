@@ -2,7 +2,7 @@
 
 use exercises_harness::{at_once, expect, fail, step};
 
-use super::super::exercise::{Counts, Entry, LogQueue, NotLogged, Overflow};
+use super::super::exercise::{Counts, LogQueue, NotLogged, Overflow, Record};
 use crate::probe::{Counter, Shared, until_others_wait};
 use crate::sync::{Arc, thread};
 
@@ -16,7 +16,7 @@ const DOES_NOT_WAIT: &str = "only put() with Block waits for room. The other pol
 
 /// What the writer has handed out, and a gate at one of the lines.
 pub struct Paper {
-    entries: Shared<Vec<Entry>>,
+    entries: Shared<Vec<Record>>,
     gate_at: &'static str,
     /// How many lines were handed out.
     pub lines: Counter,
@@ -52,14 +52,14 @@ fn start_writer(queue: &Arc<LogQueue>, gate_at: &'static str) -> (Arc<Paper>, th
 }
 
 impl Paper {
-    fn write(&self, entry: Entry) {
+    fn write(&self, entry: Record) {
         let line = match &entry {
-            Entry::Missing(0) => fail("run() handed out Missing(0)", "a gap has at least one line"),
-            Entry::Missing(count) => {
+            Record::Missing(0) => fail("run() handed out Missing(0)", "a gap has at least one line"),
+            Record::Missing(count) => {
                 step(&format!("writes that {count} are missing"));
                 None
             }
-            Entry::Line(line) => {
+            Record::Line(line) => {
                 step(&format!("writes {line}"));
                 Some(line.clone())
             }
@@ -83,10 +83,10 @@ impl Paper {
     pub fn shown(&self) -> String {
         let (mut shown, mut gap) = (Vec::new(), 0);
         let entries = self.entries.with(|entries| entries.clone());
-        for entry in entries.into_iter().chain([Entry::Line(String::new())]) {
+        for entry in entries.into_iter().chain([Record::Line(String::new())]) {
             match entry {
-                Entry::Missing(count) => gap += count,
-                Entry::Line(line) => {
+                Record::Missing(count) => gap += count,
+                Record::Line(line) => {
                     shown.extend((gap > 0).then(|| format!("<{gap}>")));
                     shown.push(line);
                     gap = 0;

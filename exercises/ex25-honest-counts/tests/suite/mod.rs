@@ -2,7 +2,7 @@
 
 use exercises_harness::{aside, expect, fail, step};
 
-use super::exercise::{Counts, Entry, LogQueue, NotLogged, Overflow};
+use super::exercise::{Counts, LogQueue, NotLogged, Overflow, Record};
 use crate::probe::{others_come_to_rest, until_others_wait};
 use crate::sync::{Arc, thread};
 
@@ -452,7 +452,7 @@ pub fn the_books_balance() {
 }
 
 /// Stops the queue, writes what waits on the test's own thread, and returns it.
-fn handed_out(queue: &LogQueue) -> Vec<Entry> {
+fn handed_out(queue: &LogQueue) -> Vec<Record> {
     stop(queue);
     let mut entries = Vec::new();
     expect("run(), whose queue is stopped,", NO_END, || queue.run(|entry| entries.push(entry)));
@@ -478,7 +478,7 @@ pub fn any_line_and_any_room_will_do() {
             queue
         });
         let entries = handed_out(&queue);
-        if entries != ["", "a", "a", ""].map(|line| Entry::Line(line.to_owned())) {
+        if entries != ["", "a", "a", ""].map(|line| Record::Line(line.to_owned())) {
             fail(
                 &format!("\"\", \"a\", \"a\", \"\" were put, and run() handed out {entries:?}"),
                 "a line may be empty, and two may be equal: its text says nothing about where it belongs or what becomes of it",
@@ -502,8 +502,8 @@ pub fn many_lines_and_gaps_are_told() {
     let (mut gaps, mut written) = (vec![0; MANY + 1], Vec::new());
     for entry in handed_out(&queue) {
         match entry {
-            Entry::Missing(count) => gaps[written.len().min(MANY)] += count,
-            Entry::Line(line) => written.push(line),
+            Record::Missing(count) => gaps[written.len().min(MANY)] += count,
+            Record::Line(line) => written.push(line),
         }
     }
     if written != [&lines[..HALF], &lines[MANY + HALF..]].concat() {

@@ -6,25 +6,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use exercises_harness::{expect, step};
 
-use super::super::exercise::{Entry, Pool};
+use super::super::exercise::{Pool, Runnable};
 use crate::below::on_a_thread;
 use crate::probe::{Shared, others_come_to_rest};
 use crate::sync::{Arc, thread};
 
 /// As every pool here: a panic ends the entry, and not the thread.
-fn call(entry: Entry) {
+fn call(entry: Runnable) {
     drop(catch_unwind(AssertUnwindSafe(entry)));
 }
 
 #[derive(Default)]
 struct Queue {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<Runnable>,
     refuses_next: bool,
     is_stopped: bool,
 }
 
 impl Queue {
-    fn put(&mut self, entry: Entry) -> Result<(), Entry> {
+    fn put(&mut self, entry: Runnable) -> Result<(), Runnable> {
         if mem::take(&mut self.refuses_next) || self.is_stopped {
             return Err(entry);
         }
@@ -32,7 +32,7 @@ impl Queue {
         Ok(())
     }
 
-    fn stop(&mut self) -> Vec<Entry> {
+    fn stop(&mut self) -> Vec<Runnable> {
         self.is_stopped = true;
         mem::take(&mut self.entries).into()
     }
@@ -57,7 +57,7 @@ impl Desk {
     }
 
     /// What a thread of the pool does first: takes the oldest entry out of the queue.
-    pub fn take(&self) -> Option<Entry> {
+    pub fn take(&self) -> Option<Runnable> {
         self.0.with(|queue| queue.entries.pop_front())
     }
 
@@ -77,13 +77,13 @@ impl Desk {
 }
 
 /// Calls an entry on the test's thread.
-pub fn call_here(entry: Entry, cause: &str) {
+pub fn call_here(entry: Runnable, cause: &str) {
     step("a thread of the pool calls an entry");
     expect("an entry that a thread of the pool calls", cause, || call(entry));
 }
 
 /// Calls an entry on a thread of its own.
-pub fn call_elsewhere(number: usize, entry: Entry) -> thread::JoinHandle<()> {
+pub fn call_elsewhere(number: usize, entry: Runnable) -> thread::JoinHandle<()> {
     on_a_thread(&pool_thread(number), Box::new(move || call(entry)))
 }
 
@@ -92,11 +92,11 @@ fn pool_thread(number: usize) -> String {
 }
 
 impl Pool for Desk {
-    fn execute(&self, entry: Entry) -> Result<(), Entry> {
+    fn execute(&self, entry: Runnable) -> Result<(), Runnable> {
         self.0.with(|queue| queue.put(entry))
     }
 
-    fn stop(&self) -> Vec<Entry> {
+    fn shutdown_now(&self) -> Vec<Runnable> {
         step("the pool is stopped");
         self.0.with(Queue::stop)
     }
@@ -131,7 +131,7 @@ impl Threads {
 }
 
 impl Pool for Threads {
-    fn execute(&self, entry: Entry) -> Result<(), Entry> {
+    fn execute(&self, entry: Runnable) -> Result<(), Runnable> {
         self.queue.with(|queue| queue.put(entry))?;
         let queue = Arc::clone(&self.queue);
         let works = move || {
@@ -150,7 +150,7 @@ impl Pool for Threads {
         Ok(())
     }
 
-    fn stop(&self) -> Vec<Entry> {
+    fn shutdown_now(&self) -> Vec<Runnable> {
         step("the pool is stopped");
         self.queue.with(Queue::stop)
     }
