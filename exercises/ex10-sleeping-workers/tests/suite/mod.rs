@@ -1,7 +1,5 @@
 //! The properties of the inbox, each a function. `exercise.toml` lists them and says what each promises.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use exercises_harness::{expect, fail, notifications, step};
 
 use super::exercise::Inbox;
@@ -233,16 +231,10 @@ pub fn no_job_lies_beside_a_sleeping_worker() {
     }
 }
 
-/// Whether the property has not run in this process. What goes wrong by number goes wrong in any schedule, so one is enough.
-fn first_run() -> bool {
-    static HAS_RUN: AtomicBool = AtomicBool::new(false);
-    !HAS_RUN.swap(true, Relaxed)
-}
-
 pub fn many_jobs_and_many_workers() {
     const JOBS: u32 = 2_000;
     const WORKERS: usize = 50;
-    if !first_run() {
+    if !exercises_harness::first_run!() {
         return;
     }
     let inbox = Arc::new(Inbox::new());
