@@ -421,6 +421,17 @@ pub fn with_the_time_spent_nobody_is_asked() {
             );
         }
     }
+    // Asking takes 6 ms each. The third company would be asked at 12.
+    let simulation = Simulation { submission: 6, ..Simulation::of(&[2, NEVER, 2]) };
+    let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
+    let what = "each is asked in 6 ms, and the deadline is in 10 ms";
+    if simulation.accepted() > 2 {
+        fail(
+            &format!("{what}: all three were asked, the last one at 12"),
+            "the time may be spent while others are asked: look at the clock before each request",
+        );
+    }
+    check(&entries, &["Air 1", "Bus late", "Car late"], what, "who was not asked in time is late");
 }
 
 pub fn a_refusal_is_an_entry() {
