@@ -331,12 +331,14 @@ pub fn a_refused_task_is_not_waited_for() {
 pub fn a_refusal_releases_who_waits() {
     let (desk, service) = at_a_desk();
     desk.refuses.with(|refuses| *refuses = true);
-    let taker = taker("taker", &service);
+    let takers = ["taker 1", "taker 2"].map(|name| taker(name, &service));
     drop(service.submit(|| 1));
-    let cause =
-        "the task was counted, take() began to wait for it, the executor refused, and nobody told the waiter";
-    let taken = join(cause, taker);
-    check(&taken, "None", "the only task was refused", "no result of a refused task comes out");
+    let cause = "the task was counted, take() began to wait for it, the executor refused, and nobody told the waiter: all of \
+                 them have to be told that nothing will come";
+    for taker in takers {
+        let taken = join(cause, taker);
+        check(&taken, "None", "the only task was refused", "no result of a refused task comes out");
+    }
 }
 
 pub fn a_panicking_task_comes_too() {
