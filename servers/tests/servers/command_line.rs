@@ -21,11 +21,8 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     for binary in STAGES {
-        assert_fails(
-            binary,
-            &["--addr", &taken],
-            "is taken by another program; choose another address with --addr",
-        );
+        let expected = "is taken by another program; choose another address with --addr";
+        assert_fails(binary, &["--addr", &taken], expected);
         for root in ["no-such-directory", binary] {
             let flags = ["--addr", "127.0.0.1:0", "--root", root];
             assert_fails(binary, &flags, "give --root a directory that can be read");

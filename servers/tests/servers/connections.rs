@@ -4,7 +4,6 @@ use crate::support::{KEEPING_STAGES, POOLED, SHARED_ACCEPT, SINGLE_THREADED, Sta
 use std::io::Write;
 use std::net::Shutdown;
 use std::thread;
-use std::time::Duration;
 
 #[test]
 fn a_connection_is_kept_while_threads_are_free() {
@@ -134,34 +133,6 @@ fn more_is_pipelined_than_fits_the_buffer() {
         for number in 0..count {
             assert_eq!(client.reply().text(), "Hello, world!", "{number}");
         }
-    });
-}
-
-#[test]
-fn a_request_may_arrive_in_any_two_parts() {
-    every_stage(&[], |stage| {
-        let request =
-            "POST /echo?x HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nConnection: close\r\n\r\n\r\nab";
-        for cut in 1..request.len() {
-            let mut client = stage.connect();
-            client.send(&request[..cut]);
-            thread::yield_now();
-            assert_eq!(client.send(&request[cut..]).reply().text(), "\r\nab", "cut at {cut}");
-            client.assert_closed();
-        }
-    });
-}
-
-#[test]
-fn a_request_may_arrive_byte_by_byte() {
-    every_stage(&[], |stage| {
-        let mut client = stage.connect();
-        for byte in "\r\nPOST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc".bytes() {
-            client.send([byte]);
-            // So that the bytes travel one by one; the test holds also if they don't.
-            thread::sleep(Duration::from_millis(1));
-        }
-        assert_eq!(client.reply().text(), "abc");
     });
 }
 

@@ -136,10 +136,7 @@ fn clients_within_their_bounds_end_no_stage() {
                 let mut clients = upload_all_but_one_byte(stage.addr, CONNECTIONS, 4 * MIB);
                 end_uploads(&mut clients);
                 drop(clients); // with answers that nobody has read
-                eventually("nobody is served any more", || {
-                    let mut client = stage.connect();
-                    client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").reply().status == 200
-                });
+                eventually("nobody is served any more", || stage.get("/hello").status == 200);
             });
         }
     });

@@ -3,8 +3,9 @@
 use crate::support::{MULTI_REACTOR, POOLED, SINGLE_THREADED, Stage, eventually};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use tempfile::TempDir;
 
 /// Two runs are compared, so that what a process does once does not count.
 const REQUESTS: [u64; 2] = [100, 600];
@@ -59,15 +60,20 @@ fn per_request(binary: &'static str, root: &Path, requests: impl Fn(&Stage, u64)
     many.into_iter().filter_map(each).collect()
 }
 
+fn root_with_a_small_file() -> (TempDir, PathBuf) {
+    let outer = tempfile::tempdir().unwrap();
+    let root = outer.path().join("root");
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("small.bin"), vec![7; 16 * 1024]).unwrap();
+    (outer, root)
+}
+
 #[test]
 fn a_small_file_takes_few_system_calls() {
     if !can_trace() {
         return;
     }
-    let outer = tempfile::tempdir().unwrap();
-    let root = outer.path().join("root");
-    fs::create_dir(&root).unwrap();
-    fs::write(root.join("small.bin"), vec![7; 16 * 1024]).unwrap();
+    let (_outer, root) = root_with_a_small_file();
     let kept = per_request(POOLED, &root, |stage, count| {
         let mut client = stage.connect();
         for _ in 0..count {
@@ -114,10 +120,7 @@ fn an_event_loop_reads_once_and_writes_once() {
     if !can_trace() {
         return;
     }
-    let outer = tempfile::tempdir().unwrap();
-    let root = outer.path().join("root");
-    fs::create_dir(&root).unwrap();
-    fs::write(root.join("small.bin"), vec![7; 16 * 1024]).unwrap();
+    let (_outer, root) = root_with_a_small_file();
     let hello = per_request(MULTI_REACTOR, &root, |stage, count| {
         let mut client = stage.connect();
         for _ in 0..count {
