@@ -138,8 +138,8 @@ impl<'a> Stage<'a> {
         Ok(listener)
     }
 
-    /// Prints the address of a listener as the first line of output; then the token of `POST /shutdown`, if there is
-    /// one, and the address of `--watch`.
+    /// Prints the address of a listener as the first line of output; then the token of `POST /shutdown`, if
+    /// there is one, and the address of `--watch`.
     pub fn announce(&self, addr: SocketAddr) {
         print_line(format_args!("listening on http://{addr}/"));
         if let Control::Token(token) = &self.control {
@@ -180,8 +180,8 @@ pub struct Stoppable<'a> {
 
 impl<'a> Stoppable<'a> {
     // ANCHOR: stop
-    /// A stage, as [`Stage::new`] makes it, that stops when it is asked to. From the stop on it has the time that
-    /// the flags give it, and a little more to say that this is over; then the process ends.
+    /// A stage, as [`Stage::new`] makes it, that stops when it is asked to. From the stop on it has the time
+    /// that the flags give it, and a little more to say that this is over; then the process ends.
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ pub(crate) const MOST: usize = 2000;
 /// How much of what one client still sends is thrown away before the next one's turn.
 const TURN: usize = 1024 * 1024;
 
-/// The clients that were turned away and have not hung up. Each has been answered at once; all are waited for together.
+/// The clients that were turned away and have not hung up. Each is told at once, all are waited for together.
 #[derive(Debug, Clone, Default)]
 pub struct TurnedAway(Arc<Mutex<Clients>>);
 

@@ -36,7 +36,7 @@ pub enum Refusal {
     NoRoom,
 }
 
-/// What statistics call each refusal, its status, and the words for the client, in the order of their numbers.
+/// What statistics call each refusal, its status, and the words for the client, by number.
 pub(crate) const FACTS: [(&str, Status, &str); 12] = [
     ("malformed", Status::BadRequest, "the request is malformed"),
     ("request_line_too_long", Status::UriTooLong, "the request line is longer than this server accepts"),

@@ -1,9 +1,9 @@
 //! The requests of one connection that were handed over, until their answers are sent.
 //!
-//! A client may send its next request before it has the answer to the last. Other threads answer these requests
-//! while the loop reads on. The answers come back in the order of the requests, because the jobs of one connection
-//! are run in order. The number of the requests has a bound, and so has the sum of their bytes: beyond it the loop
-//! does not look at the next request, and TCP tells the client to wait.
+//! A client may send its next request before it has the answer to the last. Other threads answer these
+//! requests while the loop reads on. The answers come back in the order of the requests, because the jobs of
+//! one connection are run in order. The number of the requests has a bound, and so has the sum of their
+//! bytes: beyond it the loop does not look at the next request, and TCP tells the client to wait.
 
 use super::handoff::{Exchange, Remote};
 use super::turn::Turn;

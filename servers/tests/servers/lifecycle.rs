@@ -1,4 +1,4 @@
-//! What stops a stage, and how it stops: what is true of each one that stops in order, and what of `lifecycle`.
+//! What stops a stage, and how it stops: all that stop in order, and `lifecycle` alone.
 
 use crate::support::{
     Client, DEADLINE, ENDLESS, LIFECYCLE, Reply, STOPPING_STAGES, Stage, each_of, eventually, get,
@@ -22,8 +22,8 @@ pub(crate) fn hangup() -> &'static str {
     if ignored.is_some_and(is_heard) { "HUP" } else { "TERM" }
 }
 
-/// A client that has sent these bytes. They come together with a request, whose answer says that they are read as far
-/// as they go.
+/// A client that has sent these bytes. They come together with a request, whose answer says that they are
+/// read as far as they go.
 fn begin(stage: &Stage, bytes: &str) -> Client {
     let mut client = stage.connect();
     client.send(get("/hello") + bytes);
@@ -92,7 +92,7 @@ fn new_connections_are_refused_while_it_stops() {
         let upload = Upload::begin(stage);
         stop_by("TERM", stage);
         stopping(stage);
-        // Between the signal and the end of listening a client may still be told 503; afterwards there is nobody.
+        // Between the signal and the end of listening a client may still be told 503.
         eventually("somebody still listens", || TcpStream::connect(stage.addr).is_err());
         assert_eq!(upload.end().status, 200);
         assert_eq!(stage.exit_status(), Some(0));
@@ -130,8 +130,8 @@ fn who_comes_too_late_is_told_and_counted() {
     panic!("in fifty attempts nobody came too late");
 }
 
-/// Clients that ask again as soon as they are answered are in the queue at every moment, also when listening ends; and in
-/// that of each loop.
+/// Clients that ask again as soon as they are answered are in the queue at every moment, also when listening
+/// ends; and in that of each loop.
 #[cfg(target_os = "linux")] // elsewhere one may come between the last look into the queue and the end
 #[test]
 fn nobody_in_the_queue_is_reset() {
@@ -157,7 +157,8 @@ fn half_a_head_does_not_delay_the_end() {
     });
 }
 
-/// Measured for a second: it takes no processor time, and wakes for nothing. On an event loop there may be idle connections.
+/// Measured for a second: it takes no processor time, and wakes for nothing. On an event loop there may be
+/// idle connections.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_while_there_is_nothing_to_do() {

@@ -74,14 +74,14 @@ pub(crate) fn shell(before: &str, binary: &str, flags: &[&str]) -> Command {
     command
 }
 
-/// A stage that has address space for some twenty threads with 64 MiB of stack each, and for everything else. A limit on
-/// threads does not bind the superuser, as whom tests may run. The stacks are large so that it is a stack that does not
-/// fit, and not one of the small things that come with a thread.
+/// A stage that has address space for some twenty threads with 64 MiB of stack each, and for everything else.
+/// A limit on threads does not bind the superuser, as whom tests may run. The stacks are large so that it is
+/// a stack that does not fit, and not one of the small things that come with a thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn with_few_threads(binary: &str, flags: &[&str]) -> Command {
     let mut command = shell(&format!("ulimit -v {}", 20 * 64 * 1024 + 40 * 1024), binary, flags);
-    // One arena: by default glibc reserves address space for each thread that allocates. No backtrace: there is no memory for it.
-    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0");
+    // One arena: by default glibc reserves address space for each thread that allocates.
+    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0"); // no memory for one
     command
 }
 
@@ -202,7 +202,7 @@ impl Stage {
         self.log_line_or_end().expect("a line in the log")
     }
 
-    /// The next line on stderr, or none if the process has ended. That a flag has no effect is not worth a look.
+    /// The next line on stderr, or none if the process has ended. It skips that a flag has no effect.
     pub(crate) fn log_line_or_end(&self) -> Option<String> {
         match self.log.recv_timeout(DEADLINE) {
             Ok(line) if line.starts_with("--threads has no effect") => self.log_line_or_end(),
