@@ -1,5 +1,6 @@
 //! `cargo course`: reads the command line and calls the library.
 
+use command_line::{FAILED, WRONG_USAGE};
 #[cfg(feature = "book")]
 use course::cli::{BookCommand, Serve};
 use course::cli::{Command, Course, WrongUsage};
@@ -14,9 +15,6 @@ use std::process::ExitCode;
 /// The exit code of a check without a verdict. Graders must not take it for a wrong answer.
 const COULD_NOT_CHECK: u8 = 3;
 
-/// The exit code of a command line that names something that does not exist, the same as for an unknown flag.
-const WRONG_USAGE: u8 = 2;
-
 fn main() -> ExitCode {
     servers::diagnostics::tell_of_panics();
     let course = Course::of_this_process();
@@ -26,7 +24,7 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("error: {error:#}");
-            let ordinary = if is_check { COULD_NOT_CHECK } else { 1 };
+            let ordinary = if is_check { COULD_NOT_CHECK } else { FAILED };
             ExitCode::from(if error.is::<WrongUsage>() { WRONG_USAGE } else { ordinary })
         }
     }

@@ -16,17 +16,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::path::Path;
-use std::process;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The ports to try without `--addr`.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
-
-/// The exit status of a process that a second Ctrl-C ended: 128 and the number of the signal, as shells
-/// count.
-const INTERRUPTED: i32 = 130;
 
 /// How often a server that waits for its last requests checks whether to report that again.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -49,7 +43,7 @@ pub fn serve(
     let root = book::build(workspace)?;
     let listener = addr.map_or_else(listen_on_free_port, listen_on)?;
     let stop = CancelToken::new();
-    stop_on_signal(&stop)?;
+    command_line::stop_on_signals(&stop)?;
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads.get()));
     let hosts = hosts.on(listener.local_addr().ip());
     let server = Arc::new(server(&root, hosts, &pool, &stop, log.of_answers())?);
@@ -113,19 +107,6 @@ fn listen_on_free_port() -> anyhow::Result<Listener> {
         PORTS.start(),
         PORTS.end()
     )
-}
-
-/// The first signal stops the server in order; the second one ends the process at once.
-fn stop_on_signal(stop: &CancelToken) -> anyhow::Result<()> {
-    let stop = stop.clone();
-    let ends_at_once = AtomicBool::new(false);
-    ctrlc::set_handler(move || {
-        if ends_at_once.swap(true, Ordering::Relaxed) {
-            process::exit(INTERRUPTED);
-        }
-        stop.cancel();
-    })
-    .context("cannot listen for Ctrl-C")
 }
 
 fn announce(addr: SocketAddr) {

@@ -16,6 +16,4 @@ mod door {
 pub mod mail;
 pub mod pills;
 
-pub mod stage;
-
 pub mod web;

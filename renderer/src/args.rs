@@ -19,15 +19,15 @@ pub struct RenderArgs {
     pub out: PathBuf,
 
     /// How many threads load, where the strategy has a pool [default: what suits the strategy]
-    #[arg(long, value_name = "COUNT", value_parser = threads)]
+    #[arg(long, value_name = "COUNT", value_parser = command_line::threads::<MOST_THREADS>)]
     pub threads: Option<NonZeroUsize>,
 
     /// Time that each image has
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = servers::limits::duration, help_heading = "Limits")]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = command_line::duration, help_heading = "Limits")]
     pub timeout: Duration,
 
     /// Time that the whole page has; what is missing then stays missing
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = servers::limits::duration, help_heading = "Limits")]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = command_line::duration, help_heading = "Limits")]
     pub page_timeout: Duration,
 
     /// How many images are loaded
@@ -90,13 +90,6 @@ impl RenderArgs {
             images: self.demo_images.clone(),
             advertisement: self.demo_advertisement.clone(),
         }
-    }
-}
-
-fn threads(written: &str) -> Result<NonZeroUsize, String> {
-    match written.parse() {
-        Ok(count @ 1..=MOST_THREADS) => Ok(NonZeroUsize::new(count).expect("at least one")),
-        _ => Err(format!("a number from 1 to {MOST_THREADS} is wanted")),
     }
 }
 

@@ -2,16 +2,13 @@
 
 use crate::gap::Gap;
 use crate::layout::NoGlyph;
+use command_line::{GAPS, INTERRUPTED};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 
 /// How many missing images the table names.
 const MOST_ROWS: usize = 20;
-
-/// The exit status of a picture with gaps, and of a run that a signal has ended, as shells count it.
-const GAPS: u8 = 3;
-const INTERRUPTED: u8 = 130;
 
 /// The result of drawing a page.
 #[derive(Debug, Default)]

@@ -24,17 +24,14 @@ use crate::report::Report;
 use crate::screen::{Drawn, Screen};
 use crate::timeline::{Activity, Timeline};
 use anyhow::{Context, anyhow, bail, ensure};
-use executor::{CancelReason, CancelToken};
+use command_line::{FAILED, INTERRUPTED};
+use executor::CancelToken;
 use std::fs;
-use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 use std::sync::Arc;
 use url::Url;
-
-/// How a shell counts a process that SIGINT has ended.
-const INTERRUPTED: u8 = 130;
 
 /// Bytes of text that a page may have.
 const MOST_TEXT: usize = 1 << 20;
@@ -88,24 +85,11 @@ pub fn run(
     program: impl FnOnce(&Stage<'_>) -> anyhow::Result<ExitCode>,
 ) -> ExitCode {
     let stop = CancelToken::new();
-    let ended = stop_on_signal(&stop)
+    let ended = command_line::stop_on_signals(&stop)
         .and_then(|()| Stage::new(name, args, stop.clone()))
         .and_then(|stage| stage.attached(|| program(&stage)));
-    ended.unwrap_or_else(|error| {
-        eprintln!("{name}: {error:#}");
-        ExitCode::from(if stop.is_cancelled() { INTERRUPTED } else { 1 })
-    })
-}
-
-/// The first signal asks the program to stop, the second one ends it.
-fn stop_on_signal(stop: &CancelToken) -> anyhow::Result<()> {
-    let stop = stop.clone();
-    let on_signal = move || {
-        if !stop.cancel_because(CancelReason::new("a signal asked the program to stop")) {
-            process::exit(i32::from(INTERRUPTED));
-        }
-    };
-    ctrlc::set_handler(on_signal).context("signals cannot be handled")
+    let failed = if stop.is_cancelled() { INTERRUPTED } else { FAILED };
+    command_line::ended(name, failed, ended)
 }
 
 impl<'a> Stage<'a> {
@@ -266,11 +250,7 @@ impl<'a> Stage<'a> {
         } else {
             format!("{}{} is drawn\n", report.table(terminal_width()), self.args.out.display())
         };
-        match io::stdout().write_all(text.as_bytes()) {
-            // Whoever reads it has read enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            written => written.context("the summary cannot be written"),
-        }
+        command_line::print(text)
     }
 }
 

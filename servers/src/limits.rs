@@ -4,6 +4,7 @@
 //! and each bound has a flag. Time bounds are deadlines for a whole step (the head, the body, the answer), not for
 //! one read or write: a client that sends or takes a byte a second would renew such a time-out for ever.
 
+use command_line::{count, duration};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -13,22 +14,22 @@ use std::time::Duration;
 pub struct Limits {
     /// Longest request line, in bytes; a longer one is answered with 414
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().max_request_line,
-          value_parser = bytes::<16, 65_536>)]
+          value_parser = count::<16, 65_536>)]
     pub max_request_line: usize,
 
     /// Longest request head (request line and header fields), in bytes; a longer one is answered with 431
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().max_head,
-          value_parser = bytes::<64, 1_048_576>)]
+          value_parser = count::<64, 1_048_576>)]
     pub max_head: usize,
 
     /// Most header fields in a request; more are answered with 431
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_headers,
-          value_parser = bytes::<1, { Limits::MOST_HEADERS }>)]
+          value_parser = count::<1, { Limits::MOST_HEADERS }>)]
     pub max_headers: usize,
 
     /// Longest request body, in bytes; a longer one is answered with 413
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().max_body,
-          value_parser = bytes::<0, 1_073_741_824>)]
+          value_parser = count::<0, 1_073_741_824>)]
     pub max_body: usize,
 
     /// Time a client has to send a whole request head, from its first byte
@@ -49,7 +50,7 @@ pub struct Limits {
 
     /// Bytes of an answer that a client has to take in a second, beyond the write time-out
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().min_write_rate,
-          value_parser = bytes::<1, 1_073_741_824>)]
+          value_parser = count::<1, 1_073_741_824>)]
     pub min_write_rate: usize,
 
     /// Time a client whose request was refused may go on sending before the connection is reset
@@ -63,7 +64,7 @@ pub struct Limits {
     /// Memory for the bodies of all clients together, in bytes; a request for which there is none left is answered with 503.
     /// A body counts twice, since an answer may repeat it; a single one may be as long as a quarter
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_memory,
-          value_parser = bytes::<1_048_576, { isize::MAX as usize }>)]
+          value_parser = count::<1_048_576, { isize::MAX as usize }>)]
     pub body_memory: usize,
 
     /// Most connections that are open at the same time; the next client is told 503
@@ -101,33 +102,6 @@ impl Default for Limits {
     }
 }
 
-fn bytes<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if (LEAST..=MOST).contains(&number) => Ok(number),
-        _ => Err(format!("expected a whole number from {LEAST} to {MOST}")),
-    }
-}
-
-/// Reads a time such as `500ms`, `10s` or `2m` from the command line.
-///
-/// # Errors
-///
-/// What was expected, if it is something else, or not from 1 ms to 24 hours.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let milliseconds_per_unit = match &text[digits.len()..] {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        _ => 0,
-    };
-    match digits.parse::<u64>().ok().and_then(|n| n.checked_mul(milliseconds_per_unit)) {
-        // A day is longer than anyone means, and short enough that no deadline overflows.
-        Some(ms @ 1..=86_400_000) => Ok(Duration::from_millis(ms)),
-        _ => Err("expected a time from 1ms to 24 hours, such as 500ms, 10s or 2m".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,16 +116,6 @@ mod tests {
     #[test]
     fn no_flags_are_the_defaults() {
         assert_eq!(Flags::parse_from(["server"]).limits, Limits::default());
-    }
-
-    #[test]
-    fn times_have_units() {
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
-        assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
-        for wrong in ["", "10", "s", "0s", "-1s", "1h", "1.5s", "99999999999999999999s", "9999999m"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]

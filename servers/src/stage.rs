@@ -4,7 +4,6 @@ use crate::args::ServerArgs;
 use crate::control::{Control, ShutdownArgs};
 use crate::crowd::Crowd;
 use crate::ending::{CUT_OFF, Grace, LAST_WORDS};
-use crate::limits;
 use crate::listener::{BACKLOG, Listener};
 use crate::server::Server;
 use crate::signals;
@@ -162,7 +161,7 @@ fn print_line(line: fmt::Arguments<'_>) {
 #[command(next_help_heading = "Stop")]
 pub struct StopArgs {
     /// Time that requests in progress have to finish when the server is told to stop
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = limits::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = command_line::duration)]
     grace: Duration,
 
     #[command(flatten)]

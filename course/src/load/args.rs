@@ -4,9 +4,9 @@ use super::rude::Rudeness;
 use super::stage::Wanted;
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
+use command_line::{count, duration};
 use exercises_protocol::counted;
 use serde::Serialize;
-use servers::limits::duration;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -209,13 +209,6 @@ impl Plan {
 
 fn seconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(duration.as_secs_f64())
-}
-
-fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if (LEAST..=MOST).contains(&number) => Ok(number),
-        _ => Err(format!("expected a whole number from {LEAST} to {MOST}")),
-    }
 }
 
 fn rate(text: &str) -> Result<f64, &'static str> {

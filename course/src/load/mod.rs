@@ -52,12 +52,7 @@ use report::{Report, Run, Setting};
 use stage::Stage;
 use std::fs::File;
 use std::io::{self, Write};
-use std::process;
 use target::Target;
-
-/// The exit status of a process that a second Ctrl-C ended: 128 and the number of the signal, as shells
-/// count.
-const INTERRUPTED: i32 = 130;
 
 /// The requests of signals.
 struct Interrupt {
@@ -152,14 +147,11 @@ fn complain_of_silence(report: &Report) -> anyhow::Result<()> {
 impl Interrupt {
     fn on_signal() -> anyhow::Result<Interrupt> {
         let interrupt = Interrupt { stop: CancelToken::new(), at_once: CancelToken::new() };
-        let (stop, at_once) = (interrupt.stop.clone(), interrupt.at_once.clone());
-        ctrlc::set_handler(move || {
-            if !stop.cancel() {
-                at_once.cancel();
-                process::exit(INTERRUPTED);
-            }
-        })
-        .context("cannot listen for Ctrl-C")?;
+        let at_once = interrupt.at_once.clone();
+        let at_last = move || {
+            at_once.cancel();
+        };
+        command_line::stop_on_signals_and(&interrupt.stop, || (), at_last)?;
         Ok(interrupt)
     }
 }

@@ -1,10 +1,12 @@
 //! The command lines of `index` and `search`.
 
 use crate::Rules;
-use crawler::stage;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// Threads that a pool may have.
+const MOST_THREADS: usize = 256;
 
 /// The flags of `index`.
 #[derive(clap::Parser, Debug)]
@@ -23,7 +25,7 @@ pub struct IndexArgs {
     pub into: PathBuf,
 
     /// Threads that read files [default: as many as there are processors]
-    #[arg(long, value_name = "COUNT", value_parser = stage::threads)]
+    #[arg(long, value_name = "COUNT", value_parser = command_line::threads::<MOST_THREADS>)]
     pub threads: Option<NonZeroUsize>,
 
     /// Bytes that a file may have; larger ones are skipped
@@ -32,7 +34,7 @@ pub struct IndexArgs {
 
     /// How often the index is written. Files since then are lost if the process is killed, and indexed again
     /// by the next run
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = servers::limits::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = command_line::duration)]
     pub commit_every: Duration,
 
     /// Which files are looked at.

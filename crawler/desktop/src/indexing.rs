@@ -4,7 +4,7 @@ use crate::content::{Content, Skipped, Stamp, read};
 use crate::progress::Progress;
 use crate::{Batch, Crawl, File, IndexArgs, Rules, Store, Tally, Writer, roots, tree};
 use anyhow::{Context, anyhow};
-use crawler::stage::{self, INTERRUPTED};
+use command_line::{GAPS, INTERRUPTED};
 use executor::CancelToken;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,9 +16,6 @@ use std::time::{Duration, Instant};
 
 /// The most threads that turn text into parts of the index. The library allows no more.
 const MOST_WRITERS: usize = 8;
-
-/// The exit status of a run that saw everything, but could not read some of it.
-const GAPS: u8 = 3;
 
 /// What the threads of a run share.
 pub struct Indexing {
@@ -100,7 +97,7 @@ impl Indexing {
         self.tally.count(|tally| &tally.indexed);
         self.tally.bytes.fetch_add(bytes, Relaxed);
         if let Some(path) = named {
-            stage::say(format_args!("indexed {}", crate::printable(&path.to_string_lossy())));
+            command_line::say(format_args!("indexed {}", crate::printable(&path.to_string_lossy())));
         }
         Ok(())
     }
@@ -125,7 +122,7 @@ impl Indexing {
     pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
         self.writer.commit(is_complete)?;
         if self.is_verbose {
-            stage::say(format_args!("committed {}", self.tally.indexed.load(Relaxed)));
+            command_line::say(format_args!("committed {}", self.tally.indexed.load(Relaxed)));
         }
         Ok(())
     }
@@ -165,14 +162,14 @@ impl Indexing {
             let mut report = run.tally.json();
             report["complete"] = is_whole.into();
             report["seconds"] = seconds.into();
-            stage::print(format_args!("{report}\n"))?;
+            command_line::print(format_args!("{report}\n"))?;
         } else {
             let end = if is_whole {
                 ""
             } else {
                 "Incomplete: it was told to stop. The same command goes on from here.\n"
             };
-            stage::print(format_args!("{} in {seconds:.1} s\n{end}", run.tally))?;
+            command_line::print(format_args!("{} in {seconds:.1} s\n{end}", run.tally))?;
         }
         Ok(match (is_whole, run.tally.gaps()) {
             (false, _) => ExitCode::from(INTERRUPTED),

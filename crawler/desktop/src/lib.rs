@@ -44,7 +44,7 @@ pub mod walk;
 pub use walk::{Rules, roots};
 
 pub mod store;
-pub use store::Store;
+pub use store::{Store, guarded};
 
 pub mod known;
 pub use known::Known;

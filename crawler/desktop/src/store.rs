@@ -23,6 +23,7 @@ use std::fs;
 use std::io;
 #[cfg(unix)]
 use std::iter;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError};
 use tantivy::schema::{
@@ -196,6 +197,18 @@ impl Store {
 /// The note that a commit writes beside the documents.
 pub(super) fn note(is_complete: bool) -> String {
     json!({ "format": FORMAT, "complete": is_complete }).to_string()
+}
+
+/// Calls something that panics if a file on the disk is not what it was written as. The panic becomes an error that says `what`.
+///
+/// # Errors
+/// As `call`, or `what`.
+pub fn guarded<T>(what: &str, call: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let ended = panic::catch_unwind(AssertUnwindSafe(call));
+    panic::set_hook(hook);
+    ended.unwrap_or_else(|_| Err(anyhow!("{what}")))
 }
 
 fn damage(directory: &Path, what: &dyn fmt::Display) -> anyhow::Error {

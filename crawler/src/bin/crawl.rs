@@ -11,7 +11,7 @@
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
-use crawler::stage;
+use command_line::FAILED;
 use crawler::web::args::CrawlArgs;
 #[cfg(feature = "redis")]
 use crawler::web::args::StatusArgs;
@@ -30,19 +30,21 @@ use std::sync::Arc;
 fn main() -> ExitCode {
     #[cfg(feature = "redis")]
     if let Some(args) = StatusArgs::asked_for() {
-        let said = || stage::print(print(&args.frontier, &args.crawl)?).map(|()| ExitCode::SUCCESS);
-        return stage::ended("crawl", 1, said());
+        let said = || command_line::print(print(&args.frontier, &args.crawl)?).map(|()| ExitCode::SUCCESS);
+        return command_line::ended("crawl", FAILED, said());
     }
     let args = CrawlArgs::parse();
     if let Err(error) = args.scope() {
         CrawlArgs::command().error(ErrorKind::ValueValidation, error).exit();
     }
-    stage::run("crawl", 1, "stopping; what was fetched is being written", |stop| match args.frontier {
-        None => run(&args, &Run::prepare(&args)?, stop),
-        #[cfg(feature = "redis")]
-        Some(_) => run(&args, &Run::join(&args, stop)?, stop),
-        #[cfg(not(feature = "redis"))]
-        Some(_) => anyhow::bail!("--frontier needs a program that was built with `--features redis`"),
+    command_line::run("crawl", FAILED, "stopping; what was fetched is being written", |stop| {
+        match args.frontier {
+            None => run(&args, &Run::prepare(&args)?, stop),
+            #[cfg(feature = "redis")]
+            Some(_) => run(&args, &Run::join(&args, stop)?, stop),
+            #[cfg(not(feature = "redis"))]
+            Some(_) => anyhow::bail!("--frontier needs a program that was built with `--features redis`"),
+        }
     })
 }
 

@@ -17,9 +17,9 @@
 
 use anyhow::Context;
 use clap::Parser;
+use command_line::TROUBLE;
 use crawler::mail::report::{self, Checked, Report};
 use crawler::mail::{Account, Answer, Progress, Threads, accounts, ask, demo::Demo, listing, program};
-use crawler::stage;
 use executor::{CancelToken, Cancelled, JoinError, TaskHandle, ThreadPoolExecutor};
 use executor::{RejectedSubmission, masked, prelude::*};
 use std::num::NonZeroUsize;
@@ -44,7 +44,7 @@ struct Args {
     demo: bool,
 
     /// Time in which all accounts must answer (with --demo: 2s)
-    #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("demo", "true", "2s"), value_parser = servers::limits::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("demo", "true", "2s"), value_parser = command_line::duration)]
     within: Duration,
 
     /// Accounts that are asked at once: all of them, but not more than 100, if this is not given
@@ -61,11 +61,11 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    stage::ended("mailcheck", 2, run(&Args::parse()))
+    command_line::ended("mailcheck", TROUBLE, run(&Args::parse()))
 }
 
 fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let stop = stage::stopped_by_signals("mailcheck", "calling off what has not been answered")?;
+    let stop = command_line::stopped_by_signals("mailcheck", "calling off what has not been answered")?;
     let demo = if args.demo { Some(Demo::eight().context("the demo cannot start")?) } else { None };
     let accounts = match (&demo, &args.hosts) {
         (Some(demo), _) => demo.accounts().to_vec(),
@@ -75,14 +75,14 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.listing {
         let has_new_mail = listing::check_mail(&accounts, args.within, &threads);
         let (took, left) = (begin.elapsed(), threads.alive());
-        stage::print(report::of_listing(has_new_mail, took, left, args.json))?;
+        command_line::print(report::of_listing(has_new_mail, took, left, args.json))?;
         return Ok(ExitCode::from(u8::from(!has_new_mail)));
     }
     let most = args.threads.map_or(accounts.len().clamp(1, 100), NonZeroUsize::get);
     let accounts = check_mail(&accounts, args.within, most, &threads, &stop, ask)?;
     let (took, threads_left) = (begin.elapsed(), threads.alive());
     let report = Report { accounts, took, threads_left, interrupted: stop.is_cancelled() };
-    stage::print(report.text(args.json))?;
+    command_line::print(report.text(args.json))?;
     Ok(ExitCode::from(report.exit_status()))
 }
 

@@ -1,8 +1,8 @@
 //! What the mail check does beside its lesson: it reads the hosts file.
 
 use super::{Account, accounts};
-use crate::stage::say;
 use anyhow::Context;
+use command_line::say;
 use std::env;
 use std::path::Path;
 use std::sync::Arc;

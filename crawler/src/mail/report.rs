@@ -1,7 +1,7 @@
 //! What the mail check prints, and with which status it ends.
 
 use super::{Account, Answer, Progress};
-use crate::stage::INTERRUPTED;
+use command_line::{GAPS, INTERRUPTED};
 use executor::{CancelKind, CancelToken};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -46,7 +46,7 @@ impl Report {
             (true, ..) => INTERRUPTED,
             (_, 1.., _) => 0,
             (_, 0, 0) => 1,
-            (_, 0, _) => 3,
+            (_, 0, _) => GAPS,
         }
     }
 

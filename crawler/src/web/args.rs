@@ -1,12 +1,14 @@
 //! The command line of `crawl`.
 
 use super::urls::{Refused, Scope, normalise};
-use crate::stage;
 use anyhow::bail;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
+
+/// Threads that a pool may have.
+const MOST_THREADS: usize = 256;
 
 /// Crawls web sites, and goes on where it was stopped
 #[derive(clap::Parser, Debug)]
@@ -66,7 +68,7 @@ pub struct CrawlArgs {
     pub delay: Duration,
 
     /// Pages of a site that are fetched at the same time
-    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = stage::threads, help_heading = "Politeness")]
+    #[arg(long, value_name = "COUNT", default_value = "1", value_parser = command_line::threads::<MOST_THREADS>, help_heading = "Politeness")]
     pub per_site: NonZeroUsize,
 
     /// What the crawler says that it is
@@ -78,7 +80,7 @@ pub struct CrawlArgs {
     pub robots_name: Option<String>,
 
     /// Threads that fetch
-    #[arg(long, value_name = "COUNT", default_value = "16", value_parser = stage::threads, help_heading = "Limits")]
+    #[arg(long, value_name = "COUNT", default_value = "16", value_parser = command_line::threads::<MOST_THREADS>, help_heading = "Limits")]
     pub threads: NonZeroUsize,
 
     /// How often a page is tried again
@@ -99,7 +101,7 @@ pub struct CrawlArgs {
     pub again: Option<Duration>,
 
     /// Time for a page
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = servers::limits::duration, help_heading = "Limits")]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = command_line::duration, help_heading = "Limits")]
     pub timeout: Duration,
 
     /// Bytes of a page that are read; robots.txt and lists of pages have limits of their own
@@ -138,7 +140,7 @@ pub struct CrawlArgs {
 
     /// How long a page may be under way before another process fetches it again [default: 30 s more than
     /// --timeout]
-    #[arg(long, value_name = "TIME", hide = true, value_parser = servers::limits::duration)]
+    #[arg(long, value_name = "TIME", hide = true, value_parser = command_line::duration)]
     pub lease: Option<Duration>,
 
     /// Crawl a built-in site of so many pages
@@ -226,16 +228,11 @@ fn pages(written: &str) -> Result<usize, String> {
 }
 
 fn age(written: &str) -> Result<Duration, String> {
-    let seconds = [('d', 86_400), ('h', 3600), ('m', 60), ('s', 1)]
-        .into_iter()
-        .find_map(|(unit, seconds)| written.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(seconds));
-    seconds
-        .map(Duration::from_secs)
-        .ok_or_else(|| "expected a time such as 7d, 12h or 30m, or nothing".to_owned())
+    command_line::time(written).ok_or_else(|| "expected a time such as 7d, 12h or 30m, or nothing".to_owned())
 }
 
 fn delay(written: &str) -> Result<Duration, String> {
-    if written == "0" { Ok(Duration::ZERO) } else { servers::limits::duration(written) }
+    if written == "0" { Ok(Duration::ZERO) } else { command_line::duration(written) }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::run::Run;
 use super::state::{Progress, State};
 use super::store::Store;
 use super::urls::{Refused, Scope};
-use crate::stage::{self, INTERRUPTED};
+use command_line::INTERRUPTED;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -82,7 +82,10 @@ pub fn finish<S: Results>(args: &CrawlArgs, run: &Run<S>, ended: &Ended) -> anyh
         waiting: status.open + status.left + store.beyond(),
         seconds: run.begun.elapsed().as_secs_f64(),
     };
-    stage::print(format_args!("{}\n", if args.json { report.json().to_string() } else { report.text() }))?;
+    command_line::print(format_args!(
+        "{}\n",
+        if args.json { report.json().to_string() } else { report.text() }
+    ))?;
     lines.into_iter().chain(dot).collect::<anyhow::Result<()>>()?;
     Ok(match (ended.is_whole, report.broken.is_empty()) {
         (false, _) if ended.is_left => ExitCode::from(LEFT),

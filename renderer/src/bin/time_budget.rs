@@ -30,7 +30,7 @@ struct Args {
     render: RenderArgs,
 
     /// Time from the beginning within which the advertisement must come
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = servers::limits::duration)]
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = command_line::duration)]
     budget: Duration,
 }
 

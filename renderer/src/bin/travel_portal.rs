@@ -29,7 +29,7 @@ struct Args {
     render: RenderArgs,
 
     /// Time from the beginning within which the quotes must come
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = servers::limits::duration)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = command_line::duration)]
     deadline: Duration,
 
     /// Collect the quotes by the nested loop

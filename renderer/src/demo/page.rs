@@ -97,7 +97,7 @@ pub fn demo_image(written: &str) -> Result<DemoImage, String> {
     let mut parts = written.split(':');
     let latency = match parts.next().unwrap_or_default() {
         "0" | "0ms" => Duration::ZERO,
-        time => servers::limits::duration(time)?,
+        time => command_line::duration(time)?,
     };
     let mut image = DemoImage { latency, size: SIZE, fault: None };
     for part in parts {

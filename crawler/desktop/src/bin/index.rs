@@ -15,8 +15,8 @@
 
 use anyhow::{anyhow, bail};
 use clap::Parser;
+use command_line::FAILED;
 use crawler::pills::{self, Consumer, Producer};
-use crawler::stage;
 use desktop_search::{Content, Crawl, File, IndexArgs, Indexing, read_guarded};
 use executor::{CancelToken, ExecutorExt, JoinError, TaskHandle, ThreadPoolExecutor};
 use std::io::ErrorKind;
@@ -32,7 +32,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
     let args = IndexArgs::parse();
-    stage::run("index", 1, "stopping; files that wait in the queue are still indexed", |stop| {
+    command_line::run("index", FAILED, "stopping; files that wait in the queue are still indexed", |stop| {
         let indexing = Arc::new(Indexing::prepare(&args)?);
         let ended = index(&indexing, stop);
         indexing.finish(ended, stop)

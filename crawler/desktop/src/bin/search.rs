@@ -10,8 +10,8 @@
 
 use anyhow::anyhow;
 use clap::Parser;
-use crawler::stage;
-use desktop_search::{Hit, Hits, Now, Query, SearchArgs, Store, printable, search};
+use command_line::TROUBLE;
+use desktop_search::{Hit, Hits, Now, Query, SearchArgs, Store, guarded, printable, search};
 use serde_json::json;
 use std::env;
 use std::io::{self, IsTerminal};
@@ -24,21 +24,24 @@ const LARGEST: u64 = 1 << 30;
 
 fn main() -> ExitCode {
     let args = SearchArgs::parse();
-    stage::ended("search", 2, find(&args))
+    command_line::ended("search", TROUBLE, find(&args))
 }
 
 fn find(args: &SearchArgs) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
     let query = Query::parse(&args.words).map_err(|why| anyhow!(why))?;
-    let (hits, is_complete) =
-        stage::guarded("the index is damaged: remove its directory and index again", || {
-            let store = Store::open(&args.index)?;
-            let hits = search(&store, &query, args.limit as usize, LARGEST)?;
-            Ok((hits, store.is_complete()?))
-        })?;
-    stage::print(if args.json { format!("{}\n", report(&hits, is_complete, begun)) } else { lines(&hits) })?;
+    let (hits, is_complete) = guarded("the index is damaged: remove its directory and index again", || {
+        let store = Store::open(&args.index)?;
+        let hits = search(&store, &query, args.limit as usize, LARGEST)?;
+        Ok((hits, store.is_complete()?))
+    })?;
+    command_line::print(if args.json {
+        format!("{}\n", report(&hits, is_complete, begun))
+    } else {
+        lines(&hits)
+    })?;
     if !is_complete {
-        stage::say("search: the index is incomplete, there may be more; `index` goes on with it");
+        command_line::say("search: the index is incomplete, there may be more; `index` goes on with it");
     }
     Ok(ExitCode::from(u8::from(hits.count == 0)))
 }

@@ -10,8 +10,8 @@
 //! ```
 
 use clap::{Parser, Subcommand, ValueEnum};
+use command_line::FAILED;
 use crawler::pills::faults;
-use crawler::stage;
 use crawler::web::leases;
 use crawler::web::orders;
 use crawler::web::politeness::{Diary, asking, scheduled, sleeping};
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
         Command::Leases => Ok(format!("{}\n", leases::Tables)),
         Command::Politeness { way } => pause(way),
     };
-    stage::ended("crawler", 1, said.and_then(stage::print).map(|()| ExitCode::SUCCESS))
+    command_line::ended("crawler", FAILED, said.and_then(command_line::print).map(|()| ExitCode::SUCCESS))
 }
 
 fn pills(variant: Variant) -> String {

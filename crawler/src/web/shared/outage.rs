@@ -1,7 +1,6 @@
 //! A time in which the engine does not answer.
 
 use super::engine::{Engine, Trouble};
-use crate::stage;
 use anyhow::{anyhow, bail};
 use executor::CancelToken;
 use std::time::{Duration, Instant};
@@ -28,7 +27,7 @@ impl Outage {
     pub(super) fn goes_on(&mut self, trouble: &Trouble, patience: Duration) -> anyhow::Result<Duration> {
         let (now, sentence) = (Instant::now(), trouble.sentence());
         let times = self.0.get_or_insert_with(|| {
-            stage::say(format_args!("crawl: {sentence}; it is tried again, and nothing is lost"));
+            command_line::say(format_args!("crawl: {sentence}; it is tried again, and nothing is lost"));
             Times { since: now, next: now, pause: FIRST_PAUSE }
         });
         let away = now.saturating_duration_since(times.since);
@@ -45,7 +44,7 @@ impl Outage {
     pub(super) fn is_over(&mut self) {
         if let Some(times) = self.0.take() {
             let seconds = times.since.elapsed().as_secs_f64();
-            stage::say(format_args!("crawl: the engine answers again, after {seconds:.1} s"));
+            command_line::say(format_args!("crawl: the engine answers again, after {seconds:.1} s"));
         }
     }
 

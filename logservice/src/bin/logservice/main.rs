@@ -10,6 +10,7 @@ mod load;
 mod road;
 
 use clap::{Parser, Subcommand};
+use command_line::FAILED;
 use std::process::ExitCode;
 
 /// A log service: lines from many threads to one place, and none that was accepted is lost.
@@ -33,8 +34,5 @@ fn main() -> ExitCode {
         Command::Follow(args) => follow::run(&args),
         Command::Road(args) => road::run(&args),
     };
-    ended.unwrap_or_else(|error| {
-        eprintln!("logservice: {error:#}");
-        ExitCode::FAILURE
-    })
+    command_line::ended("logservice", FAILED, ended)
 }

@@ -99,9 +99,8 @@ impl FromStr for Policy {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let parsed = text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
     // A day is longer than anyone means, and short enough that no deadline overflows.
-    let sensible = parsed.filter(|time| *time <= Duration::from_hours(24));
+    let sensible = command_line::time(text).filter(|time| *time <= Duration::from_hours(24));
     sensible.ok_or_else(|| "expected a time of 24 hours at most, such as 500ms, 10s or 2m".to_owned())
 }
 

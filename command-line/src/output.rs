@@ -1,0 +1,22 @@
+//! Text to standard output and standard error.
+
+use anyhow::Context;
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+
+/// Prints a text to standard output. A reader that has closed the pipe has read enough, so that is no error.
+///
+/// # Errors
+/// If the text cannot be written for another reason, as on a full disk.
+pub fn print(text: impl fmt::Display) -> anyhow::Result<()> {
+    let (text, mut out) = (text.to_string(), io::stdout().lock());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("the output cannot be written"),
+    }
+}
+
+/// Prints a line to standard error. An error is ignored: the program has no other place to tell of it.
+pub fn say(line: impl fmt::Display) {
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
+}
