@@ -7,6 +7,9 @@ pub use arguments::{count, duration, threads, time};
 mod output;
 pub use output::{print, say};
 
+mod progress;
+pub use progress::ProgressLine;
+
 mod status;
 pub use status::{FAILED, GAPS, INTERRUPTED, TROUBLE, WRONG_USAGE, ended};
 

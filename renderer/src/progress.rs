@@ -1,52 +1,38 @@
 //! A line on a terminal that says how far the page is, for those who wait longer than a moment.
 
-use std::io::{self, IsTerminal, Write};
+use command_line::ProgressLine;
 use std::time::{Duration, Instant};
 
 /// A page that is ready by then needs no line.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// The line. Nothing is written if standard error is no terminal that can rewrite one.
+/// The line. It goes away when this is dropped.
 pub(crate) struct Progress {
     images: usize,
     started: Instant,
-    is_visible: bool,
-    is_written: bool,
+    line: ProgressLine,
 }
 
 impl Progress {
     pub(crate) fn new(images: usize) -> Progress {
-        let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-        Progress {
-            images,
-            started: Instant::now(),
-            is_visible: io::stderr().is_terminal() && !is_dumb,
-            is_written: false,
-        }
+        Progress { images, started: Instant::now(), line: ProgressLine::after(MOMENT) }
     }
 
     /// The page has changed.
-    pub(crate) fn update(&mut self, has_text: bool, painted: usize, failed: usize) {
-        let elapsed = self.started.elapsed();
-        let text = if has_text { "text" } else { "no text yet" };
-        let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
-        let line =
-            format!("{text}, {painted} of {} images{failed}, {:.1} s", self.images, elapsed.as_secs_f64());
-        self.say(&line);
+    pub(crate) fn update(&self, has_text: bool, painted: usize, failed: usize) {
+        self.line.show(|| {
+            let text = if has_text { "text" } else { "no text yet" };
+            let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+            let seconds = self.started.elapsed().as_secs_f64();
+            format!("{text}, {painted} of {} images{failed}, {seconds:.1} s", self.images)
+        });
     }
 
-    /// The page is at this.
-    pub(crate) fn say(&mut self, line: &str) {
-        if self.is_visible && self.started.elapsed() >= MOMENT {
-            let _ = write!(io::stderr(), "\r\x1b[K{line}"); // a terminal that is gone shows nothing
-            self.is_written = true;
-        }
-    }
-
-    /// Takes the line away.
-    pub(crate) fn finish(&mut self) {
-        if std::mem::take(&mut self.is_written) {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
+    /// The page is whole, and its frames are being written.
+    pub(crate) fn writes_frames(&self) {
+        self.line.update(|bar| {
+            bar.set_message("writing the frames");
+            bar.force_draw(); // this is the last change
+        });
     }
 }

@@ -212,10 +212,10 @@ impl Screen {
         self.report.whole = self.timeline.now();
         self.timeline.mark("whole page");
         let failure = self.frames.take().and_then(|frames| {
-            self.progress.say("writing the frames");
+            self.progress.writes_frames();
             frames.finish().err()
         });
-        self.progress.finish();
+        drop(self.progress);
         Drawn { canvas: self.canvas, report: self.report, failure }
     }
 

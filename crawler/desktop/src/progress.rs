@@ -1,7 +1,8 @@
 //! A line on a terminal that says how far a run is, if it takes longer than a moment.
 
 use crate::Tally;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use command_line::ProgressLine;
+use indicatif::ProgressBar;
 use std::time::{Duration, Instant};
 
 /// A run that ends within this time shows no line.
@@ -9,7 +10,7 @@ const MOMENT: Duration = Duration::from_secs(1);
 
 /// The line. Nothing is written if standard error is no terminal.
 pub struct Progress {
-    bar: ProgressBar,
+    line: ProgressLine,
     begun: Instant,
 }
 
@@ -21,33 +22,25 @@ impl Progress {
             0 => (ProgressBar::no_length(), "{spinner} {pos} files, {msg}"),
             _ => (ProgressBar::new(known), "{wide_bar} {pos} of about {len} files, {msg}"),
         };
-        bar.set_style(ProgressStyle::with_template(template).expect("a template of our own"));
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-        if !is_visible {
-            bar.finish();
-        }
-        Progress { bar, begun: Instant::now() }
+        let line = ProgressLine::with_bar(bar, template, MOMENT).if_wanted(is_visible);
+        Progress { line, begun: Instant::now() }
     }
 
     /// Shows what has become of the files so far.
     pub fn show(&self, tally: &Tally) {
-        if self.begun.elapsed() < MOMENT || self.bar.is_finished() {
-            return;
-        }
-        if self.bar.is_hidden() {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        let files = tally.files();
-        if self.bar.length().is_some_and(|length| files > length) {
-            self.bar.set_length(files); // the tree has grown
-        }
-        self.bar.set_position(files);
-        let rate = files as f64 / self.begun.elapsed().as_secs_f64();
-        self.bar.set_message(format!("{}, {rate:.0} files/s", tally.in_short()));
+        self.line.update(|bar| {
+            let files = tally.files();
+            if bar.length().is_some_and(|length| files > length) {
+                bar.set_length(files); // the tree has grown
+            }
+            bar.set_position(files);
+            let rate = files as f64 / self.begun.elapsed().as_secs_f64();
+            bar.set_message(format!("{}, {rate:.0} files/s", tally.in_short()));
+        });
     }
 
     /// Takes the line away.
     pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.line.finish();
     }
 }

@@ -1,10 +1,9 @@
 //! Lines on a terminal that say how far a crawl is: all of it, and the sites that have most to do.
 
 use super::store::{SiteNow, Status};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use command_line::ProgressLine;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,9 +13,9 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Sites that have a line.
 const SHOWN: usize = 5;
 
-/// The lines. Nothing is written if standard error is no terminal. They go away when this is dropped.
+/// The lines. They go away when this is dropped.
 pub struct Progress {
-    bar: ProgressBar,
+    line: ProgressLine,
     last: Mutex<Snapshot>,
 }
 
@@ -35,35 +34,23 @@ impl Default for Progress {
 impl Progress {
     /// The lines of a crawl that begins now.
     pub fn new() -> Progress {
-        let bar = ProgressBar::no_length()
-            .with_style(ProgressStyle::with_template("{msg}").expect("a template of our own"));
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-        if !io::stderr().is_terminal() {
-            bar.finish();
-        }
-        Progress { bar, last: Mutex::new(Snapshot { at: Instant::now(), over: HashMap::new() }) }
+        let last = Snapshot { at: Instant::now(), over: HashMap::new() };
+        Progress { line: ProgressLine::after(EVERY), last: Mutex::new(last) }
     }
 
     /// Shows how far the crawl is, if some time has gone by. `fetched` pages are being fetched.
     pub fn show(&self, status: impl FnOnce() -> Status, fetched: usize) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.bar.is_finished() || last.at.elapsed() < EVERY {
+        if last.at.elapsed() < EVERY {
             return;
         }
-        if self.bar.is_hidden() {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        let Status { sites, .. } = status();
-        self.bar.set_message(lines(&sites, fetched, &last.over, last.at.elapsed()));
-        self.bar.tick();
-        let over = sites.into_iter().map(|site| (site.name, site.over)).collect();
-        *last = Snapshot { at: Instant::now(), over };
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.line.show(|| {
+            let Status { sites, .. } = status();
+            let lines = lines(&sites, fetched, &last.over, last.at.elapsed());
+            let over = sites.into_iter().map(|site| (site.name, site.over)).collect();
+            *last = Snapshot { at: Instant::now(), over };
+            lines
+        });
     }
 }
 
