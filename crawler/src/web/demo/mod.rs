@@ -17,7 +17,6 @@
 //! which pages it had read completely.
 
 mod answer; // what is sent, whole or broken
-mod chance; // random numbers that can be repeated
 mod log; // every request, and what became of it
 mod pages; // the ordinary pages
 mod server; // one connection

@@ -1,6 +1,6 @@
 //! The ordinary pages: a tree, with links across it, made of a seed.
 
-use super::chance::Chance;
+use fastrand::Rng;
 use std::fmt::Write;
 
 /// Pages that a page is the parent of.
@@ -35,8 +35,13 @@ impl Pages {
     pub(super) fn path(&self, page: usize) -> String {
         match page {
             0 => "/".to_owned(),
-            _ => format!("/section-{}/page-{page}.html", Chance::of(self.seed, page).below(SECTIONS)),
+            _ => format!("/section-{}/page-{page}.html", self.chance(page).usize(..SECTIONS)),
         }
+    }
+
+    /// Random numbers for a page, the same ones each time.
+    fn chance(&self, page: usize) -> Rng {
+        Rng::with_seed(self.seed ^ (page as u64).wrapping_mul(0x2545_f491_4f6c_dd1d))
     }
 
     /// The page at a path.
@@ -51,15 +56,15 @@ impl Pages {
 
     /// The page with its links; `more` goes to its end.
     pub(super) fn html(&self, page: usize, more: &str) -> String {
-        let mut chance = Chance::of(self.seed, page);
+        let mut chance = self.chance(page);
         let mut html = format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Page {page}</title>\n\
              <h1>Page {page}</h1>\n<p>page{page}"
         );
-        chance.below(SECTIONS); // the one of the path
+        chance.usize(..SECTIONS); // the one of the path
         for word in 0..LENGTH {
             html.push_str(if word % 12 == 11 { "\n" } else { " " });
-            html.push_str(WORDS[chance.below(WORDS.len())]);
+            html.push_str(WORDS[chance.usize(..WORDS.len())]);
         }
         html.push_str("</p>\n<ul>\n");
         let first = page * CHILDREN + 1;
@@ -67,7 +72,7 @@ impl Pages {
             let _ = writeln!(html, "<li><a href=\"{}\">page {child}</a></li>", self.path(child));
         }
         for number in 0..ACROSS {
-            let other = chance.below(self.count);
+            let other = chance.usize(..self.count);
             let _ = writeln!(html, "<li><a href=\"{}\">see page {other}</a></li>", self.spelt(other, number));
         }
         html.push_str("</ul>\n");
