@@ -69,7 +69,7 @@ fn call(name: &str, call: impl FnMut(u32)) {
     println!("{name:<44} {:6.1} ns", nanos(call));
 }
 
-/// The cost of each facade with one thread and a sink that costs nothing.
+/// The facades' costs: one thread, and a sink that costs nothing.
 fn facades() -> Result<(), Box<dyn Error>> {
     let service = LogService::builder().start(Nowhere)?;
     let levels = Levels::parse("info")?;

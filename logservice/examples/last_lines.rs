@@ -123,7 +123,7 @@ mod report {
             .map_or_else(|| format!("signal {}", status.signal().unwrap_or(0)), |code| code.to_string())
     }
 
-    /// The number of lines in the file. Each must be whole, and no number may be missing before the last.
+    /// The number of whole lines from the first one on, without a gap.
     fn found(file: &Path) -> Result<usize, Box<dyn Error>> {
         let text = fs::read_to_string(file)?;
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));

@@ -1,5 +1,5 @@
-//! What a line costs a caller that goes on at once, one that waits until the system has the line, and one
-//! that waits until the line is on the disk.
+//! What a line costs a caller that goes on at once, one that waits for the system, and one that waits for the
+//! disk.
 //!
 //! ```sh
 //! cargo run --release --example what_sure_costs

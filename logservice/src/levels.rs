@@ -69,8 +69,7 @@ fn governing() -> MutexGuard<'static, Vec<Levels>> {
     GOVERNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets the maximum level of the `log` facade. If two threads change levels at once, the second one to get
-/// here sees both changes.
+/// Sets the maximum level of the `log` facade. Of two changes at once, the second to get here sees both.
 fn tell_log() {
     let governing = governing();
     if let Some(most) = governing.iter().map(|levels| levels.0.most.load(Relaxed)).max() {

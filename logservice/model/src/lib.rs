@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-/// The threads, locks and time that the log service's files use here in place of std's.
+/// The model's threads, locks and time, for the log service's files.
 pub mod door {
     pub use executor_model::program::{sync, thread, time};
 }

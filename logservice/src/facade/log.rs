@@ -33,7 +33,7 @@ struct Output {
 }
 
 impl Logger {
-    /// Makes a logger that hands what these levels enable to the service of `handle`.
+    /// Makes a logger for what these levels enable.
     pub fn new(handle: LogHandle, levels: Levels) -> Self {
         Self { first: Output { handle, levels }, others: Vec::new() }
     }

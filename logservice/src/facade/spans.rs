@@ -1,9 +1,8 @@
 //! The spans that a thread is in, as the layer keeps them.
 //!
-//! The values of a span can be borrowed only while the span is created, so they are copied; a value that has
-//! only `Debug` or `Display` is formatted then. They are kept in a node with a link to the parent's node:
-//! with one look at the registry an event has the whole way to the root. No lock is held while a value is
-//! formatted.
+//! A span's values can be borrowed only while it is created, so they are copied; a value with only `Debug` or
+//! `Display` is formatted then. They are kept in a node with a link to the parent's node: one look at the
+//! registry gives an event the whole way to the root. No lock is held while a value is formatted.
 
 use std::error::Error;
 use std::fmt::{self, Debug, Write};
@@ -41,7 +40,7 @@ enum Kept {
     Shown(Verbatim),
 }
 
-/// The text of a value that was formatted. Its `Debug` is the text itself.
+/// The text of a formatted value; its `Debug` is the text itself.
 #[derive(Clone)]
 struct Verbatim(Box<str>);
 

@@ -92,7 +92,7 @@ struct Nodes(SmallVec<[(u32, Arc<Node>); 1]>);
 /// Whether any layer has seen a span: programs that have none need not look for them.
 static ARE_SPANS: AtomicBool = AtomicBool::new(false);
 
-/// The node that a layer has put into a span.
+/// A layer's node in a span.
 fn node<'a, S: LookupSpan<'a>>(of_layer: u32, span: &SpanRef<'a, S>) -> Option<Arc<Node>> {
     let extensions = span.extensions();
     let nodes: &Nodes = extensions.get()?;
@@ -111,9 +111,8 @@ fn with_spans<R>(node: Option<&Arc<Node>>, with: impl FnOnce(&[(&str, &dyn Field
     with(&spans)
 }
 
-/// The subscriber that [`install`] has set for the process. In any other subscriber, another layer may hold a
-/// span's lock while it formats a value of the span; if that value logs or panics, a look at the span would
-/// deadlock.
+/// The subscriber that [`install`] has set for the process. In any other one, a layer may hold a span's lock
+/// while it formats a value; if that value logs or panics, a look at the span would deadlock.
 static INSTALLED: OnceLock<Dispatch> = OnceLock::new();
 
 pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobalDefaultError> {

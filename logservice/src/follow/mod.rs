@@ -20,9 +20,9 @@
 //!
 //! # From one file to the next
 //! The file that is open and the log's name may part. Then there is a next file, and the old one is read to
-//! its end first. But where is its end? After a program has moved the log away, the writer may go on writing
-//! to the moved file for a while. So the old file is left only when the next one has bytes: a writer that
-//! writes there writes no more to the old one.
+//! its end first. But where is its end? After a program has moved the log away, the writer may write to the
+//! moved file for a while. So the old file is left only when the next one has bytes: then the writer has left
+//! the old one, too.
 //!
 //! ```text
 //!                      the name means another        what was written

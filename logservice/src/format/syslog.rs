@@ -18,7 +18,7 @@ use crate::{Format, Level, Record};
 pub struct Syslog {
     stamp: Stamp,
     facility: Facility,
-    /// The program and its process, as in ` shop[4711]: `.
+    /// Program and process, as in ` shop[4711]: `.
     tag: String,
     says: Says,
 }

@@ -56,7 +56,7 @@ use std::mem;
 /// How long the writer waits for more lines before it looks again.
 const LINGER: Duration = Duration::from_millis(1);
 
-/// A number of bytes and of lines, as the limit of a buffer or as a part of it.
+/// A part of a buffer, in bytes and lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) bytes: usize,
@@ -197,7 +197,7 @@ impl LineQueue {
     }
     // ANCHOR_END: put
 
-    /// Waits or drops lines as `overflow` says. Returns when there is room for the line, or after a stop.
+    /// Waits or drops lines until there is room for this one, or until a stop.
     #[cold]
     fn make_room<'a>(
         &'a self,

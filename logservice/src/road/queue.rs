@@ -35,7 +35,7 @@ impl<T> Queue<T> {
 }
 
 impl Queue<String> {
-    /// Puts an item for a client. A client whose task was cancelled gets its line back, with the reason.
+    /// Puts a client's line. A cancelled client gets it back, with the reason.
     pub(super) fn put_line(&self, line: String) -> Result<(), Refused> {
         self.put(line).map_err(|line| Refused { line, reason: Reason::Interrupted })
     }

@@ -75,9 +75,9 @@ impl LogHandle {
     /// Makes a line of the record and hands it over.
     ///
     /// # Blocking
-    /// If there is no room, this call waits as the [`Overflow`] of the record's level says; while the thread
-    /// panics, for a second at most. It never waits on the writer's own thread. It is no cancellation point,
-    /// so a task that was cancelled can log that.
+    /// Without room, waits as the [`Overflow`] of the record's level says; while the thread panics, for a
+    /// second at most; on the writer's own thread never. It is no cancellation point, so a cancelled task can
+    /// log that.
     ///
     /// # Errors
     /// [`NotLogged`] says why the line was not accepted. It is counted then.
@@ -98,8 +98,8 @@ impl LogHandle {
     }
     // ANCHOR_END: log
 
-    /// The policy of a level, with a short time limit while the thread panics. A disk that hangs must not
-    /// delay the panic's message on standard error, or the drop that stops the service.
+    /// A level's policy; with a short time limit while the thread panics, so that a disk that hangs delays
+    /// neither the panic's message nor the drop that stops the service.
     fn overflow(&self, level: Level) -> Overflow {
         match self.shared.overflow[level as usize] {
             Overflow::Block if thread::panicking() => Overflow::BlockFor(PANICKING_AT_MOST),

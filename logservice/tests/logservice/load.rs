@@ -122,7 +122,7 @@ fn read(file: &Path) -> Found {
     Found::read(&fs::read_to_string(file).unwrap())
 }
 
-/// Reads the rotated files, the oldest first, and the log. Returns how many files there were, too.
+/// Reads the rotated files, the oldest first, and the log. Returns their number, too.
 fn read_rotated(file: &Path) -> (Found, usize) {
     let rotated = |number: usize| PathBuf::from(format!("{}.{number}", file.display()));
     let count = (1..1_000).take_while(|&number| rotated(number).exists()).count();
@@ -261,7 +261,7 @@ fn when_the_file_is_removed_it_goes_on_in_a_new_one() {
     });
 }
 
-/// Moves the log away and signals the process, as `logrotate` does, while a reader follows.
+/// Moves the log and signals the process, as `logrotate` does, while a reader follows.
 #[test]
 #[cfg(unix)]
 fn moved_away_and_told_so_it_goes_on_in_a_new_file_and_a_follower_sees_every_line() {

@@ -168,7 +168,7 @@ fn lines_wait_for_the_daemon_also_when_it_is_restarted() {
         fs::remove_file(&place.log).unwrap();
         assert_eq!(sink.write(b"b\n").unwrap_err().kind(), ErrorKind::NotFound);
     }
-    // A daemon that is restarted between two lines causes no failure.
+    // Restarted between two lines: no failure.
     let first = UnixDatagram::bind(&place.log).unwrap();
     write(&mut sink, "c\n");
     fs::remove_file(&place.log).unwrap();

@@ -3,7 +3,7 @@
 
 extern crate executor_model as executor;
 
-/// Takes the place of the service's own `door`, which is `pub(crate) use std::{sync, time}`.
+/// Replaces the service's `door`, which is `pub(crate) use std::{sync, time}`.
 mod door {
     pub(crate) use executor_model::program::{sync, time};
 }

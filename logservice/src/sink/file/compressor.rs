@@ -6,8 +6,7 @@
 //!
 //! A process that ends in the middle leaves the file as it was, and a part; the next one that opens the log
 //! begins again. So neither a stop nor a drop waits for it. Only files with dates are compressed, since they
-//! keep their names meanwhile: a file that is renamed meanwhile, as files with numbers are, could not be
-//! removed safely.
+//! keep their names: a file that is renamed meanwhile could not be removed safely.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

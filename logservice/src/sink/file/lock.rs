@@ -51,8 +51,7 @@ impl Lock {
                 }
             }
         }
-        // The number is for the message to a process that is refused. If the disk is full, only the number is
-        // missing.
+        // For the message to a refused process. If the disk is full, only the number is missing.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 
-/// The name of a rotated file with a number: `app.log.3`.
+/// The name with a number: `app.log.3`.
 pub(crate) fn numbered(log: &Path, number: usize) -> PathBuf {
     with_end(log, &number.to_string())
 }

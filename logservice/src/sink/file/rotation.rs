@@ -119,7 +119,7 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 impl Every {
-    /// The hour or day that contains a time. `None` for times beyond the calendar's range.
+    /// The hour or day of a time. `None` beyond the calendar's range.
     fn period(self, time: SystemTime, zone: &TimeZone) -> Option<Range<SystemTime>> {
         let now = Timestamp::try_from(time).ok()?;
         let (start, end) = match self {

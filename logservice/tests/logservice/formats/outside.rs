@@ -31,7 +31,7 @@ impl Texts {
     }
 }
 
-/// Whether a character must be escaped, by a rule that is written in another way than in the code.
+/// Whether a character must be escaped: the rule, written in another way than in the code.
 fn steers(c: char) -> bool {
     let sets_direction =
         "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";

@@ -8,10 +8,10 @@ const TOP: f64 = 40.0;
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 260.0;
 
-/// Powers of ten on the horizontal axis: one call in ten, in a hundred, and so on.
+/// The horizontal axis: one call in ten, in a hundred, and so on.
 const DECADES: u32 = 6;
 
-/// The vertical axis, as powers of ten: from 10 ns to 10 s.
+/// The vertical axis: powers of ten, 10 ns to 10 s.
 const SHORTEST: f64 = 1.0;
 const LONGEST: f64 = 10.0;
 
@@ -86,7 +86,7 @@ fn x(decade: f64) -> f64 {
     LEFT + WIDTH * decade / f64::from(DECADES)
 }
 
-/// Where a time stands in the chart. `power`: its power of ten, in nanoseconds.
+/// The height of a time. `power`: of ten, in nanoseconds.
 fn y(power: f64) -> f64 {
     TOP + HEIGHT * (LONGEST - power.clamp(SHORTEST, LONGEST)) / (LONGEST - SHORTEST)
 }

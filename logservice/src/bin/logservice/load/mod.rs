@@ -89,7 +89,7 @@ fn log_from_one(args: &LoadArgs, thread: u16, log: &LogHandle, stop: &CancelToke
     calls
 }
 
-/// Makes a histogram for calls of up to a minute.
+/// A histogram for calls of up to a minute.
 fn calls_of_nanoseconds() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("these bounds make sense")
 }

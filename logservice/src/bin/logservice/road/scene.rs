@@ -10,8 +10,8 @@ use std::time::Duration;
 use executor::{CancelToken, Latch};
 use logservice::road::{Gaps, Log, Paper, Reason, Refused};
 
-/// How long a call is watched before it counts as one that never ends. A call that ends takes no time here,
-/// since nothing else runs.
+/// How long to watch a call until it counts as hung. A call that ends takes no time here, since nothing else
+/// runs.
 const WATCHED: Duration = Duration::from_millis(300);
 
 /// A log, its paper, and the report of what happened, line by line.
@@ -52,7 +52,7 @@ impl<L: Log> Scene<L> {
         Client { line, token, returned }
     }
 
-    /// Waits until the client's call returns, and reports the answer.
+    /// Awaits the call's return, and reports the answer.
     pub(crate) fn end(&mut self, client: &Client) {
         let result = client.returned.recv().expect("a client does not panic");
         let what = match result {
@@ -80,13 +80,13 @@ impl<L: Log> Scene<L> {
         _ = client.returned.recv();
     }
 
-    /// Cancels the client's task and reports the answer of the call, which then returns.
+    /// Cancels the client's task, and reports the answer.
     pub(crate) fn cancel(&mut self, client: &Client) {
         client.token.cancel();
         self.end(client);
     }
 
-    /// Begins to stop the log, on a thread of its own. The receiver gets a message when `stop` has returned.
+    /// Begins to stop the log. The receiver gets a message when `stop` has returned.
     pub(crate) fn begin_to_stop(&self) -> Receiver<()> {
         let (tell, returned) = mpsc::channel();
         let log = Arc::clone(&self.log);
