@@ -162,12 +162,25 @@ fn a_module_refers_only_to_modules_above_it() {
     }
 }
 
-/// Returns the names in a folder, without `.rs`, and sorted.
+/// The wings of the web crawler, and the modules of each wing, are in such an order, too.
+#[test]
+fn a_wing_of_the_crawler_refers_only_to_wings_above_it() {
+    for wing in ["", "sites/", "crawl/", "out/", "lessons/"] {
+        let list = src(&format!("../../crawler/src/web/{wing}mod.rs"));
+        let folder = list.parent().unwrap();
+        for prefix in ["super::".to_owned(), format!("crate::web::{}", wing.replace('/', "::"))] {
+            let wrong = upward(&read(&list), &prefix, |module| sources(folder, module, &prefix));
+            assert!(wrong.is_empty(), "not the order of {}:\n{}", list.display(), wrong.join("\n"));
+        }
+    }
+}
+
+/// Returns the names of the sources and folders in a folder, without `.rs`, and sorted.
 fn names_in(folder: &Path) -> Vec<String> {
     let entries =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = entries
-        .filter(|name| name != "waits.md")
+        .filter(|name| name.ends_with(".rs") || !name.contains('.'))
         .map(|name| name.trim_end_matches(".rs").to_owned())
         .collect();
     names.sort_unstable();

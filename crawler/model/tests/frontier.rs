@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-#[path = "../../src/web/frontier/mod.rs"]
+#[path = "../../src/web/crawl/frontier/mod.rs"]
 #[allow(dead_code, unreachable_pub)] // it reads like a module of its library
 mod frontier;
-#[path = "../../src/web/store.rs"]
+#[path = "../../src/web/crawl/store.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod store;
 

@@ -15,14 +15,15 @@ use command_line::FAILED;
 use crawler::web::args::CrawlArgs;
 #[cfg(feature = "redis")]
 use crawler::web::args::StatusArgs;
-use crawler::web::outcome::{Lease, Outcome};
-use crawler::web::progress::Progress;
-use crawler::web::report::{Ended, Results, finish};
-use crawler::web::run::Run;
+use crawler::web::crawl::outcome::{Lease, Outcome};
+use crawler::web::crawl::results::Results;
+use crawler::web::crawl::run::Run;
 #[cfg(feature = "redis")]
-use crawler::web::shared::print;
-use crawler::web::store::work;
-use crawler::web::visit::Visitor;
+use crawler::web::crawl::shared::print;
+use crawler::web::crawl::store::work;
+use crawler::web::crawl::visitor::Visitor;
+use crawler::web::out::progress::Progress;
+use crawler::web::out::report::{Ended, finish};
 use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor};
 use std::process::ExitCode;
 use std::sync::Arc;

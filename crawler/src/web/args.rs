@@ -1,6 +1,6 @@
 //! The command line of `crawl`.
 
-use super::urls::{Refused, Scope, normalise};
+use super::sites::urls::{Refused, Scope, normalise};
 use anyhow::bail;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -6,50 +6,24 @@
 //!  one thread            many threads                              the same thread     a thread of its own
 //! ```
 //!
-//! | module | what it is about |
+//! Each wing uses only wings above it, and so do the modules within a wing.
+//!
+//! | wing | what it is about |
 //! |---|---|
-//! | [`store`] | what a worker takes its work from, and how it works |
-//! | [`outcome`] | what a worker is given to do, and what follows from what came of it |
-//! | [`frontier`] | which pages there are, which may be fetched now, and when the crawl is over |
-//! | [`visit`] | what is done with one page |
-//! | [`links`], [`urls`] | where a page leads, and what belongs to the crawl |
-//! | [`rules`], with [`robots`] and [`sitemap`] | what a site asks for, and what it lists |
-//! | [`disk`], with [`keeper`], [`state`] and [`record`] | a store on the disk: what became of pages, made durable in groups |
-//! | `shared`, with the feature `redis` | a store in an engine, on which many processes work |
-//! | [`under_way`], [`save`] | what is being fetched, for the run after a death, and the pages as files |
-//! | [`graph`], [`report`] | what has been found, for others |
-//! | [`args`], [`run`] | the command line, and where a run begins |
-//! | [`progress`] | lines on a terminal |
-//! | [`demo`] | a site to try it with |
-//! | [`politeness`] | other ways to leave a site alone, to compare |
-//! | [`stops`] | ways to stop a crawl: four that lose pages or fetch them again, and one that does neither |
-//! | [`orders`] | what a crash costs, for each order in which a crawl writes what it has done |
-//! | [`leases`] | what a dead or a late worker costs, for each way in which workers share a queue |
+//! | [`sites`] | addresses, links, and what sites ask for: texts alone, without a connection, a thread or a clock |
+//! | [`args`] | the command line |
+//! | [`demo`] | a site to try the crawler with |
+//! | [`crawl`] | the crawl itself: which page is next, what a thread does with it, and what is durable |
+//! | [`out`] | what people and programs are told of a crawl |
+//! | [`lessons`] | wrong and right ways to stop a crawl, to write it down, to leave sites alone and to share a queue |
+
+pub mod sites;
 
 pub mod args;
 pub mod demo;
-pub mod disk;
-pub mod frontier;
-pub mod graph;
-pub mod keeper;
-pub mod leases;
-pub mod links;
-pub mod orders;
-pub mod outcome;
-pub mod politeness;
-pub mod progress;
-pub mod record;
-pub mod report;
-pub mod robots;
-pub mod rules;
-pub mod run;
-pub mod save;
-#[cfg(feature = "redis")]
-pub mod shared;
-pub mod sitemap;
-pub mod state;
-pub mod stops;
-pub mod store;
-pub mod under_way;
-pub mod urls;
-pub mod visit;
+
+pub mod crawl;
+
+pub mod out;
+
+pub mod lessons;

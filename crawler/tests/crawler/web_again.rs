@@ -3,7 +3,7 @@
 use crate::web_rules::{
     Answer, Request, Site, answer, busy, crawl, fast, folder, kill, links, start, status,
 };
-use crawler::web::state::{Changes, Record, State};
+use crawler::web::crawl::state::{Changes, Record, State};
 use serde_json::Value;
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! The crawler as a shell sees it: every page once, also if it is stopped or killed in between.
 
 use crate::child::{WATCHDOG, crawl, ended, report};
+use crawler::web::crawl::save::path;
+use crawler::web::crawl::state::{Progress, Record, State};
 use crawler::web::demo::{Demo, DemoOptions};
-use crawler::web::save::path;
-use crawler::web::state::{Progress, Record, State};
 use executor::CancelToken;
 use hypertext_http::{Fetcher, Options};
 use serde_json::Value;

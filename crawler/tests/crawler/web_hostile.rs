@@ -3,11 +3,12 @@
 
 use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, gzip, request};
-use crawler::web::frontier::{Job, Kind};
-use crawler::web::rules::{Asking, Rules, Step};
-use crawler::web::state::{Progress, Record, State};
-use crawler::web::urls::{LONGEST, Scope};
-use crawler::web::visit::{Visit, Visitor};
+use crawler::web::crawl::frontier::{Job, Kind};
+use crawler::web::crawl::rules::{Asking, Rules, Step};
+use crawler::web::crawl::state::{Progress, Record, State};
+use crawler::web::crawl::visit::Visit;
+use crawler::web::crawl::visitor::Visitor;
+use crawler::web::sites::urls::{LONGEST, Scope};
 use executor::CancelToken;
 use hypertext_http::{Fetcher, Options};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //! cannot be written, or that is stopped beside a list.
 
 use crate::child::{WATCHDOG, ended, report};
-use crawler::web::state::State;
+use crawler::web::crawl::state::State;
 #[cfg(target_os = "linux")]
 use executor::Latch;
 use serde_json::Value;

@@ -1,10 +1,10 @@
 //! A crawl that is stopped, or killed: each way to stop loses and repeats exactly what it is there to show,
 //! and so does each order of writing. At the end stands what a dead or late worker costs.
 
-use crawler::web::leases::{self, PAGES, TRIES, Way};
-use crawler::web::orders::{Cost, EVERY, LETTERS, Letters, Order};
-use crawler::web::stops::{Page, Point, SITE, TwoDays};
-use crawler::web::stops::{false_positive, links_lost, right, too_slow, wrappers};
+use crawler::web::lessons::leases::{self, PAGES, TRIES, Way};
+use crawler::web::lessons::orders::{Cost, EVERY, LETTERS, Letters, Order};
+use crawler::web::lessons::stops::{Page, Point, SITE, TwoDays};
+use crawler::web::lessons::stops::{false_positive, links_lost, right, too_slow, wrappers};
 
 const POINTS: [Point; 4] = [Point::Fetching, Point::Fetched, Point::Written, Point::Submitted];
 

@@ -2,9 +2,9 @@
 //! nothing is lost.
 
 use crate::child::{WATCHDOG, crawl, ended, report};
+use crawler::web::crawl::keeper::IN_FLIGHT;
+use crawler::web::crawl::state::{Changes, Progress, Record, State};
 use crawler::web::demo::{Demo, DemoOptions};
-use crawler::web::keeper::IN_FLIGHT;
-use crawler::web::state::{Changes, Progress, Record, State};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;

@@ -12,10 +12,10 @@
 use clap::{Parser, Subcommand, ValueEnum};
 use command_line::FAILED;
 use crawler::pills::faults;
-use crawler::web::leases;
-use crawler::web::orders;
-use crawler::web::politeness::{Diary, asking, scheduled, sleeping};
-use crawler::web::stops::{self, Point};
+use crawler::web::lessons::leases;
+use crawler::web::lessons::orders;
+use crawler::web::lessons::politeness::{Diary, asking, scheduled, sleeping};
+use crawler::web::lessons::stops::{self, Point};
 use executor::CancelToken;
 use std::process::ExitCode;
 use std::time::Duration;

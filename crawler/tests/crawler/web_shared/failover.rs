@@ -5,7 +5,7 @@ use super::engine::Engine;
 use super::forwarder::Forwarder;
 use super::{LEASE, Shared, is_complete, late, said};
 use crate::child::{WATCHDOG, ended};
-use crawler::web::state::State;
+use crawler::web::crawl::state::State;
 use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};

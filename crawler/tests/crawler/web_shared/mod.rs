@@ -16,8 +16,8 @@ mod politeness; // how many requests a site has at the same moment
 mod chance; // anything, at random moments
 
 use crate::child::{WATCHDOG, crawl, ended, report};
+use crawler::web::crawl::state::{Progress, Record, State};
 use crawler::web::demo::{Demo, DemoOptions};
-use crawler::web::state::{Progress, Record, State};
 use engine::Engine;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use super::engine::Engine;
 use super::site::odd_site;
 use super::{LEASE, Shared, is_complete, late, signal};
 use crate::child::{crawl, ended, report};
-use crawler::web::shared::print;
+use crawler::web::crawl::shared::print;
 use std::time::Duration;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Lines on a terminal that say how far a crawl is: all of it, and the sites that have most to do.
 
-use super::store::{SiteNow, Status};
+use crate::web::crawl::store::{SiteNow, Status};
 use command_line::ProgressLine;
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,18 +1,17 @@
 //! What a run of `crawl` says at its end.
 
-use super::args::CrawlArgs;
 use super::graph::{self, Broken, Pages};
-use super::run::Run;
-use super::state::{Progress, State};
-use super::store::Store;
-use super::urls::{Refused, Scope};
+use crate::web::args::CrawlArgs;
+use crate::web::crawl::results::Results;
+use crate::web::crawl::run::Run;
+use crate::web::crawl::state::Progress;
+use crate::web::sites::urls::{Refused, Scope};
 use command_line::INTERRUPTED;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::mem;
 use std::process::ExitCode;
-use std::sync::Arc;
 use url::Url;
 
 /// The exit status of a crawl that found broken links.
@@ -23,34 +22,6 @@ const LEFT: u8 = 4;
 
 /// The store is asked about this many links at a time.
 const LINKS_AT_ONCE: usize = 1000;
-
-/// A store, when the crawl has ended.
-pub trait Results: Store {
-    /// The pages that this process knows.
-    fn state(&self) -> Arc<State>;
-
-    /// Pages that were asked for again and had not changed.
-    fn unchanged(&self) -> usize;
-
-    /// Pages that wait and that this run's command line does not admit.
-    fn beyond(&self) -> usize {
-        0
-    }
-
-    /// Pages that wait and that the state does not know.
-    fn elsewhere(&self) -> usize {
-        0
-    }
-
-    /// Whether a page has been seen, in this run or before.
-    fn has_seen(&self, url: &str) -> bool;
-
-    /// Those of these pages that have not been seen. A store that must send a message for an answer asks for
-    /// all at once.
-    fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
-        urls.into_iter().filter(|url| !self.has_seen(url)).collect()
-    }
-}
 
 /// How a crawl ended.
 pub struct Ended {

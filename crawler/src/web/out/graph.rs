@@ -1,8 +1,8 @@
 //! What a crawl has found, for other programs: pages and their links, and the links that are broken.
 
-use super::report::Results;
-use super::state::{Progress, Record, State};
-use super::urls::{Refused, Scope};
+use crate::web::crawl::results::Results;
+use crate::web::crawl::state::{Progress, Record, State};
+use crate::web::sites::urls::{Refused, Scope};
 use anyhow::Context;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap, HashSet};

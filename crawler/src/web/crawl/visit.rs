@@ -1,51 +1,18 @@
 //! Visits one page: asks for it, reads it, and notes what it says of itself and of other pages.
 
 use super::frontier::{Failure, Job};
-use super::links::{Links, links, of_head};
+use super::record::{Progress, Record};
 use super::rules::Rules;
-use super::save::Saver;
-use super::state::{Progress, Record};
-use super::urls::{Refused, Scope, host_key, normalise};
+use super::visitor::Visitor;
+use crate::web::sites::links::{Links, links, of_head};
+use crate::web::sites::urls::{Refused, normalise};
 use executor::{CancelToken, Cancelled};
-use hypertext_http::{FetchError, Fetched, Fetcher};
+use hypertext_http::{FetchError, Fetched};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use url::Url;
 
 /// Links of one page that are taken.
 const MOST_LINKS: usize = 10_000;
-
-/// Notes that are kept for the report.
-const MOST_NOTES: usize = 100;
-
-/// Visits pages. Shared by all threads.
-pub struct Visitor {
-    /// Fetches them.
-    pub fetcher: Fetcher,
-    /// Which pages belong to the crawl.
-    pub scope: Scope,
-    /// The name by which sites address the crawler.
-    pub name: String,
-    /// How often a page is tried again.
-    pub retries: u32,
-    /// Links from the start that are followed.
-    pub depth: u32,
-    /// The pause between two pages of a site; a site may ask for more.
-    pub delay: Duration,
-    /// Whether links to other hosts are checked.
-    pub checks: bool,
-    /// Whether the parts of pages are looked for.
-    pub looks_for_parts: bool,
-    /// Statuses that are as good as an answer.
-    pub accepted: Vec<u16>,
-    /// Whether `robots.txt` counts.
-    pub heeds_robots: bool,
-    /// Where pages are written.
-    pub save: Option<Saver>,
-    /// Notes on what could not be fetched and is no page.
-    pub notes: Mutex<Vec<String>>,
-}
 
 /// What became of a visit.
 #[derive(Debug)]
@@ -157,19 +124,6 @@ impl Visitor {
         }
     }
 
-    /// Notes on what could not be fetched and is no page.
-    pub fn notes(&self) -> Vec<String> {
-        lock(&self.notes).clone()
-    }
-
-    /// Keeps a sentence for the report.
-    pub fn note(&self, sentence: String) {
-        let mut notes = lock(&self.notes);
-        if notes.len() < MOST_NOTES {
-            notes.push(sentence);
-        }
-    }
-
     /// Notes where a page leads, and says which of these pages belong to the crawl.
     fn read(
         &self,
@@ -231,16 +185,6 @@ impl Visitor {
         (job.depth <= self.depth).then(|| self.job(url, job.depth + 1)).flatten()
     }
 
-    /// A page of the crawl, if it is one; or one of another host, if those are checked.
-    pub fn job(&self, url: &Url, depth: u32) -> Option<Job> {
-        let is_other = match self.scope.admits(url) {
-            Ok(()) => false,
-            Err(Refused::Host) if self.checks && !self.scope.excludes(url) => true,
-            Err(_) => return None,
-        };
-        Some(Job { is_other, ..Job::page(url.as_str(), host_key(url), depth) })
-    }
-
     /// Whether a page that has not changed need not be read: the record has all that this run wants of it.
     fn has_all_of(&self, url: &Url, before: &Record) -> bool {
         let is_whole = before.progress == Progress::Fetched && !before.is_truncated;
@@ -276,8 +220,4 @@ fn failed(record: Record, why: String) -> Visit {
         Box::new(Record { status: record.status, is_other, ..Record::failed(record.depth, why) }),
         Vec::new(),
     )
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -38,10 +38,10 @@ pub use status::print;
 
 use super::frontier::Limits;
 use super::outcome::{Lease, Outcome};
-use super::report::Results;
+use super::results::Results;
 use super::state::State;
 use super::store::{SiteNow, Status, Store, Taken};
-use super::visit::Visitor;
+use super::visitor::Visitor;
 use anyhow::anyhow;
 use engine::{Engine, Trouble};
 use executor::CancelToken;

@@ -1,6 +1,6 @@
 //! Pages as files: where each goes.
 
-use super::urls::{Octet, octets};
+use crate::web::sites::urls::{Octet, octets};
 use anyhow::Context;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;

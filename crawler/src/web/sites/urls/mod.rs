@@ -70,7 +70,7 @@ fn decoded(text: &str) -> Cow<'_, str> {
 
 /// A byte of a URL, and how it is written.
 #[derive(Clone, Copy)]
-pub(super) enum Octet {
+pub(in crate::web) enum Octet {
     /// The byte stands for itself.
     Plain(u8),
     /// The byte is written as `%` and two hexadecimal digits.
@@ -78,7 +78,7 @@ pub(super) enum Octet {
 }
 
 /// The bytes of a URL, or of a part of one. A `%` without two digits behind it is itself.
-pub(super) fn octets(text: &[u8]) -> impl Iterator<Item = Octet> {
+pub(in crate::web) fn octets(text: &[u8]) -> impl Iterator<Item = Octet> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (first, after) = rest.split_first()?;

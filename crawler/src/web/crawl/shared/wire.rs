@@ -1,9 +1,9 @@
 //! What a worker and the script say to each other, as JSON. A duration is in milliseconds.
 
-use super::super::frontier::{Failure, Job, Kind, Limits};
-use super::super::outcome::Effect;
-use super::super::record::Record;
-use super::super::rules::Step;
+use crate::web::crawl::frontier::{Failure, Job, Kind, Limits};
+use crate::web::crawl::outcome::Effect;
+use crate::web::crawl::record::Record;
+use crate::web::crawl::rules::Step;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;

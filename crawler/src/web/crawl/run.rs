@@ -1,7 +1,5 @@
 //! Where a run of `crawl` begins: at its command line, and where the run before was stopped.
 
-use super::args::CrawlArgs;
-use super::demo::{Demo, DemoOptions};
 use super::disk::Disk;
 use super::frontier::Limits;
 use super::keeper::IN_FLIGHT;
@@ -9,8 +7,10 @@ use super::save::Saver;
 #[cfg(feature = "redis")]
 use super::shared::{Joining, Shared};
 use super::state::State;
-use super::urls::{Scope, normalise};
-use super::visit::Visitor;
+use super::visitor::Visitor;
+use crate::web::args::CrawlArgs;
+use crate::web::demo::{Demo, DemoOptions};
+use crate::web::sites::urls::{Scope, normalise};
 use anyhow::{Context, anyhow, bail};
 #[cfg(feature = "redis")]
 use executor::CancelToken;

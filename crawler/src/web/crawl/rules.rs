@@ -12,9 +12,9 @@
 //! requests, and no thread waits for that.
 
 use super::frontier::{Job, pause_after};
-use super::robots::{self, Robots};
-use super::sitemap;
-use super::visit::Visitor;
+use super::visitor::Visitor;
+use crate::web::sites::robots::{self, Robots};
+use crate::web::sites::sitemap;
 #[cfg(feature = "redis")]
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use executor::{CancelToken, Cancelled};

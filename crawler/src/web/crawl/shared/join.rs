@@ -2,7 +2,7 @@
 
 use super::engine::{Engine, Trouble};
 use super::{Joining, wire};
-use crate::web::state::{Changes, State};
+use crate::web::crawl::state::{Changes, State};
 use anyhow::{anyhow, bail};
 use serde_json::Value;
 use std::collections::HashSet;
