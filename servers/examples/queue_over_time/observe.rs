@@ -71,8 +71,8 @@ impl Observed {
     }
 
     /// How many waited, look by look.
-    pub(crate) fn curve(&self) -> impl Iterator<Item = (f64, usize)> {
-        self.looks.iter().map(|look| (look.at, look.waiting))
+    pub(crate) fn curve(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.looks.iter().map(|look| (look.at, look.waiting as f64))
     }
 
     pub(crate) fn arrival_rate(&self) -> f64 {
