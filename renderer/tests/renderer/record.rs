@@ -37,7 +37,7 @@ fn each_thread_has_a_lane_and_each_bar_a_tooltip() {
         assert!(svg.contains(part), "no {part:?} in {svg}");
     }
     assert!(!svg.contains("<b>") && !svg.contains('\u{1b}'));
-    assert_eq!(svg.matches("<rect class=\"d\"").count(), 2, "the bar, and the legend");
+    assert_eq!(svg.matches("<rect class=\"bar s1\"").count(), 2, "the bar, and the legend");
 }
 
 #[test]
