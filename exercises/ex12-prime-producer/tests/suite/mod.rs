@@ -183,7 +183,7 @@ pub fn who_comes_too_late_is_woken_the_next_time() {
             start(name, move || call(&queue))
         })
     };
-    let takers = two("taker", |queue| drop(expect("take()", "it waits for an item", || queue.take())));
+    let takers = two("taker", |queue| _ = expect("take()", "it waits for an item", || queue.take()));
     put_or(cause, &queue, 1);
     put_or(cause, &queue, 2);
     takers.into_iter().for_each(|taker| join("take(), for which there is an item now,", cause, taker));
