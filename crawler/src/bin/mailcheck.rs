@@ -1,27 +1,15 @@
 //! The mail check: many accounts asked at once, by threads that live as long as one call.
 //!
-//! `check_mail` makes a pool of its own and returns when the pool and its threads are gone. All accounts have
-//! one deadline, and each gets exactly one answer, in the order of the file: the number of new messages,
-//! none, or why it failed. An account that is late has failed, at a step that has a name. With `--listing` it
-//! works like a well-known listing in Java: it takes silence for "no new mail", and its threads outlive the
-//! call.
-//!
-//! ```sh
-//! cargo run --bin mailcheck -- --demo             # eight servers of its own, some of them bad
-//! cargo run --bin mailcheck -- --demo --within 4s # one of them only needs more time
-//! cargo run --bin mailcheck -- --demo --listing
-//! cargo run --features crawler/tls --bin mailcheck -- --hosts hosts.toml --within 5s
-//! ```
-//!
-//! The book's chapter: An executor for one call.
+//! All accounts have one deadline, and each gets exactly one answer. An account that is late has failed, at a
+//! step that has a name. With `--listing` the check works like a well-known listing in Java: it takes silence
+//! for "no new mail", and its threads outlive the call.
 
 use anyhow::Context;
 use clap::Parser;
 use command_line::TROUBLE;
 use crawler::mail::report::{self, Checked, Report};
-use crawler::mail::{Account, Answer, Progress, Threads, accounts, ask, demo::Demo, listing, program};
-use executor::{CancelToken, Cancelled, JoinError, TaskHandle, ThreadPoolExecutor};
-use executor::{RejectedSubmission, masked, prelude::*};
+use crawler::mail::{Account, Answer, Progress, Threads, accounts, ask, demo::Demo, listing};
+use executor::{CancelToken, Cancelled, JoinError, ThreadPoolExecutor, masked, prelude::*};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -69,19 +57,16 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let demo = if args.demo { Some(Demo::eight().context("the demo cannot start")?) } else { None };
     let accounts = match (&demo, &args.hosts) {
         (Some(demo), _) => demo.accounts().to_vec(),
-        (None, hosts) => program::read(hosts.as_ref().expect("one of the two is required"))?,
+        (None, hosts) => accounts::read_and_warn(hosts.as_ref().expect("one of the two is required"))?,
     };
-    let (begin, threads) = (Instant::now(), Arc::new(Threads::default()));
     if args.listing {
-        let has_new_mail = listing::check_mail(&accounts, args.within, &threads);
-        let (took, left) = (begin.elapsed(), threads.alive());
-        command_line::print(report::of_listing(has_new_mail, took, left, args.json))?;
-        return Ok(ExitCode::from(u8::from(!has_new_mail)));
+        return listing::run(&accounts, args.within, args.json);
     }
+    let (begin, threads) = (Instant::now(), Arc::new(Threads::default()));
     let most = args.threads.map_or(accounts.len().clamp(1, 100), NonZeroUsize::get);
     let accounts = check_mail(&accounts, args.within, most, &threads, &stop, ask)?;
-    let (took, threads_left) = (begin.elapsed(), threads.alive());
-    let report = Report { accounts, took, threads_left, interrupted: stop.is_cancelled() };
+    let (took, threads_left, interrupted) = (begin.elapsed(), threads.alive(), stop.is_cancelled());
+    let report = Report { accounts, took, threads_left, interrupted };
     command_line::print(report.text(args.json))?;
     Ok(ExitCode::from(report.exit_status()))
 }
@@ -115,36 +100,26 @@ pub(crate) fn check_mail(
             token.check()?; // a thread may take the task while the deadline passes
             Ok((ask(&account, &progress, token)?, begin.elapsed()))
         };
-        (submitted(pool.submit_cancellable(task)), shown)
+        // The handle of a task that the pool refuses says that it was cancelled.
+        (pool.submit_cancellable(task).unwrap_or_else(|refused| refused.handle), shown)
     };
     let asked: Vec<_> = accounts.iter().map(submit).collect();
     pool.shutdown();
 
     // The token ends the tasks. A caller that is cancelled itself still waits here for their threads.
-    let joined: Vec<_> = masked(|| {
+    let joined = masked(|| {
         while !pool.await_termination(Duration::from_hours(1)) {}
         threads.join();
-        asked.into_iter().map(|(handle, progress)| (handle.join(), progress)).collect()
+        asked.into_iter().map(|(handle, progress)| (handle.join(), progress)).collect::<Vec<_>>()
     });
-    let answer = |(account, (joined, progress)): (&Arc<Account>, (Joined, Progress))| {
+    let answers = accounts.iter().zip(joined).map(|(account, (joined, progress))| {
         let why = match joined {
             Ok((answer, took)) => return Checked::new(account, answer, took),
             Err(JoinError::Panicked(panic)) => format!("the check has panicked: {}", panic.message()),
             Err(_) => report::called_off(&call, within, &progress),
         };
         Checked::new(account, Answer::Failed(account.clean(&why)), begin.elapsed())
-    };
-    Ok(accounts.iter().zip(joined).map(answer).collect())
-}
-
-/// An answer and its time, or what became of the task.
-type Joined = Result<(Answer, Duration), JoinError<(Answer, Duration)>>;
-
-/// The handle of a task. If the pool has refused the task, the handle says that it was cancelled.
-fn submitted<T>(submitted: Result<TaskHandle<T>, RejectedSubmission<T>>) -> TaskHandle<T> {
-    submitted.unwrap_or_else(|refused| {
-        drop(refused.task);
-        refused.handle
-    })
+    });
+    Ok(answers.collect())
 }
 // ANCHOR_END: check_mail

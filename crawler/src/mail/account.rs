@@ -1,6 +1,6 @@
 //! An account: where its mail lies, and how it may be asked for.
 
-use super::secret::Secret;
+use super::secret::{self, Secret};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -21,8 +21,8 @@ pub struct Account {
     pub user: String,
     /// What the user logs in with.
     pub login: Login,
-    /// The folder whose new messages are counted: its name as mail programs show it, or in IMAP's UTF-7. POP3
-    /// knows no folders and ignores it.
+    /// The folder whose new messages are counted: its name as mail programs show it. POP3 knows no
+    /// folders and ignores it.
     pub folder: String,
     /// Whether the password, or the token, may be sent over a connection that is not encrypted.
     pub allow_plain_password: bool,
@@ -68,10 +68,10 @@ impl Account {
     /// Prepares a text that came from the account's server for a terminal: control characters are removed, a
     /// password or token that the account has is replaced, and what is beyond 200 characters is cut off.
     pub fn clean(&self, text: &str) -> String {
-        match &self.login {
-            Login::Password(secret) | Login::Token(secret) => secret.clean(text),
-            Login::TokenCommand(_) => Secret::new("").clean(text),
-        }
+        secret::shown(&match &self.login {
+            Login::Password(secret) | Login::Token(secret) => secret.hide(text),
+            Login::TokenCommand(_) => Secret::new("").hide(text),
+        })
     }
 }
 

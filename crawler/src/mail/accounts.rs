@@ -9,8 +9,11 @@
 
 use super::account::{Account, Login, Protocol, Security, usual_port};
 use super::secret::Secret;
+use anyhow::{Context, anyhow, bail};
+use command_line::say;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::collections::HashMap;
+use std::env;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
@@ -44,36 +47,30 @@ pub struct Accounts {
     pub warnings: Vec<String>,
 }
 
-/// What is wrong with a hosts file. It shows no text of the file.
-#[derive(Debug, PartialEq, Eq)]
-pub struct HostsError {
-    /// The line, counted from 1. `None` if the whole file is wrong.
-    pub line: Option<usize>,
-    /// What is wrong, and what to do.
-    pub what: String,
-}
-
-impl fmt::Display for HostsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.line.map_or(Ok(()), |line| write!(f, "line {line}: "))?;
-        f.write_str(&self.what)
+/// Reads a hosts file and the passwords that it names, and says its warnings on standard error.
+///
+/// # Errors
+/// The first mistake in it.
+pub fn read_and_warn(hosts: &Path) -> anyhow::Result<Vec<Arc<Account>>> {
+    let env = |name: &str| Some(env::var_os(name)?.into_encoded_bytes());
+    let read = read(hosts, env).with_context(|| hosts.display().to_string())?;
+    for warning in read.warnings {
+        say(format_args!("mailcheck: {}: {warning}", hosts.display()));
     }
+    Ok(read.accounts)
 }
-
-impl std::error::Error for HostsError {}
 
 /// Reads a hosts file and the passwords that it names. `env` gives the passwords from the environment.
 ///
 /// # Errors
 /// The first mistake in it.
-pub fn read(path: &Path, env: impl Fn(&str) -> Option<Vec<u8>>) -> Result<Accounts, HostsError> {
-    let whole = |what: String| HostsError { line: None, what };
+pub fn read(path: &Path, env: impl Fn(&str) -> Option<Vec<u8>>) -> anyhow::Result<Accounts> {
     let mut text = String::new();
     File::open(path)
         .and_then(|file| file.take(LONGEST_FILE + 1).read_to_string(&mut text))
-        .map_err(|error| whole(format!("it cannot be read: {error}")))?;
+        .map_err(|error| anyhow!("it cannot be read: {error}"))?;
     if text.len() as u64 > LONGEST_FILE {
-        return Err(whole("it is longer than a mebibyte".to_owned()));
+        bail!("it is longer than a mebibyte");
     }
     let file = Source { text: &text, folder: path.parent().unwrap_or(Path::new("")), env: &env };
     file.accounts()
@@ -96,7 +93,7 @@ struct Entry<'a> {
 }
 
 impl Source<'_> {
-    fn accounts(&self) -> Result<Accounts, HostsError> {
+    fn accounts(&self) -> anyhow::Result<Accounts> {
         // The parser's own message would show the line.
         let root = DeTable::parse(self.text).map_err(|error| {
             let what = "this is no TOML: texts need quotes, and each key stands once in its account";
@@ -115,10 +112,7 @@ impl Source<'_> {
             }
         }
         if entries.is_empty() || entries.len() > MOST_ACCOUNTS {
-            let what = format!(
-                "it must have from 1 to {MOST_ACCOUNTS} accounts; each begins with a line [[account]]"
-            );
-            return Err(HostsError { line: None, what });
+            bail!("it must have from 1 to {MOST_ACCOUNTS} accounts; each begins with a line [[account]]");
         }
         let (mut accounts, mut warnings, mut names) = (Vec::new(), Vec::new(), HashMap::new());
         for entry in entries {
@@ -129,8 +123,7 @@ impl Source<'_> {
             let account = entry.account(&mut warnings)?;
             let line = self.line(&entry.span_of("name"));
             if let Some(first) = names.insert(account.name.clone(), line) {
-                let what = format!("the account in line {first} has this name already");
-                return Err(HostsError { line: Some(line), what });
+                bail!("line {line}: the account in line {first} has this name already");
             }
             accounts.push(Arc::new(account));
         }
@@ -142,13 +135,13 @@ impl Source<'_> {
         before.split(|&byte| byte == b'\n').count()
     }
 
-    fn error(&self, span: Range<usize>, what: impl Into<String>) -> HostsError {
-        HostsError { line: Some(self.line(&span)), what: what.into() }
+    fn error(&self, span: Range<usize>, what: impl fmt::Display) -> anyhow::Error {
+        anyhow!("line {}: {what}", self.line(&span))
     }
 }
 
 impl Entry<'_> {
-    fn account(&self, warnings: &mut Vec<String>) -> Result<Account, HostsError> {
+    fn account(&self, warnings: &mut Vec<String>) -> anyhow::Result<Account> {
         self.check_keys()?;
         let protocol =
             self.value("protocol", "\"imap\" or \"pop3\"")?.ok_or_else(|| self.missing("protocol"))?;
@@ -174,7 +167,7 @@ impl Entry<'_> {
         })
     }
 
-    fn check_keys(&self) -> Result<(), HostsError> {
+    fn check_keys(&self) -> anyhow::Result<()> {
         let is_unknown = |key: &&Spanned<_>| !KEYS.split(", ").any(|known| key.get_ref() == known);
         let Some(key) = self.table.keys().find(is_unknown) else { return Ok(()) };
         let what = if key.get_ref() == "password" {
@@ -187,7 +180,7 @@ impl Entry<'_> {
     }
 
     /// The value of a key, which must be `what`.
-    fn value<T: DeserializeOwned>(&self, key: &str, what: &str) -> Result<Option<T>, HostsError> {
+    fn value<T: DeserializeOwned>(&self, key: &str, what: &str) -> anyhow::Result<Option<T>> {
         let Some(value) = self.table.get(key) else { return Ok(None) };
         let read = T::deserialize(value.clone().into_deserializer());
         // The library's own message would show the value.
@@ -195,7 +188,7 @@ impl Entry<'_> {
     }
 
     /// A text that can be shown and sent: not empty, and without control characters.
-    fn text(&self, key: &str) -> Result<Option<String>, HostsError> {
+    fn text(&self, key: &str) -> anyhow::Result<Option<String>> {
         let what = "a text in quotes, of at least one character, on one line";
         match self.value::<String>(key, what)? {
             Some(text) if text.is_empty() || text.contains(char::is_control) => {
@@ -205,11 +198,11 @@ impl Entry<'_> {
         }
     }
 
-    fn needed(&self, key: &str) -> Result<String, HostsError> {
+    fn needed(&self, key: &str) -> anyhow::Result<String> {
         self.text(key)?.ok_or_else(|| self.missing(key))
     }
 
-    fn login(&self, warnings: &mut Vec<String>) -> Result<Login, HostsError> {
+    fn login(&self, warnings: &mut Vec<String>) -> anyhow::Result<Login> {
         let given: Vec<_> = LOGINS.into_iter().filter(|key| self.table.contains_key(*key)).collect();
         let key = match given[..] {
             [] => return Err(self.missing(&LOGINS.join("` or `"))),
@@ -241,12 +234,7 @@ impl Entry<'_> {
         }
     }
 
-    fn secret_of_file(
-        &self,
-        key: &str,
-        path: &str,
-        warnings: &mut Vec<String>,
-    ) -> Result<Secret, HostsError> {
+    fn secret_of_file(&self, key: &str, path: &str, warnings: &mut Vec<String>) -> anyhow::Result<Secret> {
         let path = self.source.folder.join(path);
         let secret = File::open(&path).and_then(Secret::read).map_err(|error| {
             self.error(key, &format!("the file that `{key}` names cannot be read: {}", error.kind()))
@@ -264,11 +252,11 @@ impl Entry<'_> {
         named.map_or(self.span.clone(), |(name, _)| name.span())
     }
 
-    fn error(&self, key: &str, what: &str) -> HostsError {
+    fn error(&self, key: &str, what: &str) -> anyhow::Error {
         self.source.error(self.span_of(key), what)
     }
 
-    fn missing(&self, key: &str) -> HostsError {
+    fn missing(&self, key: &str) -> anyhow::Error {
         self.source.error(self.span.clone(), format!("this account needs `{key}`"))
     }
 }

@@ -1,36 +1,30 @@
 //! From the name of a host to a connection, in two steps that a token can cancel.
 
-use super::Failure;
+use super::failure;
 use executor::{CancelToken, CancellableStream, JoinError, Promise};
+use hypertext_http::system_lookup;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
 /// How long an address of a host is tried before the next one has its turn.
 const TURN: Duration = Duration::from_secs(2);
 
-/// Addresses of a host that are tried.
-const MOST_ADDRESSES: usize = 8;
-
 /// Looks up the addresses of a host.
 ///
 /// The system's look-up cannot be cancelled: it can take half a minute, and nothing wakes its thread. So it
 /// has a thread of its own, which is not of the caller's pool and may outlive the call. A cancel lets the
 /// caller go.
-pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> Result<Vec<SocketAddr>, Failure> {
+pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
     }
     let name = host.to_owned();
-    let look_up = move || {
-        let found = (&*name, port).to_socket_addrs();
-        found.map(|all| all.take(MOST_ADDRESSES).collect::<Vec<_>>())
-    };
-    match aside("look-up", look_up, token)? {
-        Ok(addresses) if addresses.is_empty() => Err(Failure::because("the host has no address")),
+    match aside("look-up", move || system_lookup(&name, port), token)? {
+        Ok(addresses) if addresses.is_empty() => Err(failure("the host has no address")),
         Ok(addresses) => Ok(addresses),
-        Err(error) => Err(Failure::Because(format!("the host cannot be looked up: {error}"))),
+        Err(error) => Err(failure(format!("the host cannot be looked up: {error}"))),
     }
 }
 
@@ -40,7 +34,7 @@ pub(super) fn aside<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
     token: &CancelToken,
-) -> Result<T, Failure> {
+) -> io::Result<T> {
     let (promise, done) = Promise::new();
     // `complete` fails only if the caller has been let go.
     thread::Builder::new().name(name.to_owned()).spawn(move || drop(promise.complete(work())))?;
@@ -48,23 +42,19 @@ pub(super) fn aside<T: Send + 'static>(
         Ok(value) => Ok(value),
         Err(JoinError::Interrupted(_)) => token.check().map_or_else(
             |cancelled| Err(cancelled.into()),
-            |()| Err(Failure::Because(format!("the {name} was cut short"))),
+            |()| Err(failure(format!("the {name} was cut short"))),
         ),
-        Err(_) => Err(Failure::Because(format!("the {name} broke off"))),
+        Err(_) => Err(failure(format!("the {name} broke off"))),
     }
 }
 
 /// Connects to the first address that accepts. The token is the only limit of the whole time; an address that
 /// does not answer has a turn, and then the next one is tried.
-pub(super) fn connect(addresses: &[SocketAddr], token: &CancelToken) -> Result<TcpStream, Failure> {
+pub(super) fn connect(addresses: &[SocketAddr], token: &CancelToken) -> io::Result<TcpStream> {
     connect_by_turns(addresses, TURN, token)
 }
 
-fn connect_by_turns(
-    addresses: &[SocketAddr],
-    turn: Duration,
-    token: &CancelToken,
-) -> Result<TcpStream, Failure> {
+fn connect_by_turns(addresses: &[SocketAddr], turn: Duration, token: &CancelToken) -> io::Result<TcpStream> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (number, address) in addresses.iter().enumerate() {
         let turn = if number + 1 < addresses.len() { turn } else { Duration::MAX };
@@ -77,7 +67,7 @@ fn connect_by_turns(
         }
         token.check()?;
     }
-    Err(Failure::Because(format!("it cannot be connected to: {last}")))
+    Err(failure(format!("it cannot be connected to: {last}")))
 }
 
 #[cfg(test)]
@@ -100,8 +90,8 @@ mod tests {
         let listening = listener.local_addr().unwrap();
         let stream = connect(&[refusing, listening], &CancelToken::new()).expect("one of them accepts");
         assert_eq!(stream.peer_addr().unwrap(), listening);
-        assert!(matches!(connect(&[refusing, refusing], &CancelToken::new()), Err(Failure::Because(_))));
-        assert!(matches!(connect(&[], &CancelToken::new()), Err(Failure::Because(_))));
+        assert!(connect(&[refusing, refusing], &CancelToken::new()).is_err());
+        assert!(connect(&[], &CancelToken::new()).is_err());
     }
 
     /// Linux does not answer a client that connects to a port whose queue is full.

@@ -1,46 +1,8 @@
 //! How many messages of a folder are unseen, by IMAP (RFC 3501).
 
-use super::tls::Client;
 use super::wire::Wire;
-use super::{Account, Failure, Login, Progress, Secret, Security, Step, folder, oauth};
-
-/// Counts the messages of the account's folder that are unseen.
-pub(super) fn unseen(
-    wire: &mut Wire,
-    tls: Option<&Client>,
-    account: &Account,
-    secret: &Secret,
-    progress: &Progress,
-) -> Result<u64, Failure> {
-    progress.at(Step::Greeting);
-    let mut session = Session { wire, tags: 0 };
-    let greeting = session.greeting()?;
-    if account.security == Security::StartTls && greeting == Greeting::LoggedIn {
-        // The protocol does not allow STARTTLS after that, and without TLS this may be an attacker's server.
-        return Err(Failure::because("the server says PREAUTH, so TLS cannot begin"));
-    }
-    if account.security == Security::StartTls {
-        progress.at(Step::Encrypting);
-        session.start_tls(tls)?;
-    }
-    if greeting == Greeting::Open {
-        progress.at(Step::LoggingIn);
-        session.log_in(account, secret)?;
-    }
-    progress.at(Step::Counting);
-    let count = session.status(&account.folder)?;
-    // The answer to this is not read: it changes nothing, and a late one must not cost the count.
-    let _ = session.send("LOGOUT");
-    Ok(count)
-}
-
-/// How the server begins.
-#[derive(PartialEq, Eq)]
-enum Greeting {
-    Open,
-    /// The server says `PREAUTH`: the client is logged in without a password.
-    LoggedIn,
-}
+use super::{Secret, Session, failure, folder};
+use std::io;
 
 /// What the server says.
 enum Response {
@@ -52,63 +14,40 @@ enum Response {
     Tagged(String),
 }
 
-struct Session<'a> {
-    wire: &'a mut Wire,
+/// A session with a server that speaks IMAP.
+pub(super) struct Imap {
+    wire: Wire,
     /// Commands sent so far. Each has its number as its tag.
     tags: u32,
 }
 
-impl Session<'_> {
-    fn greeting(&mut self) -> Result<Greeting, Failure> {
+impl Session for Imap {
+    fn wire(&mut self) -> &mut Wire {
+        &mut self.wire
+    }
+
+    fn greeting(&mut self) -> io::Result<bool> {
         let Response::Untagged(words) = self.response()? else {
-            return Err(Failure::because("the server does not speak IMAP"));
+            return Err(failure("the server does not speak IMAP"));
         };
         match first_word(&words).0.as_str() {
-            "OK" => Ok(Greeting::Open),
-            "PREAUTH" => Ok(Greeting::LoggedIn),
-            _ => Err(Failure::Because(format!("the server does not speak IMAP; it said: {words}"))),
+            "OK" => Ok(false),
+            "PREAUTH" => Ok(true),
+            _ => Err(failure(format!("the server does not speak IMAP; it said: {words}"))),
         }
     }
 
-    /// Whether the server lists a capability. It is asked each time: what it said before TLS may have come
-    /// from an attacker.
-    fn can(&mut self, capability: &str) -> Result<bool, Failure> {
-        let tag = self.send("CAPABILITY")?;
-        let mut is_listed = false;
-        self.finish(&tag, "CAPABILITY", |words| {
-            let (word, list) = first_word(words);
-            let mut list = list.split(' ');
-            is_listed |= word == "CAPABILITY" && list.any(|word| word.eq_ignore_ascii_case(capability));
-        })?;
-        Ok(is_listed)
-    }
-
-    fn start_tls(&mut self, tls: Option<&Client>) -> Result<(), Failure> {
-        let is_offered = self.can("STARTTLS")?;
-        let Some(tls) = tls.filter(|_| is_offered) else {
-            return Err(Failure::because("the server does not offer STARTTLS"));
-        };
+    fn start_tls(&mut self) -> io::Result<bool> {
+        if !self.can("STARTTLS")? {
+            return Ok(false);
+        }
         let tag = self.send("STARTTLS")?;
-        self.finish(&tag, "STARTTLS", |_| ())?;
-        tls.begin(self.wire)
+        self.finish(&tag, "STARTTLS", |_| ()).map(|()| true)
     }
 
-    fn log_in(&mut self, account: &Account, secret: &Secret) -> Result<(), Failure> {
-        if !self.wire.is_encrypted() && !account.allow_plain_password {
-            return Err(Failure::because("the connection is not encrypted"));
-        }
-        match &account.login {
-            Login::Password(_) => self.log_in_by_password(&account.user, secret),
-            Login::Token(_) | Login::TokenCommand(_) => {
-                let response = oauth::response(&account.user, secret);
-                self.log_in_by_token(&response).map_err(|failure| failure.without(&response))
-            }
-        }
-    }
-
-    fn log_in_by_token(&mut self, response: &Secret) -> Result<(), Failure> {
+    fn log_in_by_token(&mut self, response: &Secret) -> io::Result<()> {
         if !self.can("AUTH=XOAUTH2")? {
-            return Err(Failure::because("the server does not accept an access token (XOAUTH2)"));
+            return Err(failure("the server does not accept an access token (XOAUTH2)"));
         }
         let tag = self.send("AUTHENTICATE XOAUTH2")?;
         self.go_on(&tag)?;
@@ -124,9 +63,9 @@ impl Session<'_> {
     }
 
     /// Sends user and password as literals, in which any byte means itself.
-    fn log_in_by_password(&mut self, user: &str, password: &Secret) -> Result<(), Failure> {
+    fn log_in_by_password(&mut self, user: &str, password: &Secret) -> io::Result<()> {
         if self.can("LOGINDISABLED")? {
-            return Err(Failure::because("the server does not accept a password here (LOGINDISABLED)"));
+            return Err(failure("the server does not accept a password here (LOGINDISABLED)"));
         }
         let tag = self.send(&format!("LOGIN {{{}}}", user.len()))?;
         self.go_on(&tag)?;
@@ -136,18 +75,41 @@ impl Session<'_> {
         self.finish(&tag, "the login", |_| ())
     }
 
-    fn status(&mut self, folder: &str) -> Result<u64, Failure> {
+    fn count(&mut self, folder: &str) -> io::Result<u64> {
         let folder = folder::sent(folder);
         let tag = self.send(&format!("STATUS {} (UNSEEN)", quoted(&folder)))?;
         let mut count = None;
         self.finish(&tag, "to count the folder's messages", |words| {
             count = unseen_in(words, &folder).or(count);
         })?;
-        count.ok_or_else(|| Failure::because("the server did not say how many messages are unseen"))
+        count.ok_or_else(|| failure("the server did not say how many messages are unseen"))
+    }
+
+    fn say_good_bye(&mut self) -> io::Result<()> {
+        self.send("LOGOUT").map(drop)
+    }
+}
+
+impl Imap {
+    pub(super) fn over(wire: Wire) -> Imap {
+        Imap { wire, tags: 0 }
+    }
+
+    /// Whether the server lists a capability. It is asked each time: what it said before TLS may have come
+    /// from an attacker.
+    fn can(&mut self, capability: &str) -> io::Result<bool> {
+        let tag = self.send("CAPABILITY")?;
+        let mut is_listed = false;
+        self.finish(&tag, "CAPABILITY", |words| {
+            let (word, list) = first_word(words);
+            let mut list = list.split(' ');
+            is_listed |= word == "CAPABILITY" && list.any(|word| word.eq_ignore_ascii_case(capability));
+        })?;
+        Ok(is_listed)
     }
 
     /// Sends a command, and returns its tag.
-    fn send(&mut self, command: &str) -> Result<String, Failure> {
+    fn send(&mut self, command: &str) -> io::Result<String> {
         self.tags += 1;
         let tag = format!("a{}", self.tags);
         self.wire.send(format!("{tag} {command}\r\n"))?;
@@ -155,34 +117,34 @@ impl Session<'_> {
     }
 
     /// Waits until the server wants the rest of the command.
-    fn go_on(&mut self, tag: &str) -> Result<(), Failure> {
+    fn go_on(&mut self, tag: &str) -> io::Result<()> {
         loop {
             match self.response()? {
                 Response::GoOn => return Ok(()),
                 Response::Untagged(_) => (),
                 Response::Tagged(words) => {
                     done(tag, "the login", &words)?;
-                    return Err(Failure::because("the server ended the login in the middle"));
+                    return Err(failure("the server ended the login in the middle"));
                 }
             }
         }
     }
 
     /// Waits until a command has ended, and shows `part` each response before that.
-    fn finish(&mut self, tag: &str, what: &str, mut part: impl FnMut(&str)) -> Result<(), Failure> {
+    fn finish(&mut self, tag: &str, what: &str, mut part: impl FnMut(&str)) -> io::Result<()> {
         loop {
             match self.response()? {
                 Response::Tagged(words) => return done(tag, what, &words),
                 Response::Untagged(words) => part(&words),
                 Response::GoOn => {
-                    return Err(Failure::because("the server asked for more of a command that was complete"));
+                    return Err(failure("the server asked for more of a command that was complete"));
                 }
             }
         }
     }
 
     /// The next response. A good-bye of the server is a failure.
-    fn response(&mut self) -> Result<Response, Failure> {
+    fn response(&mut self) -> io::Result<Response> {
         let mut line = self.wire.line()?;
         while let Some((before, length)) = literal(&line) {
             // A quoted text means the same as a literal. Without quotes, the text could look like an answer.
@@ -190,22 +152,22 @@ impl Session<'_> {
         }
         match line.split_once(' ') {
             Some(("*", words)) if first_word(words).0 == "BYE" => {
-                Err(Failure::Because(format!("the server ended the session: {}", first_word(words).1)))
+                Err(failure(format!("the server ended the session: {}", first_word(words).1)))
             }
             Some(("*", words)) => Ok(Response::Untagged(words.to_owned())),
             _ if line.starts_with('+') => Ok(Response::GoOn),
             Some((tag, _)) if tag.starts_with('a') => Ok(Response::Tagged(line)),
-            _ => Err(Failure::Because(format!("the server does not speak IMAP; it said: {line}"))),
+            _ => Err(failure(format!("the server does not speak IMAP; it said: {line}"))),
         }
     }
 }
 
 /// Whether the command of this tag has succeeded.
-fn done(tag: &str, what: &str, line: &str) -> Result<(), Failure> {
+fn done(tag: &str, what: &str, line: &str) -> io::Result<()> {
     match line.strip_prefix(tag).and_then(|rest| rest.strip_prefix(' ')).map(first_word) {
         Some((status, _)) if status == "OK" => Ok(()),
-        Some((_, words)) => Err(Failure::Because(format!("the server refused {what}: {words}"))),
-        None => Err(Failure::because("the server answered another command than the one it was sent")),
+        Some((_, words)) => Err(failure(format!("the server refused {what}: {words}"))),
+        None => Err(failure("the server answered another command than the one it was sent")),
     }
 }
 

@@ -7,11 +7,13 @@
 //! 2. When the time is up, nothing is cancelled. The tasks that wait for a silent host go on waiting, and
 //!    their threads, and their connections, outlive the call.
 
-use super::{Account, Answer, Progress, Threads, ask};
+use super::{Account, Answer, Progress, Threads, ask, report};
+use command_line;
 use executor::{CancelToken, DropPolicy, HandOffQueue, ThreadPoolExecutor, prelude::*};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Whether one of the accounts had new mail after `timeout`, for what that is worth. `threads` starts the
 /// threads.
@@ -47,3 +49,14 @@ pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Th
     has_new_mail.load(Ordering::Relaxed)
 }
 // ANCHOR_END: listing
+
+/// Checks, and prints what the check says and how many of its threads are left. Returns the exit status.
+///
+/// # Errors
+/// If the output cannot be written.
+pub fn run(accounts: &[Arc<Account>], timeout: Duration, as_json: bool) -> anyhow::Result<ExitCode> {
+    let (begin, threads) = (Instant::now(), Arc::new(Threads::default()));
+    let has_new_mail = check_mail(accounts, timeout, &threads);
+    command_line::print(report::of_listing(has_new_mail, begin.elapsed(), threads.alive(), as_json))?;
+    Ok(ExitCode::from(u8::from(!has_new_mail)))
+}

@@ -30,7 +30,6 @@ mod imap;
 pub mod listing;
 mod oauth;
 mod pop3;
-pub mod program;
 pub mod report;
 mod secret;
 mod threads;
@@ -47,8 +46,7 @@ pub use threads::Threads;
 pub use tls::Identity;
 
 use executor::{CancelToken, CancellableStream, Cancelled};
-use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
 use wire::Wire;
 
@@ -63,56 +61,25 @@ pub enum Answer {
     Failed(String),
 }
 
-/// How far a check has come. Clones show the same check.
-#[derive(Debug, Clone, Default)]
-pub struct Progress(Arc<Mutex<Step>>);
+/// What a check is doing, in words. Clones show the same check.
+#[derive(Debug, Clone)]
+pub struct Progress(Arc<Mutex<&'static str>>);
 
-/// What a check is doing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Step {
-    /// No thread has begun with it.
-    #[default]
-    Waiting,
-    /// Waiting for the program that prints the token.
-    GettingToken,
-    /// Looking up the host's addresses.
-    LookingUp,
-    /// Connecting.
-    Connecting,
-    /// The TLS handshake.
-    Encrypting,
-    /// Waiting for the server's first words.
-    Greeting,
-    /// Logging in.
-    LoggingIn,
-    /// Waiting for the number of messages.
-    Counting,
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress(Arc::new(Mutex::new("waiting for a thread")))
+    }
 }
 
 impl Progress {
     /// What the check is doing now, or was doing when it ended.
-    pub fn step(&self) -> Step {
+    pub fn step(&self) -> &'static str {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says what the check does from now on.
-    pub fn at(&self, step: Step) {
+    pub fn at(&self, step: &'static str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = step;
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Step::Waiting => "waiting for a thread",
-            Step::GettingToken => "waiting for the program of `token_command`",
-            Step::LookingUp => "looking up the host",
-            Step::Connecting => "connecting",
-            Step::Encrypting => "beginning TLS",
-            Step::Greeting => "waiting for the greeting",
-            Step::LoggingIn => "logging in",
-            Step::Counting => "counting the messages",
-        })
     }
 }
 
@@ -132,94 +99,130 @@ impl fmt::Display for Step {
 pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Result<Answer, Cancelled> {
     match &account.login {
         Login::Password(secret) | Login::Token(secret) => {
-            answer(count(account, secret, progress, token), secret)
+            answer(account, secret, count(account, secret, progress, token))
         }
         Login::TokenCommand(command) => {
-            progress.at(Step::GettingToken);
+            progress.at("waiting for the program of `token_command`");
             match oauth::printed_by(command, token) {
-                Ok(secret) => answer(count(account, &secret, progress, token), &secret),
-                Err(failure) => answer(Err(failure), &Secret::new("")),
+                Ok(secret) => answer(account, &secret, count(account, &secret, progress, token)),
+                Err(failure) => answer(account, &Secret::new(""), Err(failure)),
             }
         }
     }
 }
 
-fn answer(counted: Result<u64, Failure>, secret: &Secret) -> Result<Answer, Cancelled> {
-    match counted {
+fn answer(account: &Account, secret: &Secret, counted: io::Result<u64>) -> Result<Answer, Cancelled> {
+    match counted.map_err(Cancelled::from_io) {
         Ok(0) => Ok(Answer::None),
         Ok(count) => Ok(Answer::New(count)),
-        Err(Failure::Cancelled(cancelled)) => Err(cancelled),
-        Err(Failure::Because(why)) => Ok(Answer::Failed(secret.clean(&why))),
+        Err(Ok(cancelled)) => Err(cancelled),
+        // With TLS, this is the error if the connection ends without a farewell.
+        Err(Err(failure)) if failure.kind() == ErrorKind::UnexpectedEof => {
+            Ok(Answer::Failed("the server closed the connection".to_owned()))
+        }
+        Err(Err(failure)) => {
+            let sent = oauth::response(&account.user, secret);
+            Ok(Answer::Failed(secret::shown(&secret.hide(&sent.hide(&failure.to_string())))))
+        }
     }
 }
 
-fn count(
-    account: &Account,
-    secret: &Secret,
-    progress: &Progress,
-    token: &CancelToken,
-) -> Result<u64, Failure> {
+/// A failure for this reason. It may have a server's words in it, so [`answer`] cleans it of the password.
+fn failure(why: impl Into<String>) -> io::Error {
+    io::Error::other(why.into())
+}
+
+/// What both languages have: the steps of a session with a server.
+trait Session {
+    /// The connection, on which TLS can begin.
+    fn wire(&mut self) -> &mut Wire;
+
+    /// Waits for the server's first words. Returns whether they say that the client is logged in already.
+    fn greeting(&mut self) -> io::Result<bool>;
+
+    /// Asks for TLS. Returns false if the server does not offer it.
+    fn start_tls(&mut self) -> io::Result<bool>;
+
+    fn log_in_by_password(&mut self, user: &str, password: &Secret) -> io::Result<()>;
+
+    /// Logs in by XOAUTH2, with the text that [`oauth::response`] makes.
+    fn log_in_by_token(&mut self, response: &Secret) -> io::Result<()>;
+
+    /// Counts the new messages. Only IMAP knows folders.
+    fn count(&mut self, folder: &str) -> io::Result<u64>;
+
+    fn say_good_bye(&mut self) -> io::Result<()>;
+}
+
+fn count(account: &Account, secret: &Secret, progress: &Progress, token: &CancelToken) -> io::Result<u64> {
     let tls = match account.security {
         Security::Plain if !account.allow_plain_password => {
-            return Err(Failure::because(
+            return Err(failure(
                 "its password would go over the network unencrypted: use tls or starttls, or set allow_plain_password = true",
             ));
         }
         Security::Plain => None,
         Security::Tls | Security::StartTls => Some(tls::Client::new(account)?),
     };
-    progress.at(Step::LookingUp);
+    progress.at("looking up the host");
     let addresses = connect::resolve(&account.host, account.port, token)?;
-    progress.at(Step::Connecting);
-    let stream = connect::connect(&addresses, token)?;
-    let mut wire = Wire::over(CancellableStream::new(stream, token));
+    progress.at("connecting");
+    let mut wire = Wire::over(CancellableStream::new(connect::connect(&addresses, token)?, token));
     if let (Security::Tls, Some(tls)) = (account.security, &tls) {
-        progress.at(Step::Encrypting);
+        progress.at("beginning TLS");
         tls.begin(&mut wire)?;
     }
-    match account.protocol {
-        Protocol::Imap => imap::unseen(&mut wire, tls.as_ref(), account, secret, progress),
-        Protocol::Pop3 => pop3::waiting(&mut wire, tls.as_ref(), account, secret, progress),
+    progress.at("waiting for the greeting");
+    let mut session: Box<dyn Session> = match account.protocol {
+        Protocol::Imap => Box::new(imap::Imap::over(wire)),
+        Protocol::Pop3 => Box::new(pop3::Pop3::over(wire)),
+    };
+    let is_logged_in = session.greeting()?;
+    if let (Security::StartTls, Some(tls)) = (account.security, &tls) {
+        // IMAP does not allow STARTTLS after that, and without TLS this may be an attacker's server.
+        if is_logged_in {
+            return Err(failure("the server says PREAUTH, so TLS cannot begin"));
+        }
+        progress.at("beginning TLS");
+        if !session.start_tls()? {
+            return Err(failure("the server does not offer STARTTLS"));
+        }
+        tls.begin(session.wire())?;
     }
-}
-
-/// Why there is no count.
-#[derive(Debug)]
-enum Failure {
-    Cancelled(Cancelled),
-    /// A reason. It may have a server's words in it, so it is cleaned of the password before it is shown.
-    Because(String),
-}
-
-impl Failure {
-    fn because(why: impl Into<String>) -> Failure {
-        Failure::Because(why.into())
-    }
-
-    /// This failure, with a secret that was sent removed from its text.
-    fn without(self, secret: &Secret) -> Failure {
-        match self {
-            Failure::Because(why) => Failure::Because(secret.clean(&why)),
-            cancelled @ Failure::Cancelled(_) => cancelled,
+    if !is_logged_in {
+        progress.at("logging in");
+        if !session.wire().is_encrypted() && !account.allow_plain_password {
+            return Err(failure("the connection is not encrypted"));
+        }
+        match &account.login {
+            Login::Password(_) => session.log_in_by_password(&account.user, secret)?,
+            Login::Token(_) | Login::TokenCommand(_) => {
+                session.log_in_by_token(&oauth::response(&account.user, secret))?;
+            }
         }
     }
+    progress.at("counting the messages");
+    let count = session.count(&account.folder)?;
+    // The answer to this is not read: it changes nothing, and a late one must not cost the count.
+    let _ = session.say_good_bye();
+    Ok(count)
 }
 
-impl From<Cancelled> for Failure {
-    fn from(cancelled: Cancelled) -> Failure {
-        Failure::Cancelled(cancelled)
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        match Cancelled::from_io(error) {
-            Ok(cancelled) => Failure::Cancelled(cancelled),
-            // TLS calls it so if the connection ends without a farewell.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Failure::because("the server closed the connection")
-            }
-            Err(error) => Failure::Because(error.to_string()),
+    /// If the text were cut first, the first half of a secret would be left.
+    #[test]
+    fn a_secret_across_the_cut_is_replaced_before_the_text_is_cut() {
+        let demo = demo::Demo::eight().expect("ports");
+        let (account, secret) = (&demo.accounts()[0], Secret::new("canary"));
+        let sent =
+            String::from_utf8(oauth::response(&account.user, &secret).bytes().to_vec()).expect("ASCII");
+        for said in ["canary", &sent] {
+            let refused = failure("x".repeat(197) + said);
+            let Ok(Answer::Failed(why)) = answer(account, &secret, Err(refused)) else { panic!("{said}") };
+            assert!(why == "x".repeat(197) + "[pa…", "{said}: {why}");
         }
     }
 }

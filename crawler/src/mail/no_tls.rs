@@ -1,18 +1,19 @@
 //! What stands in for TLS in a program that was built without it: accounts that ask for it fail.
 
 use super::wire::{Link, Wire};
-use super::{Account, Failure};
+use super::{Account, failure};
+use std::io;
 
 /// A client of TLS, which cannot be made here.
 #[derive(Debug)]
 pub(super) enum Client {}
 
 impl Client {
-    pub(super) fn new(_: &Account) -> Result<Client, Failure> {
-        Err(Failure::because("this program was built without TLS: build it with --features tls"))
+    pub(super) fn new(_: &Account) -> io::Result<Client> {
+        Err(failure("this program was built without TLS: build it with --features tls"))
     }
 
-    pub(super) fn begin(&self, _: &mut Wire) -> Result<(), Failure> {
+    pub(super) fn begin(&self, _: &mut Wire) -> io::Result<()> {
         match *self {}
     }
 }
@@ -22,7 +23,7 @@ impl Client {
 pub enum Identity {}
 
 impl Identity {
-    pub(super) fn serve(&self, _: Box<dyn Link>) -> Result<Box<dyn Link>, Failure> {
+    pub(super) fn serve(&self, _: Box<dyn Link>) -> io::Result<Box<dyn Link>> {
         match *self {}
     }
 }

@@ -5,10 +5,11 @@
 //! fresh.
 
 use super::connect::aside;
-use super::{Failure, Secret};
+use super::{Secret, failure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use executor::CancelToken;
+use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -22,15 +23,14 @@ pub(super) fn response(user: &str, token: &Secret) -> Secret {
 }
 
 /// Runs a program that prints a token. A cancel kills it; what it has started itself may go on.
-pub(super) fn printed_by(command: &[String], token: &CancelToken) -> Result<Secret, Failure> {
+pub(super) fn printed_by(command: &[String], token: &CancelToken) -> io::Result<Secret> {
     let [program, arguments @ ..] = command else {
-        return Err(Failure::because("`token_command` names no program"));
+        return Err(failure("`token_command` names no program"));
     };
     let mut run = Command::new(program);
     let run = run.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
-    let mut child = run.map_err(|error| {
-        Failure::Because(format!("the program of `token_command` cannot be started: {error}"))
-    })?;
+    let mut child =
+        run.map_err(|error| failure(format!("the program of `token_command` cannot be started: {error}")))?;
     let printed = read(&mut child, token);
     if printed.is_err() {
         let _ = child.kill(); // fails if it has ended
@@ -38,16 +38,16 @@ pub(super) fn printed_by(command: &[String], token: &CancelToken) -> Result<Secr
     }
     let (secret, status) = printed?;
     if !status.success() {
-        return Err(Failure::Because(format!("the program of `token_command` has failed: {status}")));
+        return Err(failure(format!("the program of `token_command` has failed: {status}")));
     }
     match secret.fault() {
-        Some(fault) => Err(Failure::Because(format!("what the program of `token_command` prints {fault}"))),
+        Some(fault) => Err(failure(format!("what the program of `token_command` prints {fault}"))),
         None => Ok(secret),
     }
 }
 
 /// What the program prints, and how it ends.
-fn read(child: &mut Child, token: &CancelToken) -> Result<(Secret, ExitStatus), Failure> {
+fn read(child: &mut Child, token: &CancelToken) -> io::Result<(Secret, ExitStatus)> {
     let output = child.stdout.take().expect("it has a pipe");
     let secret = aside("token", move || Secret::read(output), token)??;
     loop {

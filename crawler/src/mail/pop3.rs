@@ -1,95 +1,90 @@
 //! How many messages lie on a server, by POP3 (RFC 1939, 2449 and 2595).
 
-use super::tls::Client;
 use super::wire::Wire;
-use super::{Account, Failure, Login, Progress, Secret, Security, Step, oauth};
+use super::{Secret, Session, failure};
+use std::io;
 
-/// Counts the messages that lie on the server. POP3 does not know which were read.
-pub(super) fn waiting(
-    wire: &mut Wire,
-    tls: Option<&Client>,
-    account: &Account,
-    secret: &Secret,
-    progress: &Progress,
-) -> Result<u64, Failure> {
-    progress.at(Step::Greeting);
-    answer(wire, "the session")?;
-    if account.security == Security::StartTls {
-        progress.at(Step::Encrypting);
-        start_tls(wire, tls)?;
-    }
-    progress.at(Step::LoggingIn);
-    log_in(wire, account, secret)?;
-    progress.at(Step::Counting);
-    wire.send("STAT\r\n")?;
-    let count = count(&answer(wire, "STAT")?)?;
-    // The answer to this is not read: it changes nothing, and a late one must not cost the count.
-    let _ = wire.send("QUIT\r\n");
-    Ok(count)
+/// A session with a server that speaks POP3.
+pub(super) struct Pop3 {
+    wire: Wire,
 }
 
-fn start_tls(wire: &mut Wire, tls: Option<&Client>) -> Result<(), Failure> {
-    wire.send("CAPA\r\n")?;
-    let mut offered = false;
-    if let (Some("+OK"), _) = status(&wire.line()?) {
-        loop {
-            match wire.line()?.trim_end() {
-                "." => break,
-                capability => offered |= capability.eq_ignore_ascii_case("STLS"),
+impl Session for Pop3 {
+    fn wire(&mut self) -> &mut Wire {
+        &mut self.wire
+    }
+
+    fn greeting(&mut self) -> io::Result<bool> {
+        self.answer("the session").map(|_| false)
+    }
+
+    fn start_tls(&mut self) -> io::Result<bool> {
+        self.wire.send("CAPA\r\n")?;
+        let mut is_offered = false;
+        if let (Some("+OK"), _) = status(&self.wire.line()?) {
+            loop {
+                match self.wire.line()?.trim_end() {
+                    "." => break,
+                    capability => is_offered |= capability.eq_ignore_ascii_case("STLS"),
+                }
             }
         }
-    }
-    let Some(tls) = tls.filter(|_| offered) else {
-        return Err(Failure::because("the server does not offer STARTTLS"));
-    };
-    wire.send("STLS\r\n")?;
-    answer(wire, "STLS")?;
-    tls.begin(wire)
-}
-
-fn log_in(wire: &mut Wire, account: &Account, secret: &Secret) -> Result<(), Failure> {
-    if !wire.is_encrypted() && !account.allow_plain_password {
-        return Err(Failure::because("the connection is not encrypted"));
-    }
-    match &account.login {
-        Login::Password(_) => {
-            wire.send(format!("USER {}\r\n", account.user))?;
-            answer(wire, "the user")?;
-            wire.send_secret("PASS ", secret, "\r\n")?;
-            answer(wire, "the login").map(drop)
+        if is_offered {
+            self.wire.send("STLS\r\n")?;
+            self.answer("STLS")?;
         }
-        Login::Token(_) | Login::TokenCommand(_) => {
-            let response = oauth::response(&account.user, secret);
-            log_in_by_token(wire, &response).map_err(|failure| failure.without(&response))
+        Ok(is_offered)
+    }
+
+    fn log_in_by_password(&mut self, user: &str, password: &Secret) -> io::Result<()> {
+        self.wire.send(format!("USER {user}\r\n"))?;
+        self.answer("the user")?;
+        self.wire.send_secret("PASS ", password, "\r\n")?;
+        self.answer("the login").map(drop)
+    }
+
+    fn log_in_by_token(&mut self, response: &Secret) -> io::Result<()> {
+        self.wire.send("AUTH XOAUTH2\r\n")?;
+        let mut line = self.wire.line()?;
+        if status(&line).0 == Some("+") {
+            self.wire.send_secret("", response, "\r\n")?;
+            line = self.wire.line()?;
         }
+        if status(&line).0 == Some("+") {
+            // Before the server refuses, it says why in a form for programs, and waits for an empty line.
+            self.wire.send("\r\n")?;
+            line = self.wire.line()?;
+        }
+        accepted(&line, "the login").map(drop)
+    }
+
+    /// Counts all messages that lie on the server: POP3 does not know which were read.
+    fn count(&mut self, _: &str) -> io::Result<u64> {
+        self.wire.send("STAT\r\n")?;
+        count(&self.answer("STAT")?)
+    }
+
+    fn say_good_bye(&mut self) -> io::Result<()> {
+        self.wire.send("QUIT\r\n")
     }
 }
 
-fn log_in_by_token(wire: &mut Wire, response: &Secret) -> Result<(), Failure> {
-    wire.send("AUTH XOAUTH2\r\n")?;
-    let mut line = wire.line()?;
-    if status(&line).0 == Some("+") {
-        wire.send_secret("", response, "\r\n")?;
-        line = wire.line()?;
+impl Pop3 {
+    pub(super) fn over(wire: Wire) -> Pop3 {
+        Pop3 { wire }
     }
-    if status(&line).0 == Some("+") {
-        // Before the server refuses, it says why in a form for programs, and waits for an empty line.
-        wire.send("\r\n")?;
-        line = wire.line()?;
+
+    /// What the server says to a command, if it does not refuse it.
+    fn answer(&mut self, what: &str) -> io::Result<String> {
+        accepted(&self.wire.line()?, what)
     }
-    accepted(&line, "the login").map(drop)
 }
 
-/// What the server says to a command, if it does not refuse it.
-fn answer(wire: &mut Wire, what: &str) -> Result<String, Failure> {
-    accepted(&wire.line()?, what)
-}
-
-fn accepted(line: &str, what: &str) -> Result<String, Failure> {
+fn accepted(line: &str, what: &str) -> io::Result<String> {
     match status(line) {
         (Some("+OK"), words) => Ok(words.to_owned()),
-        (Some("-ERR"), words) => Err(Failure::Because(format!("the server refused {what}: {words}"))),
-        _ => Err(Failure::Because(format!("the server does not speak POP3; it said: {line}"))),
+        (Some("-ERR"), words) => Err(failure(format!("the server refused {what}: {words}"))),
+        _ => Err(failure(format!("the server does not speak POP3; it said: {line}"))),
     }
 }
 
@@ -102,9 +97,9 @@ fn status(line: &str) -> (Option<&'static str>, &str) {
 }
 
 /// Reads `2 320`: the number of messages, and of bytes in them.
-fn count(words: &str) -> Result<u64, Failure> {
+fn count(words: &str) -> io::Result<u64> {
     let count = words.split_ascii_whitespace().next().and_then(|count| count.parse().ok());
-    count.ok_or_else(|| Failure::Because(format!("the server's count of messages makes no sense: {words}")))
+    count.ok_or_else(|| failure(format!("the server's count of messages makes no sense: {words}")))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! TLS over a connection, with `rustls`.
 
 use super::wire::{Link, Wire};
-use super::{Account, Failure};
+use super::{Account, failure};
 use anyhow::Context;
 use executor::Cancelled;
 use hypertext_http::trust;
@@ -22,12 +22,11 @@ pub(super) struct Client {
 
 impl Client {
     /// Trusts the certificates of the system and those of the account.
-    pub(super) fn new(account: &Account) -> Result<Client, Failure> {
+    pub(super) fn new(account: &Account) -> io::Result<Client> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(trust::system().iter().cloned());
         if let Some(path) = &account.ca {
-            let broken =
-                || Failure::because("the file that `ca` names has no PEM certificates, or cannot be read");
+            let broken = || failure("the file that `ca` names has no PEM certificates, or cannot be read");
             let certificates =
                 CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
             let (added, ignored) = roots.add_parsable_certificates(certificates.map_err(|_| broken())?);
@@ -40,14 +39,13 @@ impl Client {
             .map_err(tls_failure)?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let host = ServerName::try_from(account.host.clone()).map_err(|_| {
-            Failure::because("its host is neither a name nor an address, so no certificate fits")
-        })?;
+        let host = ServerName::try_from(account.host.clone())
+            .map_err(|_| failure("its host is neither a name nor an address, so no certificate fits"))?;
         Ok(Client { config: Arc::new(config), host })
     }
 
     /// Makes the handshake, and checks that the certificate is trusted and belongs to the account's host.
-    pub(super) fn begin(&self, wire: &mut Wire) -> Result<(), Failure> {
+    pub(super) fn begin(&self, wire: &mut Wire) -> io::Result<()> {
         wire.encrypt(|mut link| {
             let mut connection =
                 ClientConnection::new(Arc::clone(&self.config), self.host.clone()).map_err(tls_failure)?;
@@ -57,21 +55,21 @@ impl Client {
     }
 }
 
-fn handshake_failure(error: io::Error) -> Failure {
+fn handshake_failure(error: io::Error) -> io::Error {
     match Cancelled::from_io(error).map_err(io::Error::downcast::<Error>) {
-        Ok(cancelled) => Failure::Cancelled(cancelled),
+        Ok(cancelled) => cancelled.into(),
         Err(Ok(error)) => tls_failure(error),
         Err(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Failure::because("the server closed the connection instead of beginning TLS")
+            failure("the server closed the connection instead of beginning TLS")
         }
-        Err(Err(error)) => Failure::Because(format!("TLS: {error}")),
+        Err(Err(error)) => failure(format!("TLS: {error}")),
     }
 }
 
-fn tls_failure(error: Error) -> Failure {
+fn tls_failure(error: Error) -> io::Error {
     let why = trust::distrust(&error).unwrap_or_else(|| error.to_string());
     let is_unknown = matches!(error, Error::InvalidCertificate(CertificateError::UnknownIssuer));
-    Failure::Because(format!("TLS: {why}{}", if is_unknown { "; `ca` can name one" } else { "" }))
+    failure(format!("TLS: {why}{}", if is_unknown { "; `ca` can name one" } else { "" }))
 }
 
 /// The certificate and key of a server: a chain of certificates, and the key of the first.
@@ -95,7 +93,7 @@ impl Identity {
         Ok(Identity(Arc::new(config)))
     }
 
-    pub(super) fn serve(&self, mut link: Box<dyn Link>) -> Result<Box<dyn Link>, Failure> {
+    pub(super) fn serve(&self, mut link: Box<dyn Link>) -> io::Result<Box<dyn Link>> {
         let mut connection = ServerConnection::new(Arc::clone(&self.0)).map_err(tls_failure)?;
         connection.complete_io(&mut link).map_err(handshake_failure)?;
         Ok(Box::new(StreamOwned::new(connection, link)))

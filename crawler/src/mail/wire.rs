@@ -1,7 +1,7 @@
 //! Lines over a connection, with a limit: a server cannot fill the memory. The token ends a server that talks
 //! without end.
 
-use super::{Failure, Secret};
+use super::{Secret, failure};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::mem;
 
@@ -33,10 +33,10 @@ impl Wire {
     /// count as sent by the peer whose certificate is checked: they end the session.
     pub(super) fn encrypt(
         &mut self,
-        secure: impl FnOnce(Box<dyn Link>) -> Result<Box<dyn Link>, Failure>,
-    ) -> Result<(), Failure> {
+        secure: impl FnOnce(Box<dyn Link>) -> io::Result<Box<dyn Link>>,
+    ) -> io::Result<()> {
         if !self.link.buffer().is_empty() {
-            return Err(Failure::because("the server sent unexpected bytes before TLS began"));
+            return Err(failure("the server sent unexpected bytes before TLS began"));
         }
         let link = mem::replace(&mut self.link, BufReader::new(Box::new(io::empty())));
         self.link = BufReader::new(secure(link.into_inner())?);
@@ -48,19 +48,19 @@ impl Wire {
         self.encrypted
     }
 
-    pub(super) fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    pub(super) fn send(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
         let link = self.link.get_mut();
         link.write_all(bytes.as_ref())?;
-        Ok(link.flush()?)
+        link.flush()
     }
 
     /// Sends a password between two other parts.
-    pub(super) fn send_secret(&mut self, before: &str, secret: &Secret, after: &str) -> Result<(), Failure> {
+    pub(super) fn send_secret(&mut self, before: &str, secret: &Secret, after: &str) -> io::Result<()> {
         self.send(secret.between(before.as_bytes(), after.as_bytes()).bytes())
     }
 
     /// The next line, without its end.
-    pub(super) fn line(&mut self) -> Result<String, Failure> {
+    pub(super) fn line(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         (&mut self.link).take(self.left as u64).read_until(b'\n', &mut line)?;
         if line.last() != Some(&b'\n') {
@@ -73,7 +73,7 @@ impl Wire {
     }
 
     /// The next `count` bytes, whatever they are.
-    pub(super) fn exactly(&mut self, count: usize) -> Result<String, Failure> {
+    pub(super) fn exactly(&mut self, count: usize) -> io::Result<String> {
         let mut bytes = Vec::new();
         (&mut self.link).take(count.min(self.left) as u64).read_to_end(&mut bytes)?;
         if bytes.len() < count {
@@ -84,8 +84,8 @@ impl Wire {
     }
 
     /// Why nothing more comes after `read` bytes.
-    fn ended(&self, read: usize) -> Failure {
-        Failure::because(if read < self.left {
+    fn ended(&self, read: usize) -> io::Error {
+        failure(if read < self.left {
             "the server closed the connection"
         } else {
             "the server sent too much"
@@ -102,12 +102,8 @@ mod tests {
         Wire::over(Cursor::new(bytes.into()))
     }
 
-    fn why<T>(read: Result<T, Failure>) -> String {
-        match read {
-            Err(Failure::Because(why)) => why,
-            Err(Failure::Cancelled(_)) => "it was cancelled".to_owned(),
-            Ok(_) => "it was read".to_owned(),
-        }
+    fn why<T>(read: io::Result<T>) -> String {
+        read.err().map_or("it was read".to_owned(), |error| error.to_string())
     }
 
     #[test]

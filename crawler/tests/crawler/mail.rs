@@ -3,9 +3,7 @@
 
 use crawler::mail::demo::{Demo, Fault, Script};
 use crawler::mail::report::Checked;
-use crawler::mail::{
-    Account, Answer, Login, Progress, Protocol, Secret, Security, Step, Threads, ask, listing,
-};
+use crawler::mail::{Account, Answer, Login, Progress, Protocol, Secret, Security, Threads, ask, listing};
 use executor::{CancelToken, Cancelled, Latch, masked};
 use mailcheck::check_mail;
 use std::cell::RefCell;
@@ -108,7 +106,7 @@ fn the_deadline_is_one_for_all() {
     let counted = Arc::clone(&begun);
     let asked = check(&accounts(5), Duration::from_millis(100), 2, move |_, progress, token| {
         counted.fetch_add(1, SeqCst);
-        progress.at(Step::LoggingIn);
+        progress.at("logging in");
         token.sleep(WATCHDOG * 100).map(|()| Answer::None)
     });
     let begun = begun.load(SeqCst);
@@ -218,7 +216,7 @@ fn a_token_calls_the_check_off_and_what_was_answered_stays() {
         })
     };
     let ask = move |account: &Account, progress: &Progress, token: &CancelToken| {
-        progress.at(Step::Counting);
+        progress.at("counting the messages");
         begun.count_down();
         match number(account) {
             0 => Ok(Answer::New(1)),

@@ -1,6 +1,6 @@
 //! The hosts file: what stands in it, and that a mistake in it shows no password.
 
-use crawler::mail::accounts::{Accounts, EXAMPLE, HostsError, read};
+use crawler::mail::accounts::{Accounts, EXAMPLE, read};
 use crawler::mail::{Login, Protocol, Security};
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn folder(hosts: &str) -> TempDir {
     folder
 }
 
-fn read_in(folder: &Path) -> Result<Accounts, HostsError> {
+fn read_in(folder: &Path) -> anyhow::Result<Accounts> {
     let env = |name: &str| match name {
         "SET" => Some(CANARY.into()),
         "BROKEN" => Some(format!("{CANARY}\r").into()),
@@ -40,11 +40,11 @@ fn good(hosts: &str) -> Accounts {
     accounts
 }
 
-fn error(hosts: &str) -> HostsError {
+fn error(hosts: &str) -> String {
     let error = read_in(folder(hosts).path()).expect_err(hosts);
     let shown = format!("{error} {error:?}");
     assert!(!shown.to_lowercase().contains("canary"), "{shown}");
-    error
+    error.to_string()
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_mistake_is_named_by_its_line_and_shows_nothing_of_it() {
     ];
     for (line, said) in line_6 {
         let error = error(&format!("{ACCOUNT}{line}\n"));
-        assert!(error.line == Some(6) && error.what.contains(said), "{line}: {error}");
+        assert!(error.starts_with("line 6: ") && error.contains(said), "{line}: {error}");
     }
 }
 
@@ -143,32 +143,32 @@ fn what_is_missing_or_twice_is_named() {
     for key in ["name", "host", "protocol", "user"] {
         let lines: Vec<_> = whole.lines().filter(|line| !line.starts_with(key)).collect();
         let error = error(&lines.join("\n"));
-        assert_eq!((error.line, error.what), (Some(1), format!("this account needs `{key}`")));
+        assert_eq!(error, format!("line 1: this account needs `{key}`"));
     }
     assert_eq!(
-        error(ACCOUNT).to_string(),
+        error(ACCOUNT),
         "line 1: this account needs `password_file` or `password_env` or `token_file` or `token_command`"
     );
     let twice = error(&format!("{whole}\n{whole}"));
-    assert_eq!(twice.to_string(), "line 9: the account in line 2 has this name already");
+    assert_eq!(twice, "line 9: the account in line 2 has this name already");
     let folder = error(&whole.replace("imap", "pop3").replace("user", "folder = \"canary4711\"\nuser"));
-    assert_eq!(folder.to_string(), "line 5: POP3 knows no folders: leave `folder` out");
+    assert_eq!(folder, "line 5: POP3 knows no folders: leave `folder` out");
 }
 
 #[test]
 fn a_file_without_accounts_is_none() {
-    for (hosts, line) in [
-        ("", None),
-        ("# canary4711\n", None),
-        ("account = []", None),
-        ("\naccount = [\"canary4711\"]", Some(2)),
-        ("\n\naccount = \"canary4711\"", Some(3)),
-        ("\n[account]\nname = \"canary4711\"", Some(2)),
-        ("[canary4711]\n", Some(1)),
-        ("canary4711 = 1\n", Some(1)),
+    for (hosts, begin) in [
+        ("", "it must have"),
+        ("# canary4711\n", "it must have"),
+        ("account = []", "it must have"),
+        ("\naccount = [\"canary4711\"]", "line 2: "),
+        ("\n\naccount = \"canary4711\"", "line 3: "),
+        ("\n[account]\nname = \"canary4711\"", "line 2: "),
+        ("[canary4711]\n", "line 1: "),
+        ("canary4711 = 1\n", "line 1: "),
     ] {
         let error = error(hosts);
-        assert!(error.line == line && error.what.contains("[[account]]"), "{hosts}: {error}");
+        assert!(error.starts_with(begin) && error.contains("[[account]]"), "{hosts}: {error}");
     }
     let missing = read(Path::new("/there/is/no/such/file"), |_| None).expect_err("there is none");
     assert!(missing.to_string().starts_with("it cannot be read: "), "{missing}");

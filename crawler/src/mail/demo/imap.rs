@@ -1,10 +1,11 @@
 //! The demo's IMAP.
 
 use super::{Client, Fault, Script};
-use crate::mail::{Failure, Security};
+use crate::mail::{Security, failure};
+use std::io;
 
 impl Client<'_> {
-    pub(super) fn imap(&mut self) -> Result<(), Failure> {
+    pub(super) fn imap(&mut self) -> io::Result<()> {
         let fault = self.server.script.fault;
         self.wire.send(match fault {
             Fault::SaysGoodBye => "* BYE too many clients\r\n",
@@ -43,7 +44,7 @@ impl Client<'_> {
     }
 
     /// Answers with the folder's name as a literal, which a client must be able to read.
-    fn imap_status(&mut self, tag: &str, asked: &str) -> Result<(), Failure> {
+    fn imap_status(&mut self, tag: &str, asked: &str) -> io::Result<()> {
         let Script { mail, fault, .. } = self.server.script;
         let more = match fault {
             Fault::SaysMore => {
@@ -58,7 +59,7 @@ impl Client<'_> {
     }
 
     /// Lists the capabilities. A server with STARTTLS offers no login before TLS.
-    fn imap_capabilities(&mut self, tag: &str) -> Result<(), Failure> {
+    fn imap_capabilities(&mut self, tag: &str) -> io::Result<()> {
         let script = &self.server.script;
         let words = match script.fault {
             Fault::LoginDisabled => "LOGINDISABLED",
@@ -72,7 +73,7 @@ impl Client<'_> {
     }
 
     /// Reads user and password, which come as literals.
-    fn imap_login(&mut self, tag: &str, user: &str) -> Result<(), Failure> {
+    fn imap_login(&mut self, tag: &str, user: &str) -> io::Result<()> {
         let rest = self.imap_literal(user)?;
         let length = rest.1.trim_start().to_owned();
         let (password, _) = self.imap_literal(&length)?;
@@ -80,7 +81,7 @@ impl Client<'_> {
         self.imap_judged(tag, why)
     }
 
-    fn imap_judged(&mut self, tag: &str, why: Option<String>) -> Result<(), Failure> {
+    fn imap_judged(&mut self, tag: &str, why: Option<String>) -> io::Result<()> {
         match why {
             Some(why) => self.wire.send(format!("{tag} NO [AUTHENTICATIONFAILED] {why}\r\n")),
             None => self.wire.send(format!("{tag} OK logged in\r\n")),
@@ -88,9 +89,8 @@ impl Client<'_> {
     }
 
     /// Reads the literal whose length is `{5}`, and the line behind it.
-    fn imap_literal(&mut self, length: &str) -> Result<(String, String), Failure> {
-        let length =
-            length.trim_matches(['{', '}']).parse().map_err(|_| Failure::because("it is no literal"))?;
+    fn imap_literal(&mut self, length: &str) -> io::Result<(String, String)> {
+        let length = length.trim_matches(['{', '}']).parse().map_err(|_| failure("it is no literal"))?;
         self.wire.send("+ go on\r\n")?;
         let literal = self.wire.exactly(length)?;
         let rest = self.wire.line()?;

@@ -1,7 +1,7 @@
 //! Mail servers to try the check on, in this process: each does what a script says, and some of it is bad.
 
 use super::wire::Wire;
-use super::{Account, Failure, Identity, Login, Protocol, Secret, Security};
+use super::{Account, Identity, Login, Protocol, Secret, Security, failure};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use executor::{CancelToken, CancellableStream, ThreadPoolExecutor, prelude::*};
@@ -246,7 +246,7 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
-    fn serve(&mut self) -> Result<(), Failure> {
+    fn serve(&mut self) -> io::Result<()> {
         let script = &self.server.script;
         if script.fault == Fault::Silent {
             return self.say_nothing();
@@ -265,27 +265,27 @@ impl Client<'_> {
         }
     }
 
-    fn encrypt(&mut self) -> Result<(), Failure> {
+    fn encrypt(&mut self) -> io::Result<()> {
         match self.server.identity.clone() {
             Some(identity) => self.wire.encrypt(|link| identity.serve(link)),
-            None => Err(Failure::because("it has no certificate")),
+            None => Err(failure("it has no certificate")),
         }
     }
 
     /// Sends nothing until the client goes away.
-    fn say_nothing(&mut self) -> Result<(), Failure> {
+    fn say_nothing(&mut self) -> io::Result<()> {
         loop {
             self.wire.line()?; // a TLS client's first bytes may look like a line
         }
     }
 
-    fn without_end(&mut self, text: &str) -> Result<(), Failure> {
+    fn without_end(&mut self, text: &str) -> io::Result<()> {
         loop {
             self.wire.send(text.repeat(16))?;
         }
     }
 
-    fn line(&mut self) -> Result<String, Failure> {
+    fn line(&mut self) -> io::Result<String> {
         let line = self.wire.line()?;
         self.note(&line);
         Ok(line)
@@ -297,7 +297,7 @@ impl Client<'_> {
     }
 
     /// Lets a client log in by XOAUTH2, and judges its token as it would a password.
-    fn judge_token(&mut self) -> Result<Option<String>, Failure> {
+    fn judge_token(&mut self) -> io::Result<Option<String>> {
         self.wire.send("+ \r\n")?;
         let line = self.wire.line()?;
         let words = String::from_utf8(STANDARD.decode(&line).unwrap_or_default()).unwrap_or_default();
@@ -315,11 +315,11 @@ impl Client<'_> {
 
     /// Waits as long as the script says, and judges a login. Returns what is wrong with the password; `Err`
     /// if the script ends the connection.
-    fn judge(&mut self, password: &str) -> Result<Option<String>, Failure> {
+    fn judge(&mut self, password: &str) -> io::Result<Option<String>> {
         let script = &self.server.script;
         self.server.stop.sleep(script.delay)?;
         Ok(match script.fault {
-            Fault::ClosesMidway => return Err(Failure::because("the script says so")),
+            Fault::ClosesMidway => return Err(failure("the script says so")),
             Fault::WrongPassword => Some("the password is wrong".to_owned()),
             Fault::EchoesPassword => {
                 let (first, second) = password.split_at(password.len() / 2);

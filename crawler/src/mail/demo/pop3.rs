@@ -1,10 +1,11 @@
 //! The demo's POP3.
 
 use super::{Client, Fault};
-use crate::mail::{Failure, Security};
+use crate::mail::Security;
+use std::io;
 
 impl Client<'_> {
-    pub(super) fn pop3(&mut self) -> Result<(), Failure> {
+    pub(super) fn pop3(&mut self) -> io::Result<()> {
         let fault = self.server.script.fault;
         self.wire.send(match fault {
             Fault::SaysGoodBye => "-ERR too many clients\r\n",
@@ -44,7 +45,7 @@ impl Client<'_> {
         }
     }
 
-    fn pop3_capabilities(&mut self) -> Result<(), Failure> {
+    fn pop3_capabilities(&mut self) -> io::Result<()> {
         let script = &self.server.script;
         let offers = script.security == Security::StartTls && script.fault != Fault::NoStartTls;
         let stls = if offers && !self.wire.is_encrypted() { "STLS\r\n" } else { "" };
