@@ -4,7 +4,8 @@ use anyhow::Context;
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 
-/// Prints a text to standard output. A reader that has closed the pipe has read enough, so that is no error.
+/// Prints a text to standard output. A pipe that its reader has closed is no error: the reader has read
+/// enough.
 ///
 /// # Errors
 /// If the text cannot be written for another reason, as on a full disk.
@@ -16,7 +17,7 @@ pub fn print(text: impl fmt::Display) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a line to standard error. An error is ignored: the program has no other place to tell of it.
+/// Prints a line to standard error. An error is ignored: the program has no other place to report it.
 pub fn say(line: impl fmt::Display) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }

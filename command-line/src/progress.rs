@@ -1,12 +1,13 @@
-//! A line on a terminal that says how far a program is, for a user who waits.
+//! A line on a terminal that shows a waiting user how far a program has come.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// A line, or several, on standard error that are written again and again. They go away when this is dropped.
+/// One or several lines on standard error, each written over the last state. Dropping this value removes
+/// them.
 ///
-/// Nothing is written if standard error is no terminal, or one that cannot write over a line.
+/// Nothing is written if standard error is not a terminal, or is a terminal that cannot write over a line.
 pub struct ProgressLine {
     bar: ProgressBar,
     is_wanted: bool,
@@ -19,7 +20,8 @@ impl ProgressLine {
         ProgressLine::with_bar(ProgressBar::no_length(), "{msg}", moment)
     }
 
-    /// Returns a line with what `template` makes of a bar, in indicatif's language. It appears when a program runs for longer than `moment`.
+    /// Returns a line that shows a bar as `template` says, in indicatif's language. It appears when a program
+    /// runs for longer than `moment`.
     ///
     /// # Panics
     /// If the template is wrong.
@@ -29,18 +31,18 @@ impl ProgressLine {
         ProgressLine { bar, is_wanted: io::stderr().is_terminal(), from: Instant::now() + moment }
     }
 
-    /// Shows nothing if the user does not want it.
+    /// Shows nothing unless the user wants it.
     pub fn if_wanted(mut self, is_wanted: bool) -> ProgressLine {
         self.is_wanted &= is_wanted;
         self
     }
 
-    /// Shows a text, which is made only if the line is to be seen.
+    /// Shows a text, which is made only if the line is visible.
     pub fn show(&self, text: impl FnOnce() -> String) {
         self.update(|bar| bar.set_message(text()));
     }
 
-    /// Changes the bar, if the line is to be seen. Of many changes in a second, some are not drawn.
+    /// Changes the bar, if the line is visible. Of many changes in a second, some are not drawn.
     pub fn update(&self, change: impl FnOnce(&ProgressBar)) {
         if !self.is_wanted || self.bar.is_finished() || Instant::now() < self.from {
             return;

@@ -1,4 +1,5 @@
-//! The first signal asks the program to stop, by a token. The second one ends the process at once, with the status [`INTERRUPTED`].
+//! The first signal asks the program to stop, by a token. The second one ends the process at once, with the
+//! status [`INTERRUPTED`].
 //!
 //! The signals are Ctrl-C (SIGINT), SIGTERM and SIGHUP.
 
@@ -9,7 +10,8 @@ use executor::{CancelReason, CancelToken};
 use std::process::{self, ExitCode};
 use std::thread;
 
-/// Runs a program with a token that [signals cancel](stopped_by_signals). An error becomes a sentence, and the exit status `failed`.
+/// Runs a program with a token that [signals cancel](stopped_by_signals). An error becomes a sentence, and
+/// the exit status `failed`.
 pub fn run(
     name: &'static str,
     failed: u8,
@@ -19,13 +21,14 @@ pub fn run(
     ended(name, failed, stopped_by_signals(name, still).and_then(|stop| program(&stop)))
 }
 
-/// Returns a token that the first signal cancels. That signal also has the program say on standard error what it is `still` doing.
+/// Returns a token that the first signal cancels. At that signal the program also says on standard error what
+/// it is `still` doing.
 ///
 /// # Errors
 /// If the process handles signals already.
 pub fn stopped_by_signals(name: &'static str, still: &'static str) -> anyhow::Result<CancelToken> {
     let stop = CancelToken::new();
-    // On a thread of its own: a terminal that has been stopped must not keep the second signal from being heard.
+    // On a thread of its own: a write to a stopped terminal blocks, and must not hold up the second signal.
     let at_first = move || {
         thread::spawn(move || say(format_args!("{name}: {still}; the same signal again ends it at once")));
     };
@@ -33,7 +36,7 @@ pub fn stopped_by_signals(name: &'static str, still: &'static str) -> anyhow::Re
     Ok(stop)
 }
 
-/// Has the first signal cancel `stop`, without a word.
+/// Makes the first signal cancel `stop`, and prints nothing.
 ///
 /// # Errors
 /// If the process handles signals already.
@@ -41,8 +44,9 @@ pub fn stop_on_signals(stop: &CancelToken) -> anyhow::Result<()> {
     stop_on_signals_and(stop, || (), || ())
 }
 
-/// Has the first signal cancel `stop` and call `at_first`, and the second one call `at_last` before it ends the process. Both are
-/// called on the thread that hears the signals. If `stop` is cancelled otherwise, the next signal counts as the second one.
+/// Makes the first signal cancel `stop` and call `at_first`, and the second one call `at_last` and end the
+/// process. Both are called on the thread that receives the signals. If something else has cancelled `stop`,
+/// the next signal counts as the second one.
 ///
 /// # Errors
 /// If the process handles signals already.
