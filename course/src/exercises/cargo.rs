@@ -1,8 +1,8 @@
-//! Has Cargo build an exercise's tests, and runs them with an eye on the clock.
+//! Lets Cargo build an exercise's tests, and runs them with a deadline.
 //!
-//! The tests end a property that hangs by themselves, and say why. The deadline here is for what they cannot see: a
-//! test program that is stuck as a whole. It counts from the last sign of life, and only while tests run, so neither a
-//! slow build nor a slow machine uses it up.
+//! The tests themselves end a property that hangs, and say why. The deadline here is for a case that they
+//! cannot see: a test program that is stuck as a whole. It counts from the last sign of life, and only while
+//! tests run, so neither a slow build nor a slow machine uses it up.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
@@ -18,43 +18,43 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-/// How long a test program may be silent. A property that hangs is ended by the tests after much less; what takes longer
-/// may also be a machine with too much to do.
+/// How long a test program may be silent. The tests end a property that hangs much earlier; the rest allows
+/// for a busy machine.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// The compiler's messages go to the terminal, or are kept.
+/// Whether the compiler's messages go to the terminal or are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Messages {
     Shown,
     Kept,
 }
 
-/// What came of building a test program of an exercise.
+/// The result of building a test program of an exercise.
 pub(super) enum Built {
-    /// Where it is.
+    /// The path of the test program.
     Test(PathBuf),
-    /// The learner's file does not compile. What the compiler said, if it was not shown already.
+    /// The learner's file does not compile. Has what the compiler said, if it was not shown already.
     Not(String),
 }
 
-/// Cargo, about to run in the project's root.
+/// Returns a command that runs Cargo in the project's root.
 pub(super) fn cargo(workspace: &Workspace) -> Command {
-    // Cargo says where it is to whatever it runs.
+    // Cargo gives its own path to each program that it runs.
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(workspace.root());
     if env::var_os("CARGO_TARGET_DIR").is_some() {
-        command.env("CARGO_TARGET_DIR", workspace.target()); // a relative one was meant from where we were started
+        command.env("CARGO_TARGET_DIR", workspace.target()); // a relative path counts from where this program was started
     }
     command
 }
 
 /// Builds one test program of an exercise, `model` or `real`.
 ///
-/// A mistake in the learner's file is found in the library, which Cargo compiles first; so it is told once.
+/// Cargo compiles the library first, and finds a mistake in the learner's file there; so it is reported once.
 ///
 /// # Errors
-/// If the test program cannot be built, and not because of what the learner wrote: Cargo cannot be run or cannot write,
-/// a dependency is missing, the tests themselves do not compile.
+/// If the test program cannot be built for a reason that is not in the learner's file: Cargo cannot be run or
+/// cannot write, a dependency is missing, the tests themselves do not compile.
 pub(super) fn build(
     workspace: &Workspace,
     exercise: &Exercise,
@@ -76,7 +76,7 @@ pub(super) fn build(
         "--message-format=json"
     });
     if messages == Messages::Shown {
-        command.stderr(Stdio::inherit()); // what Cargo says of its progress, as it says it
+        command.stderr(Stdio::inherit()); // Cargo's progress goes to the terminal as it comes
     }
     let output = command
         .stdin(Stdio::null())
@@ -102,8 +102,8 @@ pub(super) fn build(
     bail!("cargo cannot build the tests of {}\n{cause}", exercise.name);
 }
 
-/// Whether the tests of an exercise like this one were built before in this target directory. What takes long is common to all,
-/// and the library under the model to all that use it.
+/// Whether the tests of an exercise like this one were built before in this target directory. The parts that
+/// take long are common to all exercises; the library under the model is common to all that use it.
 pub(super) fn has_built(workspace: &Workspace, exercise: &Exercise) -> bool {
     built_note(workspace, exercise).exists()
 }
@@ -143,8 +143,8 @@ struct Diagnostic {
 }
 
 impl Said {
-    /// The compiler does not like a line of the exercise. What it says of no line is about the machine: no room on the
-    /// disk, no linker, not enough memory.
+    /// Whether this is an error in a line of the exercise. An error without a line is about the machine: no
+    /// room on the disk, no linker, not enough memory.
     fn is_an_error_in(&self, exercise: &Exercise) -> bool {
         self.message.as_ref().is_some_and(|message| message.level == "error" && !message.spans.is_empty())
             && self.manifest_path.parent().is_some_and(|folder| folder.ends_with(&exercise.name))
@@ -155,7 +155,8 @@ impl Said {
     }
 }
 
-/// Runs a test program, which writes to `trace` how each property fares. Returns whether it came to an end.
+/// Runs a test program, which writes the result of each property to `trace`. Returns whether it ended by
+/// itself.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -165,7 +166,7 @@ pub(super) fn run_tests(program: &Path, exercise: &Exercise, trace: &Path) -> an
     run_until_silent(command, SILENCE)
 }
 
-/// Runs a test program, and ends it when nothing has come from it for so long. Returns whether it came to an end.
+/// Runs a test program, and kills it after `silence` without output. Returns whether it ended by itself.
 fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<bool> {
     let mut child = command
         .stdin(Stdio::null())
@@ -179,7 +180,7 @@ fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<b
             Ok(_) => {}
             Err(RecvTimeoutError::Disconnected) => break true,
             Err(RecvTimeoutError::Timeout) => {
-                let _ = child.kill(); // it may have ended just now
+                let _ = child.kill(); // perhaps it has just ended
                 break false;
             }
         }

@@ -1,4 +1,4 @@
-//! The exercises of this project, and how somebody asks for one of them.
+//! The exercises of this project, and the names by which a learner asks for one of them.
 
 use crate::cli::WrongUsage;
 use crate::workspace::Workspace;
@@ -20,7 +20,7 @@ pub fn contents(workspace: &Workspace) -> Contents {
     Contents::read(&workspace.book().join("src/SUMMARY.md"))
 }
 
-/// The exercise that somebody means by `ex01`, `1`, `ex01-worker-pool` or `worker-pool`.
+/// Finds the exercise that a learner means by `ex01`, `1`, `ex01-worker-pool` or `worker-pool`.
 ///
 /// # Errors
 /// If there is no such exercise, or more than one.
@@ -40,7 +40,7 @@ pub fn named<'a>(exercises: &'a [Exercise], wanted: &str) -> anyhow::Result<&'a 
     found.map_err(|error| WrongUsage::of(error).into())
 }
 
-/// The property that somebody means.
+/// Finds the property that a learner means.
 ///
 /// # Errors
 /// If there is no such property.
@@ -48,7 +48,7 @@ pub fn property<'a>(exercise: &'a Exercise, wanted: &str) -> anyhow::Result<&'a 
     exercise.property(wanted).map_err(|error| WrongUsage::of(error).into())
 }
 
-/// The typical mistake that somebody means by `m03`, or by all of its name.
+/// Finds the typical mistake that a learner means by `m03`, or by its whole name.
 ///
 /// # Errors
 /// If there is no such mistake.

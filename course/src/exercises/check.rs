@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 use std::{env, fs};
 
-/// A property and how it fared.
+/// A property and the result of checking it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
     pub name: String,
@@ -26,12 +26,12 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Whether nothing was found to break it, wherever it was tried.
+    /// Whether it held in every mode in which it was tried.
     pub fn holds(&self) -> bool {
         matches!((&self.model, &self.real), (State::Held, State::Held | State::NotRun))
     }
 
-    /// Where it failed first, and why.
+    /// Returns the first mode in which it failed, and why.
     pub fn failure(&self) -> Option<(Mode, &Failure)> {
         [(Mode::Model, &self.model), (Mode::Real, &self.real)].into_iter().find_map(|(mode, state)| {
             match state {
@@ -48,11 +48,11 @@ impl Checked {
 pub enum Verdict {
     /// Every property holds.
     Solved,
-    /// Some do not.
+    /// Some property does not hold.
     Failed,
-    /// There is nothing to run.
+    /// The answer does not compile, so there is nothing to run.
     DoesNotCompile,
-    /// The machine, Cargo or the project's files are in the way. It says nothing about the answer.
+    /// The machine, Cargo or the project's files prevented the check. This says nothing about the answer.
     CouldNotCheck,
 }
 
@@ -62,26 +62,26 @@ pub struct Report {
     pub name: String,
     pub title: String,
     pub verdict: Verdict,
-    /// How long it took, building included.
+    /// How long the check took, with building.
     pub milliseconds: u128,
-    /// What was checked, and with what.
+    /// Fingerprints of the files that were checked, and of the tests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Fingerprints>,
     /// In the order of `exercise.toml`, which is from simple to hard.
     pub properties: Vec<Checked>,
-    /// What is worth saying of the answer, whatever the verdict.
+    /// Notes on the answer, whatever the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What the compiler said, if that was to be kept.
+    /// What the compiler said, if its messages are kept.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub compiler: String,
-    /// Why it could not be checked.
+    /// Why the answer could not be checked.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 
 impl Report {
-    /// The failures, the one first that says most about the mistake.
+    /// Returns the failures. The one that says most about the mistake comes first.
     pub(super) fn failures(&self, exercise: &Exercise) -> Vec<(&Checked, Mode, &Failure)> {
         let failures = self.properties.iter().filter_map(|checked| Some((checked, checked.failure()?)));
         let mut failures: Vec<_> =
@@ -90,12 +90,12 @@ impl Report {
         failures
     }
 
-    /// How far it has found a stage of the exercise.
+    /// Returns how far the check has found a stage of the exercise to be done.
     pub(super) fn stage(&self, exercise: &Exercise, number: u8) -> Option<Stage> {
         Stage::seen(exercise, number, &self.properties)
     }
 
-    /// Leaves out what is long: schedules, and what the learner's code printed.
+    /// Removes the long parts: schedules, and what the learner's code printed.
     pub(super) fn shorten(&mut self, exercise: &Exercise, json: Json) {
         let first = self.failures(exercise).first().map(|(checked, ..)| checked.name.clone());
         let keeps = |name: &String| match json {
@@ -158,10 +158,10 @@ fn answer_is_there(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result
     Ok(())
 }
 
-/// What came of a test program, or of both.
+/// The result of running a test program, or both.
 enum Run<T> {
     Of(Vec<T>),
-    /// What the compiler said, if that was to be kept.
+    /// What the compiler said, if its messages are kept.
     DoesNotCompile(String),
 }
 
@@ -175,7 +175,7 @@ fn properties(
         Run::Of(states) => states,
         Run::DoesNotCompile(said) => return Ok(Run::DoesNotCompile(said)),
     };
-    // The model says more about a mistake, and never has to wait for a deadline to know that nobody can go on.
+    // The model says more about a mistake, and needs no deadline to know that no thread can go on.
     let real = if model.iter().all(|state| matches!(state, State::Held)) {
         match run(Mode::Real)? {
             Run::Of(states) => states,
@@ -195,7 +195,7 @@ fn properties(
     Ok(Run::Of(properties.map(checked).collect()))
 }
 
-/// Builds a test program, runs it, and tells for each property how it fared.
+/// Builds a test program, runs it, and returns the result of each property.
 fn run(
     workspace: &Workspace,
     exercise: &Exercise,
@@ -212,8 +212,8 @@ fn run(
     Ok(Run::Of(states.collect::<anyhow::Result<_>>()?))
 }
 
-/// What the test of a property has written down. If it has written nothing, that is not the learner's doing: their code
-/// runs in processes of its own.
+/// Reads what the test of a property has written down. If it has written nothing, the learner is not to
+/// blame: their code runs in processes of its own.
 fn state(property: &Property, ended: bool, trace: &Path) -> anyhow::Result<State> {
     match fs::read(trace.join(format!("{}.json", property.name))) {
         Ok(json) => serde_json::from_slice(&json)

@@ -1,4 +1,5 @@
-//! `wrong exNN MISTAKE`: what a wrong answer does differently from a right one; and `--put`, to try it oneself.
+//! `wrong exNN MISTAKE`: what a wrong answer does differently from a right one; and `--put`, with which a
+//! learner tries it.
 
 use crate::exercises::show::back_up;
 use crate::exercises::{Learner, Style, catalogue, say};
@@ -8,11 +9,12 @@ use exercises_protocol::{Exercise, Wrong, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// So many lines around what differs are shown with it.
+/// How many lines around a difference are shown with it.
 const AROUND: usize = 3;
 
 impl Learner {
-    /// Shows a wrong answer as an edit of a right one. That gives the solution away, so only after solving.
+    /// Shows a wrong answer as an edit of a right one. That gives the solution away, so it is shown only
+    /// after solving.
     ///
     /// # Errors
     /// If there is no such exercise or mistake, or its files cannot be read.
@@ -39,7 +41,7 @@ impl Learner {
         Ok(solved)
     }
 
-    /// Writes a wrong answer into the learner's file, after what was there has been put aside.
+    /// Writes a wrong answer into the learner's file, after a backup of the learner's answer.
     ///
     /// # Errors
     /// If there is no such exercise or mistake, or a file cannot be written; then nothing is lost.
@@ -68,7 +70,7 @@ impl Learner {
     }
 }
 
-/// What the wrong answer changes, or where it is if it is a design of its own.
+/// Returns what the wrong answer changes, or its path if it is a design of its own.
 fn edit_of(exercise: &Exercise, wrong: &Wrong, style: Style) -> anyhow::Result<String> {
     let Some(hunks) = exercise.edit(wrong, AROUND)? else {
         return Ok("\nIt is a design of its own, and not a change of the solution.\n".into());
@@ -80,7 +82,7 @@ fn edit_of(exercise: &Exercise, wrong: &Wrong, style: Style) -> anyhow::Result<S
     Ok(format!("\n{base} (-), and what this one has instead (+):\n\n{}", difference(&hunks, style)))
 }
 
-/// The lines of an edit, in colours.
+/// Returns the lines of an edit, in colours.
 fn difference(hunks: &[Hunk], style: Style) -> String {
     let mut text = String::new();
     for (n, hunk) in hunks.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `doctor`: is everything there that the course needs, and if not, what is to be done?
+//! `doctor`: is everything there that the course needs, and what must the learner do if not?
 
 use crate::exercises::{Style, catalogue, say};
 use crate::workspace::Workspace;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// The version that the project is built and tested with: `rust-version` of its Cargo.toml.
 const RUST_VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// What a look at one thing came to.
+/// The result of one examination.
 enum Finding {
     Well(String),
     /// What is wrong, and what to do about it.
@@ -20,7 +20,7 @@ enum Finding {
 
 use Finding::{Problem, Well};
 
-/// Looks at everything, says what it found, and returns whether all is well.
+/// Examines everything, prints what it found, and returns whether all is well.
 pub fn doctor(workspace: &Workspace) -> bool {
     let style = Style::of_stdout();
     let mut findings =
@@ -59,7 +59,7 @@ fn rust() -> Finding {
     }
 }
 
-/// The numbers of a version, without what follows a hyphen.
+/// Returns the numbers of a version, up to a hyphen.
 fn numbers(version: &str) -> Vec<u32> {
     let version = version.split('-').next().unwrap_or_default();
     version.split('.').map_while(|number| number.parse().ok()).collect()
@@ -85,11 +85,13 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// Whether all that the exercises depend on has been downloaded. Cargo would do it; without a network it cannot.
+/// Checks that all dependencies of the exercises have been downloaded. Cargo downloads them itself if there
+/// is a network.
 fn offline_dependencies(workspace: &Workspace) -> Finding {
     let metadata = super::cargo::cargo(workspace)
         .args(["metadata", "--offline", "--locked", "--format-version", "1"])
-        // `cargo fetch` and a build bring what this system needs; without this, Cargo asks for what others need, too.
+        // `cargo fetch` and a build download what this system needs; without this flag, Cargo
+        // also wants what other systems need.
         .args(["--filter-platform", &host()])
         .stdin(Stdio::null())
         .output();
@@ -111,7 +113,7 @@ fn offline_dependencies(workspace: &Workspace) -> Finding {
     }
 }
 
-/// What rustc calls this system, such as `x86_64-unknown-linux-gnu`.
+/// Returns rustc's name of this system, such as `x86_64-unknown-linux-gnu`.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").stdin(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

@@ -9,7 +9,8 @@ use std::fs;
 use std::path::PathBuf;
 
 impl Learner {
-    /// `explain`: writes the picture of the first failure, or of the property named, and says where.
+    /// `explain`: writes the picture of the first failure, or of the given property's failure, and prints its
+    /// path.
     ///
     /// # Errors
     /// If there is no such exercise or property, or the picture cannot be written.

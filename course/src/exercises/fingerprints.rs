@@ -1,5 +1,5 @@
-//! What was checked, and with what, for somebody who grades answers from other machines: whoever changes a test changes a
-//! number that can be compared with one's own.
+//! What was checked, and with which tests, for a teacher who grades answers from other machines: a changed
+//! test has another number than the teacher's own copy.
 
 use crate::workspace::{Workspace, was_built};
 use anyhow::Context;
@@ -10,14 +10,15 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The SHA-256 of files, as hexadecimal numbers. Where a line ends in `\r\n`, it counts as if it ended in `\n`.
+/// The SHA-256 of files, as hexadecimal numbers. Where a line ends in `\r\n`, it counts as if it ended in
+/// `\n`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fingerprints {
     /// The learner's file.
     pub answer: String,
-    /// The exercise's tests: all that is compiled with the answer.
+    /// The exercise's tests: all files that are compiled with the answer.
     pub suite: String,
-    /// What the tests of all exercises are made of: the harness, the library and the versions of their dependencies.
+    /// What the tests of all exercises use: the harness, the library and the versions of their dependencies.
     pub harness: String,
 }
 
@@ -45,7 +46,8 @@ impl Fingerprints {
     }
 }
 
-/// Of all files at these paths, with their names. A path where nothing is adds nothing.
+/// Returns the hash of all files at these paths, with their names. A path where there is no file adds
+/// nothing.
 fn of(root: &Path, paths: &[&str]) -> anyhow::Result<String> {
     let mut hash = Sha256::new();
     for path in paths {

@@ -1,7 +1,7 @@
 //! `hint`: a push in the right direction, one at a time.
 //!
-//! After a check that failed comes the hint of the property whose failure was shown. Then come the three of the exercise:
-//! a question, a pointer, nearly the answer.
+//! After a check that failed comes the hint of the property whose failure was shown. Then come the three of
+//! the exercise: a question, a pointer, nearly the answer.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};
@@ -9,7 +9,8 @@ use anyhow::anyhow;
 use exercises_protocol::{Exercise, Property, paragraph};
 
 impl Learner {
-    /// `hint`: the one asked for, by number or by property; or else the next that has not been given.
+    /// `hint`: prints the hint of this number or property; without one, the next hint that has not been
+    /// given.
     ///
     /// # Errors
     /// If there is no such exercise or no such hint.
@@ -32,10 +33,10 @@ impl Learner {
         Ok(true)
     }
 
-    /// The property whose failure was shown last, if its hint was not given yet.
+    /// Returns the property whose failure was shown last, if its hint was not given yet.
     fn failed_without_hint<'a>(&self, exercise: &'a Exercise) -> Option<&'a Property> {
         let failed = self.progress.failed(exercise)?;
-        let property = exercise.property(failed).ok()?; // it may have had another name then
+        let property = exercise.property(failed).ok()?; // perhaps it had another name then
         let is_new = !property.hint.is_empty() && !self.progress.has_hinted(exercise, failed);
         is_new.then_some(property)
     }
@@ -73,7 +74,8 @@ impl Learner {
         Ok(())
     }
 
-    /// Notes which hint was given. If the file cannot be written, that is only a warning: the learner has the hint.
+    /// Notes which hint was given. If the file cannot be written, that is only a warning: the learner has the
+    /// hint.
     fn remember_hint(&mut self, exercise: &Exercise, which: &str) {
         self.progress.gave_hint(exercise, which).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
     }

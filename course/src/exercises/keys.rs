@@ -1,8 +1,9 @@
-//! Keys as they are pressed, without Enter and without being shown.
+//! Reads keys as they are pressed, without Enter and without echo.
 //!
-//! The terminal is changed as little as possible: it hands over each key at once, and does not echo it. Ctrl-C and the
-//! program's output work as ever. However the program ends, the terminal is as it was: [`Keys`] puts it back when it is
-//! dropped, which a panic does, too; and a handler of Ctrl-C and of the signals that end a program does so.
+//! The terminal is changed as little as possible: it hands over each key at once, and does not echo it.
+//! Ctrl-C and the program's output work as usual. However the program ends, the terminal is restored: by the
+//! drop of [`Keys`], which also happens in a panic, and by a handler of Ctrl-C and of the signals that end a
+//! program.
 //!
 //! On Windows nothing is changed, and each key needs Enter.
 
@@ -11,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// What a key asks for.
+/// The commands that a key can give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     Hint,
@@ -22,7 +23,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// The one that this byte stands for. Most stand for none: keys that move the cursor send several.
+    /// Returns the command of this byte. Most bytes have none: keys that move the cursor send several bytes.
     fn of(byte: u8) -> Option<Self> {
         match byte {
             b'h' => Some(Self::Hint),
@@ -38,7 +39,7 @@ impl Key {
 /// Ctrl-D, which the terminal does not translate while it hands over each key.
 const END_OF_INPUT: u8 = 0x04;
 
-/// The keys that are pressed from now on.
+/// Receives the keys that are pressed from now on.
 pub(super) struct Keys {
     pressed: Receiver<Key>,
     #[cfg(unix)]
@@ -54,7 +55,7 @@ impl Keys {
         #[cfg(unix)]
         let terminal = terminal::Changed::new().ok()?;
         let (sender, pressed) = mpsc::channel();
-        // It reads until the process ends: a read cannot be called off.
+        // It reads until the process ends: a read cannot be cancelled.
         thread::spawn(move || bytes().filter_map(Key::of).all(|key| sender.send(key).is_ok()));
         Some(Self {
             pressed,
@@ -63,7 +64,7 @@ impl Keys {
         })
     }
 
-    /// The next key, if one is pressed within that time. Without a terminal any more: [`Key::Quit`].
+    /// Returns the next key, if one is pressed within that time. If the terminal is gone: [`Key::Quit`].
     pub(super) fn within(&self, time: Duration) -> Option<Key> {
         match self.pressed.recv_timeout(time) {
             Ok(key) => Some(key),
@@ -77,7 +78,7 @@ impl Keys {
     }
 }
 
-/// What is typed: each byte, or of each line the first one.
+/// Returns what is typed: each byte, or the first byte of each line.
 fn bytes() -> Box<dyn Iterator<Item = u8>> {
     if cfg!(unix) {
         Box::new(io::stdin().lock().bytes().map_while(Result::ok))
@@ -101,13 +102,14 @@ mod terminal {
     use std::process;
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-    /// What a shell says of a program that Ctrl-C has ended.
+    /// The exit status that a shell reports for a program that Ctrl-C has ended.
     const INTERRUPTED: i32 = 130;
 
-    /// The terminal hands over each key, until this is dropped.
+    /// While this value lives, the terminal hands over each key at once.
     pub(super) struct Changed {
-        /// How it was. Held while the terminal is changed, and by a signal's handler from when it has put the terminal back to
-        /// the end of the process: that takes a while, in which the terminal must not be changed again.
+        /// The terminal's settings before. The lock is held while the terminal is changed. A signal's handler
+        /// that has restored the terminal keeps the lock until the process ends, so that the terminal is not
+        /// changed again.
         before: Arc<Mutex<Termios>>,
         changed: Termios,
     }
@@ -133,18 +135,19 @@ mod terminal {
             Ok(Self { before, changed })
         }
 
-        /// After Ctrl-Z and `fg` the terminal is as the shell likes it.
+        /// Changes the terminal again: after Ctrl-Z and `fg` it has the shell's settings.
         pub(super) fn change_again(&self) {
             let _held = lock(&self.before);
             let is_changed =
                 tcgetattr(stdin()).is_ok_and(|now| !now.local_modes.contains(LocalModes::ICANON));
             if !is_changed && in_foreground() {
-                let _ = tcsetattr(stdin(), OptionalActions::Now, &self.changed); // the terminal may be gone
+                let _ = tcsetattr(stdin(), OptionalActions::Now, &self.changed); // perhaps the terminal is gone
             }
         }
     }
 
-    /// The system stops a program in the background that changes its terminal.
+    /// Whether this program is in the foreground. The system stops a program in the background that changes
+    /// its terminal.
     fn in_foreground() -> bool {
         tcgetpgrp(stdin()) == Ok(getpgrp())
     }
@@ -160,7 +163,7 @@ mod terminal {
     }
 
     fn put_back(before: &Termios) {
-        let _ = tcsetattr(stdin(), OptionalActions::Now, before); // the terminal may be gone
+        let _ = tcsetattr(stdin(), OptionalActions::Now, before); // perhaps the terminal is gone
     }
 }
 

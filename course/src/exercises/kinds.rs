@@ -1,4 +1,4 @@
-//! The exercises that are no packages: `mend` and `predict`. `schedule` has a file of its own.
+//! The exercises that are not packages: `mend` and `predict`. `schedule` has a file of its own.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};
@@ -8,7 +8,7 @@ use exercises_protocol::{Choice, Mend, Predict, Shown, Task, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// So many lines stand around what a wrong answer changes.
+/// How many lines are shown around what a wrong answer changes.
 const AROUND: usize = 9;
 
 impl Learner {
@@ -17,7 +17,7 @@ impl Learner {
         self.progress.knows("solved", task.name)
     }
 
-    /// A task in a line, and how it begins.
+    /// Prints a task in one line, and the command that begins it.
     pub(super) fn introduce_task(&self, task: &Task<'_>) {
         let page = self.contents.place(task.chapter).and_then(|place| self.contents.page(place));
         let after =
@@ -31,7 +31,7 @@ impl Learner {
         ));
     }
 
-    /// The task of this name, or the first of its kind that is not done.
+    /// Finds the task of this name, or the first of its kind that is not done.
     pub(super) fn task<'a, T>(
         &self,
         all: &'a [T],
@@ -51,7 +51,7 @@ impl Learner {
         })
     }
 
-    /// `mend`: a wrong answer takes the place of the learner's, without a word about what is wrong.
+    /// `mend`: puts a wrong answer in the place of the learner's, and does not say what is wrong.
     ///
     /// # Errors
     /// If there is no such task, or a file cannot be written; then nothing is lost.
@@ -81,7 +81,8 @@ impl Learner {
         Ok(true)
     }
 
-    /// `predict`: a question, or, with the letter of an option, whether that happens, and what was seen.
+    /// `predict`: prints a question; or, for the letter of an option, whether that happens and what was
+    /// observed.
     ///
     /// # Errors
     /// If there is no such question or option, or a file cannot be read.
@@ -132,7 +133,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// The code that a question is about.
+    /// Returns the code that a question is about.
     fn code(&self, predict: &Predict) -> anyhow::Result<String> {
         match &predict.code {
             Shown::Program { file, anchors, .. } => {
@@ -164,7 +165,7 @@ impl Learner {
         }
     }
 
-    /// What really happened.
+    /// Returns what really happened.
     fn seen(&self, predict: &Predict) -> anyhow::Result<String> {
         let path = match &predict.code {
             Shown::Program { transcript, .. } => self.workspace.root().join(transcript),
@@ -173,7 +174,7 @@ impl Learner {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    /// How a reader has it happen.
+    /// Returns the command with which a reader can make it happen.
     fn command(&self, predict: &Predict) -> anyhow::Result<Option<String>> {
         Ok(match &predict.code {
             Shown::Program { file, .. } => {
@@ -190,7 +191,7 @@ impl Learner {
     }
 }
 
-/// The lines between `// ANCHOR: NAME` and its end, without the indentation that all of them have.
+/// Returns the lines between `// ANCHOR: NAME` and its end, without their common indentation.
 fn part(text: &str, anchor: &str) -> Option<String> {
     let is = |line: &str, mark: &str| {
         line.trim().strip_prefix("// ").is_some_and(|rest| rest == format!("{mark}: {anchor}"))
@@ -212,7 +213,7 @@ mod tests {
     use super::*;
     use crate::workspace::Workspace;
 
-    /// What was seen has the words of the right option and those of no other one.
+    /// The recorded result contains the words of the right option, and no other option's.
     #[test]
     fn each_prediction_is_what_was_seen() {
         let learner = Learner::new(Workspace::find().unwrap()).unwrap();
@@ -235,7 +236,7 @@ mod tests {
         }
     }
 
-    /// Nothing in the text that is put there says what is wrong.
+    /// No line of the text that `mend` writes says what is wrong.
     #[test]
     fn what_is_to_be_mended_has_no_comment_that_the_solution_lacks() {
         let learner = Learner::new(Workspace::find().unwrap()).unwrap();

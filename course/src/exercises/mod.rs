@@ -1,14 +1,15 @@
 //! The learner's side of the exercises: what to do next, whether it is right, and help in small steps.
 //!
-//! An exercise is a package (`exercises/exNN-name`) whose tests judge one file. Plain `cargo test -p exNN-name` is enough
-//! to do it. What is added here is what a learner needs around that: the next exercise, a verdict that can be read at a
-//! glance, hints one at a time, a way back to the beginning, and the picture of a failure.
+//! An exercise is a package (`exercises/exNN-name`) whose tests judge one file. Plain
+//! `cargo test -p exNN-name` is enough to do it. This module adds what a learner needs around that: the next
+//! exercise, a verdict at a glance, hints one at a time, a way back to the beginning, and the picture of a
+//! failure.
 //!
-//! * [`catalogue`] reads what there is; [`progress`] remembers what was done, in a plain file.
+//! * [`catalogue`] reads the exercises; [`progress`] remembers what was done, in a plain file.
 //! * [`check`] has Cargo build *one* package, runs its tests with a deadline, and makes a [`Report`].
-//! * Everything else shows something: the commands are the methods of [`Learner`].
+//! * The other modules show something: the commands are the methods of [`Learner`].
 //!
-//! Nothing is written but the progress file, the learner's own file (by `reset`, after a backup) and the target
+//! The commands write only the progress file, the learner's own file (after a backup) and the target
 //! directory.
 
 mod cargo;
@@ -42,8 +43,8 @@ use progress::Progress;
 use serde::Serialize;
 use std::time::SystemTime;
 
-/// Somebody who does the exercises of this project. Every command says what there is to say on standard output, and
-/// returns whether all was well.
+/// The commands of a learner who does the exercises of this project. Each command prints its result to
+/// standard output, and returns whether all was well.
 pub struct Learner {
     workspace: Workspace,
     /// In the order of the book.
@@ -65,10 +66,10 @@ impl Learner {
         Ok(Self { workspace, exercises, kinds, contents, progress, style: Style::of_stdout() })
     }
 
-    /// `check`: the exercises of these names; without one, the exercise that is being worked on.
+    /// `check`: checks the exercises of these names; without a name, the one that the learner works on.
     ///
     /// # Errors
-    /// If a name is wrong, or something could not be checked: that says nothing about the answer.
+    /// If a name is wrong, or if an exercise could not be checked, which says nothing about the answer.
     pub fn check(
         &mut self,
         names: &[String],
@@ -111,7 +112,7 @@ impl Learner {
         Ok(solved == all)
     }
 
-    /// Checks an exercise and remembers what came of it.
+    /// Checks an exercise and remembers the result.
     fn check_one(&mut self, exercise: &Exercise, quietly: bool) -> Report {
         let messages = if quietly { cargo::Messages::Kept } else { cargo::Messages::Shown };
         if !quietly {
@@ -123,13 +124,13 @@ impl Learner {
             eprintln!("checking {}{patience}", exercise.name);
         }
         let report = check::check(&self.workspace, exercise, messages);
-        // The verdict stands, whether or not it can be written down.
+        // The verdict counts even if it cannot be written down.
         self.remember(exercise, &report).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
         report
     }
 
-    /// Remembers what `hint` and `next` have to know. That the stub fails says nothing, and an answer that was mended is not the
-    /// learner's own.
+    /// Remembers what `hint` and `next` must know, but not that the stub fails, nor that a mended answer
+    /// passes: it is not the learner's own.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
         if let Some(seen) = report.stage(exercise, 1)
             && exercise.is_begun()
@@ -149,12 +150,13 @@ impl Learner {
         }
     }
 
-    /// The exercise of this name, or the one that is being worked on.
+    /// Finds the exercise of this name, or the one that the learner works on.
     fn chosen(&self, name: Option<&str>) -> anyhow::Result<&Exercise> {
         name.map_or_else(|| Ok(self.current()), |name| catalogue::named(&self.exercises, name))
     }
 
-    /// What `check` means when nobody says which: what was edited last among the unsolved, or else the next one.
+    /// Returns the exercise that `check` means without a name: the unsolved one that was edited last, or else
+    /// the next one.
     fn current(&self) -> &Exercise {
         let edited = |exercise: &&Exercise| -> Option<SystemTime> {
             exercise.answer().metadata().and_then(|metadata| metadata.modified()).ok()
@@ -177,19 +179,19 @@ pub enum Json {
     Whole,
     /// Schedules, and what the learner's code printed, only for the failure that is shown first.
     First,
-    /// Neither for any failure.
+    /// No failure has its schedule, or what the learner's code printed.
     Summary,
 }
 
-/// What is written as JSON: `check` and `list` have the same frame, and an exercise has the same `name` in both.
+/// The JSON that `check` and `list` print. An exercise has the same `name` in both.
 #[derive(Serialize)]
 struct Document<'a, T> {
-    /// Of this format. It goes up when a field changes its meaning or goes away.
+    /// The version of this format. It grows when a field changes its meaning or is removed.
     format: u32,
-    /// Of the program.
+    /// The version of the program.
     version: &'static str,
     exercises: Vec<T>,
-    /// Those that are no packages. `check` does not look at them.
+    /// The exercises that are not packages. `check` leaves them out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<show::ListedTask<'a>>,
 }

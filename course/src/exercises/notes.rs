@@ -1,18 +1,18 @@
-//! What the text of an answer makes worth saying, whatever the verdict.
+//! Remarks on the text of an answer, whatever the verdict.
 
 use exercises_protocol::{Exercise, Model, Source};
 use std::fs;
 
-/// Notes on the learner's file. One that cannot be read has none.
+/// Returns notes on the learner's file; none if it cannot be read.
 pub(super) fn of(exercise: &Exercise) -> Vec<String> {
     if exercise.model == Model::Memory {
-        return Vec::new(); // its model tries what the orderings allow
+        return Vec::new(); // its model tries every result that the orderings allow
     }
     let text = fs::read_to_string(exercise.answer()).unwrap_or_default();
     memory_ordering(&text).into_iter().collect()
 }
 
-/// That nothing here sees a mistake in memory ordering, if the file names an ordering that could be one.
+/// Returns the note that memory orderings are not checked, if the file names one that could be wrong.
 fn memory_ordering(text: &str) -> Option<String> {
     let orderings = Source::of(text).weak_orderings();
     let (first, _) = orderings.first()?;

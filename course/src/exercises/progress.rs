@@ -1,6 +1,6 @@
 //! What a learner has done so far: `progress.txt` at the project's root.
 //!
-//! A line for each thing that happened, a word and an exercise, in the order in which they happened:
+//! Each event has a line, a word and an exercise, in the order in which they happened:
 //!
 //! ```text
 //! failed ex01-worker-pool every_job_runs_once
@@ -10,14 +10,15 @@
 //! stage ex22-bounded-acceptor 7
 //! ```
 //!
-//! The last line says how many properties of the first of two stages held at a check.
+//! The last line says how many properties of the first of two stages held in a check.
 //!
-//! A task that is no package, such as `mend1`, is solved in the same way. `mending ex22-bounded-acceptor mend1` says that the
-//! answer there is that task's.
+//! A task that is not a package, such as `mend1`, is solved in the same way.
+//! `mending ex22-bounded-acceptor mend1` says that the exercise's file holds the answer of that task.
 //!
-//! A name that the exercise had before counts, too: `formerly` in its `exercise.toml`. Lines are only ever added. So
-//! nothing is lost if two commands run at once, the file can be read and edited by hand, and a line that this version
-//! doesn't understand stays where it is. Git ignores the file, and an update of the project leaves it alone.
+//! A name that the exercise had before counts, too: `formerly` in its `exercise.toml`. Lines are only
+//! appended. So nothing is lost if two commands run at once, the file can be read and edited by hand, and a
+//! line that this version doesn't understand stays where it is. Git ignores the file, and an update of the
+//! project leaves it alone.
 
 use crate::exercises::stage::Stage;
 use crate::workspace::Workspace;
@@ -29,14 +30,14 @@ use std::path::PathBuf;
 
 const HEADER: &str = "# What you have done in the exercises, one thing a line. Written by `cargo course`.\n";
 
-/// The progress file, as it was when it was read.
+/// The contents of the progress file.
 pub struct Progress {
     path: PathBuf,
     text: String,
 }
 
 impl Progress {
-    /// Reads the file. None is as good as an empty one.
+    /// Reads the file. A missing file counts as an empty one.
     pub fn read(workspace: &Workspace) -> anyhow::Result<Self> {
         let path = workspace.progress();
         match fs::read(&path) {
@@ -48,7 +49,8 @@ impl Progress {
         }
     }
 
-    /// What is remembered of an exercise since it was last begun again: pairs of a word and the rest of the line.
+    /// Returns what is remembered of an exercise since its last reset: pairs of a word and the rest of the
+    /// line.
     fn of<'a>(&'a self, exercise: &'a Exercise) -> impl Iterator<Item = (&'a str, &'a str)> {
         let lines = self.text.lines().filter_map(|line| {
             let mut words = line.split_whitespace();
@@ -66,7 +68,8 @@ impl Progress {
         self.of(exercise).any(|(word, _)| word == "solved")
     }
 
-    /// The property whose failure was shown by the last check; none if that check found the exercise solved.
+    /// Returns the property whose failure the last check has shown; `None` if that check found the exercise
+    /// solved.
     pub fn failed<'a>(&'a self, exercise: &'a Exercise) -> Option<&'a str> {
         let (word, property) =
             self.of(exercise).filter(|(word, _)| matches!(*word, "failed" | "solved")).last()?;
@@ -78,7 +81,7 @@ impl Progress {
         self.of(exercise).any(|line| line == ("hint", property))
     }
 
-    /// How many of the exercise's own hints have been given, those of its properties aside.
+    /// Returns how many of the exercise's own hints have been given, without those of its properties.
     pub fn hints(&self, exercise: &Exercise) -> usize {
         self.of(exercise)
             .filter(|(word, _)| *word == "hint")
@@ -97,7 +100,8 @@ impl Progress {
         self.text.lines().any(|line| line.split_whitespace().take(2).eq([word, name]))
     }
 
-    /// The task whose wrong answer was put into the exercise's file, since it was last begun.
+    /// Returns the task whose wrong answer was put into the exercise's file, if that was after the last
+    /// reset.
     pub fn mending<'a>(&'a self, exercise: &'a Exercise) -> Option<&'a str> {
         self.of(exercise).filter(|(word, _)| *word == "mending").last().map(|(_, task)| task)
     }
@@ -132,7 +136,7 @@ impl Progress {
         self.add(&format!("hint {} {which}", exercise.name))
     }
 
-    /// The first of two stages as the last check found it; none if the exercise has no stages.
+    /// Returns the first of two stages as the last check found it; `None` if the exercise has no stages.
     pub fn first_stage(&self, exercise: &Exercise) -> Option<Stage> {
         let begin = Stage::begin(exercise, 1)?;
         let last = self.of(exercise).filter(|(word, _)| *word == "stage").last();
@@ -161,7 +165,7 @@ impl Progress {
         if self.text.is_empty() {
             added.push_str(HEADER);
         } else if !self.text.ends_with('\n') {
-            added.push('\n'); // an editor left the last line open
+            added.push('\n'); // an editor left the last line without its end
         }
         added.push_str(line);
         added.push('\n');

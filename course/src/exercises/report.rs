@@ -7,7 +7,8 @@ use crate::workspace::Workspace;
 use exercises_protocol::{Exercise, paragraph};
 use std::fmt::Write as _;
 
-/// The report for a terminal: the verdict, each property, and the first failure in full; with `all`, every failure.
+/// The report for a terminal: the verdict, each property, and the first failure in full; with `all`, every
+/// failure.
 pub(super) fn text(
     workspace: &Workspace,
     exercise: &Exercise,
@@ -76,7 +77,7 @@ fn summary(exercise: &Exercise, report: &Report, style: Style) -> String {
     let mut text = format!("{verdict}\n");
     let only_aside = report.failures(exercise).iter().all(|(_, _, failure)| failure.aside);
     let mut properties: Vec<&Checked> = report.properties.iter().collect();
-    properties.sort_by_key(|checked| checked.stage); // keeps the order of those of one stage
+    properties.sort_by_key(|checked| checked.stage); // keeps the order within a stage
     let mut before = None;
     for checked in properties {
         if before.replace(checked.stage) != Some(checked.stage) {
@@ -96,7 +97,7 @@ fn summary(exercise: &Exercise, report: &Report, style: Style) -> String {
     text
 }
 
-/// What is said of the answer besides, each in a paragraph of its own.
+/// Returns the notes on the answer, each in a paragraph of its own.
 fn notes(report: &Report) -> String {
     let mut text = String::new();
     for note in &report.notes {

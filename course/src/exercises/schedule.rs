@@ -1,7 +1,8 @@
-//! `schedule`: the learner is the scheduler of a small program, and chooses who goes next until it breaks.
+//! `schedule`: the learner is the scheduler of a small program, and chooses the thread that goes next until
+//! the program breaks.
 //!
-//! All that the program can do is in a file that the exercises' proof has recorded ([`Graph`]). So nothing is
-//! built.
+//! Everything that the program can do is in a file that the exercises' proof has recorded ([`Graph`]), so
+//! nothing is built.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, say};
@@ -42,10 +43,10 @@ impl Learner {
     }
 }
 
-/// A run that is under way.
+/// A game in progress.
 struct Game<'a> {
     graph: &'a Graph,
-    /// How far each state is from the goal.
+    /// How many moves each state is away from the goal.
     distances: Vec<Option<usize>>,
     /// The moves so far.
     way: Vec<&'a Move>,
@@ -64,7 +65,7 @@ impl<'a> Game<'a> {
         self.distances[self.at()] == Some(0)
     }
 
-    /// The code, the threads and the goal.
+    /// Returns the text about the code, the threads and the goal.
     fn introduction(&self, program: &Program) -> String {
         let mut text = format!("{}: {}\n\n", program.name, self.graph.title);
         let mut next = None;
@@ -83,7 +84,7 @@ impl<'a> Game<'a> {
         text
     }
 
-    /// Asks who goes next, until the goal is reached or the input ends.
+    /// Asks which thread goes next, until the goal is reached or the input ends.
     fn ask(&mut self) {
         let mut lines = io::stdin().lines();
         say(&self.situation());
@@ -105,8 +106,8 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// What can be done, each with what the learner types for it: `2`, or `2a` and `2b` if the thread can wake
-    /// either of two.
+    /// Returns the possible moves, each with what the learner types for it: `2`, or `2a` and `2b` if the
+    /// thread can wake either of two.
     fn choices(&self) -> Vec<(String, &'a Move)> {
         let moves = &self.state().moves;
         let mut choices: Vec<(String, &Move)> = Vec::new();
@@ -120,7 +121,7 @@ impl<'a> Game<'a> {
         choices
     }
 
-    /// Lets a thread go on, and tells what it does. The error says why it cannot.
+    /// Lets a thread go on, and returns what it does. The error says why it cannot.
     fn go(&mut self, text: &str) -> Result<String, String> {
         let threads = &self.graph.threads;
         let choices = self.choices();
@@ -151,7 +152,7 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Where each thread stands, or how it has ended.
+    /// Returns where each thread stands, or how it has ended.
     fn situation(&self) -> String {
         let width = self.graph.threads.iter().map(|thread| thread.name.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
@@ -164,7 +165,8 @@ impl<'a> Game<'a> {
         {
             let own: Vec<_> = choices.iter().filter(|(_, step)| step.thread == n).collect();
             for (typed, step) in &own {
-                // What a step comes to shows only afterwards, but for whom it wakes: that is the choice.
+                // The result of a step shows only afterwards, except for the thread that it wakes: that is
+                // the choice.
                 let what =
                     if own.len() > 1 { format!("next: {}", step.text) } else { self.preview(next, step) };
                 add(typed, &thread.name, &what);
@@ -175,7 +177,7 @@ impl<'a> Game<'a> {
         }
         let Some(End { kind, text: end }) = &self.state().end else { return text };
         let _ = match kind {
-            Kind::Deadlock => writeln!(text, "\nNobody can go on: {end}."),
+            Kind::Deadlock => writeln!(text, "\nNo thread can go on: {end}."),
             Kind::BrokenPromise => writeln!(text, "\nAll threads have ended, and {end}."),
             Kind::Ended | Kind::Panic => writeln!(text, "\nThe end: {end}."),
         };
@@ -187,7 +189,7 @@ impl<'a> Game<'a> {
         text
     }
 
-    /// How a step begins, with its line of the listing.
+    /// Returns how a step begins, with its line of the listing.
     fn preview(&self, next: &str, step: &Move) -> String {
         let shown = step.line.and_then(|line| self.graph.listing.iter().find(|shown| shown.number == line));
         let code = shown.map(|shown| format!(" :{}  {}", shown.number, shown.text.trim()));

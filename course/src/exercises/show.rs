@@ -15,18 +15,18 @@ use std::path::{Path, PathBuf};
 struct Listed<'a> {
     name: &'a str,
     title: &'a str,
-    /// From so many to so many.
+    /// The least and the most minutes.
     minutes: Option<[usize; 2]>,
     needs: &'a [String],
     chapters: &'a [String],
-    /// The number of the chapter after which it can be done.
+    /// The number of the chapter after which the exercise can be done.
     after: Option<usize>,
     state: &'static str,
     hints_given: usize,
     sha256: Fingerprints,
 }
 
-/// An exercise that is no package.
+/// An exercise that is not a package.
 #[derive(Serialize)]
 pub(super) struct ListedTask<'a> {
     #[serde(flatten)]
@@ -35,7 +35,8 @@ pub(super) struct ListedTask<'a> {
 }
 
 impl Learner {
-    /// The exercises that are no packages, each with the place of its page, in the order of the book.
+    /// Returns the exercises that are not packages, each with the place of its page, in the order of the
+    /// book.
     fn tasks(&self) -> Vec<(usize, Task<'_>)> {
         let place = |task: Task<'_>| self.contents.place(task.chapter).unwrap_or(usize::MAX);
         let mut tasks: Vec<_> = self.kinds.tasks().map(|task| (place(task), task)).collect();
@@ -43,7 +44,7 @@ impl Learner {
         tasks
     }
 
-    /// `next`: the first exercise that is not solved.
+    /// `next`: prints the first exercise that is not solved.
     pub fn next(&self) -> bool {
         let exercise = self.next_unsolved();
         let place = |exercise| self.contents.place_of(exercise).unwrap_or(usize::MAX);
@@ -64,7 +65,7 @@ impl Learner {
         true
     }
 
-    /// The page of the book after which an exercise can be done, for a sentence.
+    /// Returns the page of the book after which an exercise can be done, as part of a sentence.
     fn after(&self, exercise: &Exercise) -> Option<String> {
         let page = self.contents.page_of(exercise)?;
         let title = page.title.replace('*', "");
@@ -75,14 +76,14 @@ impl Learner {
         })
     }
 
-    /// Where an exercise stands among all, and in the book.
+    /// Returns the place of an exercise among all, and in the book.
     fn place(&self, exercise: &Exercise) -> String {
         let number = self.exercises.iter().position(|other| other.name == exercise.name).map_or(0, |n| n + 1);
         let place = format!("exercise {number} of {}", self.exercises.len());
         self.after(exercise).map_or(place.clone(), |after| format!("{place}, {after}"))
     }
 
-    /// What has to be known to begin with an exercise.
+    /// Prints what a learner must know to begin an exercise.
     pub(super) fn introduce(&self, exercise: &Exercise) {
         let short = exercise.short();
         let stage = self.stage(exercise);
@@ -115,7 +116,8 @@ impl Learner {
         say(&text);
     }
 
-    /// The stage at which the learner is: the first, as the last check found it, or the second once the first is done.
+    /// Returns the learner's stage: the first, as the last check found it, or the second once the first is
+    /// done.
     fn stage(&self, exercise: &Exercise) -> Option<Stage> {
         let first = self.progress.first_stage(exercise)?;
         if first.is_done() && exercise.is_begun() { Stage::begin(exercise, 2) } else { Some(first) }
@@ -130,7 +132,7 @@ impl Learner {
         }
     }
 
-    /// `list`: what there is and how far it is done.
+    /// `list`: prints all exercises and how far each is done.
     pub fn list(&self, json: bool) -> anyhow::Result<bool> {
         if json {
             let listed = self.exercises.iter().map(|exercise| {
@@ -197,7 +199,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// `solution`: the code and why it is right, after solving or when asked twice.
+    /// `solution`: prints the code and why it is right, after solving or when asked twice.
     ///
     /// # Errors
     /// If there is no such exercise, or its files cannot be read.
@@ -224,7 +226,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// `wrong`: which property catches which mistake, after solving.
+    /// `wrong`: prints which property catches which mistake, after solving.
     ///
     /// # Errors
     /// If there is no such exercise, or its files cannot be read.
@@ -265,7 +267,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// `reset`: the stub comes back, after what was there has been put aside.
+    /// `reset`: puts the stub back, after a backup of the learner's answer.
     ///
     /// # Errors
     /// If there is no such exercise, or a file cannot be written; then nothing is lost.
@@ -293,7 +295,7 @@ impl Learner {
     }
 }
 
-/// How long it takes, if its README says it.
+/// Returns how long an exercise takes, if its README says so.
 fn minutes(exercise: &Exercise) -> String {
     exercise.minutes().map(|minutes| minutes.to_string()).unwrap_or_default()
 }

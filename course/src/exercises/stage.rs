@@ -1,4 +1,4 @@
-//! How far one of the two stages is done in which a long exercise is cut.
+//! How far a stage is done. A long exercise is cut into two stages.
 
 use super::check::Checked;
 use exercises_protocol::Exercise;
@@ -9,20 +9,20 @@ use std::fmt;
 pub struct Stage {
     /// 1 or 2.
     pub number: u8,
-    /// So many of its properties hold.
+    /// How many of its properties hold.
     pub holding: usize,
-    /// So many it has.
+    /// How many properties it has.
     pub of: usize,
 }
 
 impl Stage {
-    /// The stage of this number before anything holds; none if the exercise is not cut.
+    /// Returns the stage of this number before any property holds; `None` if the exercise is not cut.
     pub fn begin(exercise: &Exercise, number: u8) -> Option<Self> {
         let of = exercise.properties.iter().filter(|property| property.stage == number).count();
         exercise.second_stage.as_ref().map(|_| Self { number, holding: 0, of })
     }
 
-    /// The same as a check has found it; none if the check has run nothing.
+    /// Returns the stage of this number as a check has found it; `None` if the check has run nothing.
     pub fn seen(exercise: &Exercise, number: u8, properties: &[Checked]) -> Option<Self> {
         let of_it = properties.iter().filter(|checked| checked.stage == number);
         let holding = of_it.filter(|checked| checked.holds()).count();

@@ -1,4 +1,4 @@
-//! What is written to standard output: as wide as the terminal is, and with the colours and signs that it has.
+//! Writes to standard output: as wide as the terminal, and with the colours and signs that it has.
 
 use exercises_protocol::Terminal;
 use std::io::{self, Write};
@@ -6,24 +6,24 @@ use std::sync::OnceLock;
 
 static STDOUT: OnceLock<Terminal> = OnceLock::new();
 
-/// What standard output is.
+/// Returns the terminal that standard output is.
 pub(super) fn terminal() -> &'static Terminal {
     STDOUT.get_or_init(Terminal::of_stdout)
 }
 
-/// From now on, nothing but ASCII is written. To be called before anything is.
+/// Restricts all output to ASCII. Must be called before anything is written.
 pub fn only_ascii() {
-    let _ = STDOUT.set(Terminal { ascii: true, ..Terminal::of_stdout() }); // if it is set, something was written
+    let _ = STDOUT.set(Terminal { ascii: true, ..Terminal::of_stdout() }); // an error if something was written before
 }
 
-/// Whether to colour.
+/// Whether text is coloured.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     coloured: bool,
 }
 
 impl Style {
-    /// The style of what is written to standard output.
+    /// Returns the style of standard output.
     pub fn of_stdout() -> Self {
         Self { coloured: terminal().colour }
     }
@@ -55,13 +55,13 @@ impl Style {
     }
 }
 
-/// Writes to standard output, in ASCII if the terminal has no more. That the reader has gone (`cargo course list | head`) is
-/// no error.
+/// Writes to standard output, in ASCII if the terminal has no more. A closed pipe
+/// (`cargo course list | head`) is not an error.
 pub fn say(text: &str) {
     write(&terminal().show(text));
 }
 
-/// Writes data to standard output, as it is.
+/// Writes data to standard output unchanged.
 pub(super) fn write(text: &str) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());

@@ -1,7 +1,8 @@
 //! `wrong exNN MISTAKE --runs COUNT`: how often is a typical mistake caught, and by what?
 //!
-//! The package `exercises-proof` has every wrong answer compiled with the exercise's tests. Here one of them runs some
-//! times in each mode, each time in a process of its own and, under the model, with other schedules.
+//! The package `exercises-proof` compiles every wrong answer with the exercise's tests. Here one wrong answer
+//! runs several times in each mode, each time in a process of its own and, under the model, with other
+//! schedules.
 
 use crate::exercises::cargo;
 use crate::exercises::{Learner, catalogue, say};
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 impl Learner {
-    /// Runs a typical wrong answer so often in each mode, and says how often it was caught.
+    /// Runs a typical wrong answer `runs` times in each mode, and prints how often it was caught.
     ///
     /// # Errors
     /// If there is no such exercise or mistake, or the wrong answers cannot be built.

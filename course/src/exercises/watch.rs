@@ -1,6 +1,7 @@
-//! `watch`: a check whenever a learner's file is saved, and at a terminal a key for each thing one asks for meanwhile.
+//! `watch`: checks whenever a learner's file is saved. At a terminal, keys give the other commands meanwhile.
 //!
-//! The files are looked at a few times a second. There are few of them, and it works on every system and file system.
+//! It polls the files a few times a second. There are few of them, and polling works on every system and file
+//! system.
 
 use crate::exercises::keys::{Key, Keys};
 use crate::exercises::{Learner, catalogue, report, say};
@@ -8,13 +9,13 @@ use exercises_protocol::Exercise;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// How often to look. Less than anybody notices.
+/// How often the files are polled. A learner does not notice so short a delay.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// What tells one state of a file from another. None if it isn't there, as for a moment when some editors save.
+/// Identifies a state of a file. `None` if there is no file, as for a moment when some editors save.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// An exercise, and its file as it was when it was looked at.
+/// An exercise, and the last state of its file.
 struct Watched {
     exercise: Exercise,
     seen: Stamp,
@@ -25,7 +26,8 @@ impl Watched {
         Self { seen: stamp(&exercise), exercise }
     }
 
-    /// Whether the file was saved since. Asked before a check: what is saved during the check is checked next.
+    /// Whether the file was saved since the last call. Called before a check, so that what is saved during
+    /// the check is checked next.
     fn was_saved(&mut self) -> bool {
         let now = stamp(&self.exercise);
         let saved = now.is_some() && now != self.seen;
@@ -37,8 +39,8 @@ impl Watched {
 }
 
 impl Learner {
-    /// `watch`: checks one exercise now and whenever its file changes; without a name, whichever changes. Ends
-    /// when the learner presses `q`, or when the process is ended.
+    /// `watch`: checks one exercise now and whenever its file changes; without a name, each exercise whose
+    /// file changes. Ends when the learner presses `q`, or when the process is ended.
     ///
     /// # Errors
     /// If there is no such exercise.
@@ -84,7 +86,7 @@ impl Learner {
         }
     }
 
-    /// The unsolved exercise that follows in the order of the course; after the last comes the first.
+    /// Returns the unsolved exercise that follows in the order of the course; after the last comes the first.
     fn unsolved_after(&self, current: &Exercise) -> Option<&Exercise> {
         let here = self.exercises.iter().position(|exercise| exercise.name == current.name)?;
         let (before, after) = (&self.exercises[..here], &self.exercises[here + 1..]);
@@ -93,7 +95,7 @@ impl Learner {
 
     fn check_and_show(&mut self, exercise: &Exercise, has_keys: bool) {
         if self.style.on() {
-            say("\x1b[2J\x1b[H"); // a clear screen, so that nobody reads the last verdict
+            say("\x1b[2J\x1b[H"); // clears the screen, so that the learner does not read the last verdict
         }
         let report = self.check_one(exercise, false);
         say(&report::text(&self.workspace, exercise, &report, false, self.style));
@@ -113,7 +115,7 @@ impl Learner {
     }
 }
 
-/// Waits for a key, until it is time to look at the files.
+/// Waits for a key, until it is time to poll the files.
 fn wait(keys: Option<&Keys>) -> Option<Key> {
     if let Some(keys) = keys {
         return keys.within(EVERY);

@@ -36,7 +36,7 @@ fn moves_that_are_given_are_played_and_a_goal_that_is_reached_is_remembered() {
     );
     assert!(!is_remembered(&project, "schedule1"), "nothing has ended");
     let stuck = played(&project, "schedule1 1 2 1 1", 0);
-    assert!(stuck.contains("Nobody can go on: worker waits on a Condvar at line "), "{stuck}");
+    assert!(stuck.contains("No thread can go on: worker waits on a Condvar at line "), "{stuck}");
     assert!(stuck.contains("That is it, after 4 moves. The least is 4."), "{stuck}");
     assert!(is_remembered(&project, "schedule1"));
     // Without a name the next program comes, which the list has, too.
