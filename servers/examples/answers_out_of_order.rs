@@ -1,4 +1,5 @@
-//! One client, four requests in a row, an event loop that hands them over: to a pool as it is, and to stripes of that pool.
+//! One client sends four requests in a row. An event loop hands them over to a pool, and then to stripes of
+//! that pool.
 //!
 //! ```sh
 //! cargo run --example answers_out_of_order
@@ -37,7 +38,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The bodies of the answers, as a client of an event loop reads them that sends its requests in a row.
+/// Sends all requests at once to an event loop; returns the bodies of the answers in the order read.
 fn answers_of(give: impl Fn(Job) + Send + 'static) -> anyhow::Result<Vec<String>> {
     let stop = CancelToken::new();
     let server = Server::new(Site::new(None), Limits::default(), AccessLog::Quiet).until(&stop);

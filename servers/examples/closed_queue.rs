@@ -1,4 +1,5 @@
-//! Two listeners at one address, each with a queue of its own. What becomes of the clients in a queue whose listener is closed?
+//! Two listeners at one address, each with a queue of its own. What happens to the clients in a queue whose
+//! listener is closed?
 //!
 //! ```sh
 //! cargo run --example closed_queue

@@ -1,4 +1,5 @@
-//! What a client sees of a full backlog. A listening socket has room for a few connections, and no thread accepts any.
+//! What a client sees of a full backlog. A listening socket has room for a few connections, and no thread
+//! accepts them.
 //!
 //! ```sh
 //! cargo run --example full_backlog

@@ -1,4 +1,5 @@
-//! Clients that send requests and do not read the answers: how many requests they get rid of, and what they cost.
+//! Clients that send requests and do not read the answers: how many requests the server takes, and what such
+//! a client costs.
 //!
 //! ```sh
 //! cargo run --release --example never_reads
@@ -19,7 +20,7 @@ const CLIENTS: usize = 8;
 const REQUESTS: usize = 300_000;
 const REQUEST: &str = "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// A client for which nothing has changed for so long is stuck.
+/// A client that could neither send nor read for this time is stuck.
 const STUCK: Duration = Duration::from_millis(500);
 
 struct Client {
@@ -40,7 +41,7 @@ fn main() -> anyhow::Result<()> {
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
-        // Or the system takes megabytes for it.
+        // Otherwise the system buffers megabytes for it.
         socket.set_recv_buffer_size(64 * 1024)?;
         socket.set_send_buffer_size(64 * 1024)?;
         socket.connect(&addr.into())?;
@@ -72,7 +73,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has each client go on until none can. A step says how many bytes it has moved.
+/// Lets each client go on until no client can. `step` returns how many bytes it has moved.
 fn until_stuck(clients: &mut [Client], step: impl Fn(&mut Client) -> io::Result<usize>) -> io::Result<()> {
     let mut moved = Instant::now();
     while moved.elapsed() < STUCK {
@@ -106,7 +107,7 @@ fn unless_it_would_wait(result: io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-/// What another client gets. So short an answer comes in one piece.
+/// Returns the answer to another client. So short an answer arrives in one piece.
 fn one_answer(addr: SocketAddr) -> io::Result<String> {
     let mut client = TcpStream::connect(addr)?;
     client.write_all(REQUEST.as_bytes())?;
@@ -116,7 +117,7 @@ fn one_answer(addr: SocketAddr) -> io::Result<String> {
     String::from_utf8(answer).map_err(io::Error::other)
 }
 
-/// How many KiB of memory the process has, where the system tells.
+/// Returns the memory of the process in KiB, if the system tells.
 fn memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

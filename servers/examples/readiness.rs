@@ -1,4 +1,5 @@
-//! What the system tells of a connection that can be read: as long as it can be, or once, when it comes to be so.
+//! How the system reports a readable connection: level-triggered, as long as it is readable; edge-triggered,
+//! once, when it becomes readable.
 //!
 //! ```sh
 //! cargo run --example readiness
@@ -45,7 +46,7 @@ fn said(is_readable: bool) -> &'static str {
 }
 
 // ANCHOR: level
-/// Whether there is something to read.
+/// Whether there are bytes to read.
 fn level(socket: &TcpStream) -> bool {
     let patience = Timespec::try_from(PATIENCE).expect("it is short");
     let mut asked = [PollFd::new(socket, PollFlags::IN)];
@@ -66,7 +67,7 @@ impl Edges {
         Ok(Edges { poll, _socket: socket })
     }
 
-    /// Whether something has come since the system was asked last.
+    /// Whether bytes have arrived since the system was last asked.
     fn ask(&mut self) -> bool {
         let mut events = Events::with_capacity(8);
         self.poll.poll(&mut events, Some(PATIENCE)).is_ok() && !events.is_empty()

@@ -1,4 +1,4 @@
-//! A page that cannot wait for its header, on a pool of one thread, and does without. Only the log tells why.
+//! A page on a pool of one thread cannot wait for its header, and is shown without it. Only the log says why.
 //!
 //! ```sh
 //! RUST_LOG=executor=warn cargo run --example starvation_in_the_log
@@ -10,7 +10,7 @@ use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    servers::show_diagnostics(); // those that RUST_LOG asks for, on standard error
+    servers::show_diagnostics(); // the events that RUST_LOG asks for, on standard error
     let pool = Arc::new(ThreadPoolExecutor::builder().name("renderer").build()?);
     let own = Arc::clone(&pool);
     let page = FutureTask::new(move || {

@@ -1,21 +1,23 @@
-//! What has to hold for any bytes whatever.
+//! The properties that must hold for any bytes whatever.
 //!
 //! 1. Nothing panics.
-//! 2. It does not matter where what arrives is split: the requests, their bodies and the refusal at the end are the same.
-//! 3. It does not matter whether a request is answered where it is or taken away first.
-//! 4. A step that is asked twice says the same twice, and a refusal whatever arrives behind it.
-//! 5. Memory that was taken of what all clients share is given back when the conversation and its requests are gone.
-//! 6. A refusal is one with a status that tells the client what it did, and never more is held than the limits allow.
+//! 2. Where the arriving bytes are split does not matter: the requests, their bodies and the refusal at the
+//!    end are the same.
+//! 3. Whether a request is answered in its conversation or taken out first does not matter.
+//! 4. A step that is asked for twice says the same twice. A refusal is repeated whatever arrives behind it.
+//! 5. Memory taken from the shared bound is given back when the conversation and its requests are dropped.
+//! 6. A refusal has a status that tells the client its mistake, and no more bytes are held than the limits
+//!    allow.
 
 use servers::Limits;
 use servers::http::{Body, Conversation, OwnedRequest, Refusal, Request, Response, Room, Status, Step};
 use std::time::Instant;
 
-/// What a server makes of the bytes on a connection.
+/// The requests that a server reads from the bytes on a connection.
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Heard {
     requests: Vec<Exchange>,
-    /// Why it ended, if it did before the bytes did.
+    /// Why the conversation ended, if it did so before the bytes.
     refusal: Option<Refusal>,
 }
 
@@ -29,7 +31,7 @@ struct Exchange {
     body: Vec<u8>,
 }
 
-/// The defaults, and limits so small that small inputs get across them.
+/// Returns the defaults, and limits so small that small inputs exceed them.
 pub(crate) fn all_limits() -> [Limits; 2] {
     let small =
         Limits { max_request_line: 40, max_head: 120, max_headers: 4, max_body: 20, ..Limits::default() };
@@ -43,7 +45,7 @@ pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     assert_eq!(whole, taken, "taken away: {:?}", bytes.escape_ascii().to_string());
     let byte_by_byte = converse(bytes.chunks(1), limits);
     assert_eq!(whole, byte_by_byte, "byte by byte: {:?}", bytes.escape_ascii().to_string());
-    // Two cuts that depend on nothing but the input, so that a failure can be repeated.
+    // Two cuts that depend only on the input, so that a failure can be repeated.
     let sum = bytes.iter().fold(bytes.len(), |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     check_cuts(bytes, [sum % (bytes.len() + 1), sum / 7 % (bytes.len() + 1)], limits);
     if let Some(refusal) = whole.refusal {
@@ -76,7 +78,7 @@ fn converse<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> 
     converse_by(answered, pieces, limits)
 }
 
-/// What is made of a request that is whole, and how its conversation goes on.
+/// Makes an exchange of a whole request, and moves its conversation on.
 type Way = fn(&mut Conversation, Instant) -> Exchange;
 
 fn converse_by<'b>(way: Way, pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Heard {
@@ -100,12 +102,12 @@ fn converse_in<'b>(
         conversation.arrived(piece, now);
         advance(&mut conversation, requests, now, way)?;
     }
-    // What was too little to be looked at is looked at now. Half a request is none.
+    // Bytes that were too few to be parsed are parsed now. Half a request is refused.
     conversation.ended();
     advance(&mut conversation, requests, now, way)
 }
 
-/// Goes as far as what has arrived reaches.
+/// Takes steps until more bytes are needed.
 fn advance(
     conversation: &mut Conversation,
     requests: &mut Vec<Exchange>,
@@ -121,7 +123,7 @@ fn advance(
     }
 }
 
-/// The next step, which does not depend on how often it is asked for.
+/// Returns the next step, and checks that a second call says the same.
 fn step(conversation: &mut Conversation, now: Instant) -> Result<Step, Refusal> {
     let said = conversation.step();
     assert_eq!(conversation.step(), said, "asked again");

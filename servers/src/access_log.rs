@@ -1,6 +1,6 @@
-//! The access log: an event for each answer, begun with the answer and ended with its last byte.
+//! The access log: each answer has an event, which begins with the answer and ends with its last byte.
 //!
-//! The thread's name is the one thing that web servers' logs don't have and that this course is about.
+//! The name of the thread is what other web servers' logs lack, and what this course is about.
 
 use crate::http::{Request, date};
 use std::fmt::Write;
@@ -13,8 +13,8 @@ use tracing::{Level, info};
 /// The target of the events that are the access log.
 pub const ACCESS: &str = "servers::access";
 
-/// An event for each answer: who, when, what, status, bytes of body that were sent, time, thread; and whether that is not
-/// the whole body.
+/// The event of each answer: client, time, request, status, bytes of the body that were sent, duration,
+/// thread; and whether the body was cut off.
 ///
 /// The event has the target [`ACCESS`], the level info, no message, and these fields:
 ///
@@ -42,23 +42,24 @@ pub enum AccessLog {
 #[derive(Debug)]
 pub(crate) struct Line {
     client: IpAddr,
-    /// When, and behind it what.
+    /// The time, and then the request line.
     text: String,
-    /// How much of the text says when.
+    /// How many bytes of the text are the time.
     time: usize,
     status: u16,
-    /// The one that answers.
+    /// The thread that answers.
     thread: Thread,
 }
 
 impl AccessLog {
-    /// Whether somebody listens to the events. It is an atomic load: `enabled!` would ask the subscriber, once more than the
-    /// event does.
+    /// Whether a subscriber listens to the events. This is an atomic load: `enabled!` would ask the
+    /// subscriber once more than the event does.
     pub(crate) fn is_on(self) -> bool {
         self == AccessLog::Events && LevelFilter::current() >= Level::INFO
     }
 
-    /// Begins the event of an answer with this status; there is none in a quiet log. No request: it could not be read.
+    /// Begins the event of an answer with this status; returns `None` in a quiet log. `request` is `None` if
+    /// it could not be read.
     pub(crate) fn begin(self, peer: SocketAddr, request: Option<&Request<'_>>, status: u16) -> Option<Line> {
         if !self.is_on() {
             return None;
@@ -85,8 +86,8 @@ fn push_request_line(text: &mut String, request: &Request<'_>) {
 }
 
 impl Line {
-    /// Ends the event: of the body so many `bytes` were taken by the system (whether the client did is not known here),
-    /// and if it `is_cut`, there was more to send.
+    /// Ends the event. The system has taken `bytes` of the body (whether the client has received them is not
+    /// known). If it `is_cut`, there was more to send.
     pub(crate) fn end(self, bytes: u64, is_cut: bool, took: Duration) {
         let (time, request) = self.text.split_at(self.time);
         info!(

@@ -1,4 +1,4 @@
-//! The command line that every stage has, so that one may be put in the place of another.
+//! The command line that every stage has, so that one stage can take the place of another.
 
 use crate::access_log::AccessLog;
 use crate::diagnostics::show_diagnostics;
@@ -12,8 +12,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// More threads than anybody wants, and fewer than most systems give. At the system's own limit a thread can be started
-/// and then lack the memory to begin, for which the standard library ends the process.
+/// More threads than a user needs, and fewer than most systems give. At the system's own limit a thread can
+/// start and then lack the memory to begin; the standard library then ends the process.
 const MOST_THREADS: usize = 10_000;
 
 /// The flags of every stage.
@@ -72,7 +72,7 @@ impl ServerArgs {
         }
     }
 
-    /// How many threads are asked for; `usual`, if nothing is said.
+    /// Returns the number of threads that the flag asks for, or `usual` without a flag.
     pub fn threads_or(&self, usual: usize) -> usize {
         self.threads.map_or(usual, NonZeroUsize::get)
     }
@@ -93,7 +93,7 @@ impl ServerArgs {
         Ok(site.with_panic().answering_for(self.hosts.on(self.addr.ip())))
     }
 
-    /// Whether answers are logged. [`show_diagnostics`] has them written to stderr, with what `RUST_LOG` asks for.
+    /// Whether answers are logged. [`show_diagnostics`] writes them to stderr, with what `RUST_LOG` asks for.
     pub fn log(&self) -> AccessLog {
         show_diagnostics();
         if self.quiet { AccessLog::Quiet } else { AccessLog::Events }

@@ -1,12 +1,12 @@
 //! One client that is being served by a thread: waits that end, and one write for an answer.
 //!
-//! No wait for a client is without an end: reads come back at a time that the caller says, or every [50 ms](SLICE), so that
-//! it looks at what else may end its wait; and writes keep to a [budget](crate::write_budget). The token of
-//! the task that serves the client reaches its waits, too. A read whose task is cancelled comes back within a
-//! slice, or at once if it waits for longer, and its reader asks [`is_cancelled`](Client::is_cancelled); a
-//! write ends soon after.
+//! Every wait for a client ends: a read returns at a time that the caller gives, or after [50 ms](SLICE), so
+//! that the caller checks what else ends its wait; a write keeps to a [budget](crate::write_budget). The
+//! token of the task that serves the client ends its waits, too. A read whose task is cancelled returns
+//! within a slice, or at once if it waits for longer, and its caller asks
+//! [`is_cancelled`](Client::is_cancelled); a write ends soon after.
 //!
-//! How long a client is listened to behind its last answer is the matter of [`lingering`](crate::lingering).
+//! [`lingering`](crate::lingering) decides how long the server reads on after the last answer.
 
 use crate::crowd::Place;
 use crate::http::Presence;
@@ -20,17 +20,17 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a read or a write waits before it looks up: whether its deadline has passed, whether its task was
-/// cancelled, and whether the server would rather have its thread back.
+/// How long a read or a write waits before its thread checks whether its deadline has passed, whether its
+/// task was cancelled, and whether the server needs the thread.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
-/// The system takes a time-out of zero for none.
+/// The shortest time-out: for the system, zero means no time-out.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// The first to be dropped: a client that has seen the end finds a place for another connection.
+    /// Dropped first: a client that has seen the end finds a place for another connection.
     _place: Option<Place>,
     stream: Arc<TcpStream>,
     peer: SocketAddr,
@@ -42,8 +42,8 @@ pub(crate) struct Client {
     wakes: OnceCell<Registration>,
 }
 
-/// How long one read, or one write, waits. The system is told before the first that has to wait, and not before: many
-/// a connection has one request, which is there, and one answer, for which there is room.
+/// How long one read, or one write, waits. The socket gets this time-out only before the first call that must
+/// wait: many a connection has one request, which has arrived, and one answer, for which there is room.
 #[derive(Debug)]
 struct Waits {
     longest: Duration,
@@ -53,9 +53,9 @@ struct Waits {
 /// For how long one read may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// At most for a [slice](SLICE).
+    /// For a [slice](SLICE) at most.
     ASlice,
-    /// Until then, and perhaps a slice more. Only the end of the task ends it earlier.
+    /// Until this time, and perhaps a slice longer. Only the end of the task ends the wait earlier.
     Until(Instant),
 }
 
@@ -77,12 +77,12 @@ impl Client {
         place: Option<Place>,
         limits: &Limits,
     ) -> io::Result<Client> {
-        // Linux has it from the listener.
+        // On Linux the socket inherits this from the listener.
         if !cfg!(target_os = "linux") {
             stream.set_nodelay(true)?;
         }
         let waits = |longest| Waits { longest, set: Cell::new(None) };
-        // On Windows nobody knows how much a write sent that timed out, so it cannot be carried on with there.
+        // On Windows a write that timed out does not tell how much it sent, so it cannot be continued.
         let write_slice = if cfg!(windows) { limits.write_timeout } else { SLICE.min(limits.write_timeout) };
         Ok(Client {
             _place: place,
@@ -130,7 +130,7 @@ impl Client {
                 deadline.saturating_duration_since(Instant::now()).max(SHORTEST)
             }
         };
-        // One that is nearly as long will do: mostly it is the same wait again, and the system need not be told.
+        // A time-out that is nearly as long will do: mostly it is the same wait again, and needs no system call.
         if self.reads.set.get().is_none_or(|set| set > longest + SLICE || set < longest / 2) {
             self.stream.set_read_timeout(Some(longest))?;
             self.reads.set.set(Some(longest));
@@ -138,18 +138,18 @@ impl Client {
         (&*self.stream).read(bytes)
     }
 
-    /// From now on the end of the task ends a read that waits.
+    /// From now on the cancellation of the task ends a read that waits.
     fn wake_when_cancelled(&self) {
         self.wakes.get_or_init(|| {
             let stream = Arc::downgrade(&self.stream);
             self.task.on_cancel(move || {
-                // What is read then is nothing; half a request is answered all the same.
+                // The read then returns no bytes; half a request is still answered.
                 let _ = stream.upgrade().map(|stream| stream.shutdown(Shutdown::Read));
             })
         });
     }
 
-    /// Writes once; waits for room for a slice at most.
+    /// Calls write once, and waits for room for a slice at most.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         if self.writes.set.get().is_none() {
             match at_once::write(&self.stream, bytes) {
@@ -162,13 +162,13 @@ impl Client {
         (&*self.stream).write(bytes)
     }
 
-    /// What writes one answer, within the budget that `limits` give it.
+    /// Returns the writer of one answer, within the budget that `limits` give it.
     pub(crate) fn writer(&self, limits: &Limits) -> Writer<'_> {
         Writer { client: self, budget: WriteBudget::new(limits, Instant::now()), taken: 0 }
     }
 
-    /// Closes after the last answer to a client whose requests were read whole. Waits only if the client goes on
-    /// sending.
+    /// Closes the connection after the last answer to a client whose requests were read whole. Waits only if
+    /// the client goes on sending.
     pub(crate) fn finish(self, still_sending: StillSending) {
         let has_more = match still_sending {
             StillSending::No => false,
@@ -218,7 +218,7 @@ pub(crate) struct Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// How many bytes were written: the system has them, and perhaps the client.
+    /// Returns how many bytes were written: the system has them, and perhaps the client.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
@@ -260,9 +260,9 @@ impl Write for Writer<'_> {
     }
 }
 
-/// Whether a read or a write has only run out of time, or was interrupted.
+/// Whether a read or a write has only timed out, or was interrupted.
 pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
-    // Which of the first two an expired time-out gives depends on the platform.
+    // The platform decides which of the first two a time-out gives.
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
@@ -282,14 +282,14 @@ mod at_once {
         Ok(send(stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
     }
 
-    /// How many bytes there are to read, but not more than one; 0 is the end.
+    /// Returns 1 if there are bytes to read, and 0 at the end.
     pub(super) fn look(stream: &TcpStream) -> io::Result<usize> {
         let (count, _) = recv(stream, &mut [0], RecvFlags::DONTWAIT | RecvFlags::PEEK)?;
         Ok(count)
     }
 }
 
-/// Where a single call cannot be told not to wait, the socket is told for the time of the call.
+/// Where a single call has no flag for not waiting, the socket is made non-blocking during the call.
 #[cfg(not(unix))]
 mod at_once {
     use std::io::{self, Read, Write};
@@ -335,7 +335,7 @@ mod tests {
         peer.write_all(b"here already").unwrap();
         let client = listener.incoming().next().unwrap().take(&Limits::default()).unwrap();
         let mut bytes = [0; 100];
-        // It may not have got through the network yet; then the first read waits.
+        // Perhaps it is still on its way through the network; then the first read waits.
         let has_waited = client.receive(&mut bytes, Wait::ASlice).unwrap() == Received::Nothing;
         assert_eq!(
             client.stream.read_timeout().unwrap().is_some(),

@@ -9,28 +9,29 @@ use std::net::{SocketAddr, TcpStream};
 
 /// One accepted client, on its way to being served.
 ///
-/// [`Server::serve`](crate::server::Server::serve) consumes it. One that is dropped *instead* answers 503 first (but see
-/// [`silent_if_dropped`](Connection::silent_if_dropped)).
-/// So whatever happens to the task that holds it (refused by the pool, discarded from its queue, handed back by
-/// `shutdown_now` and thrown away), the client gets an answer, and no accept loop needs code for that.
+/// [`Server::serve`](crate::server::Server::serve) consumes it. A connection that is dropped *instead*
+/// answers 503 first (but see [`silent_if_dropped`](Connection::silent_if_dropped)). So whatever happens to
+/// the task that holds it (refused by the pool, discarded from its queue, handed back by `shutdown_now` and
+/// thrown away), the client gets an answer, and no accept loop needs code for that.
 ///
 /// # Blocking
 ///
-/// Dropping it does not wait for the client: the answer is written at once. [`TurnedAway`] waits for all such
+/// The drop does not wait for the client: the answer is written at once. [`TurnedAway`] waits for all such
 /// clients together.
 #[derive(Debug)]
 pub struct Connection {
-    /// None once the connection is served.
+    /// `None` once the connection is served.
     stream: Option<TcpStream>,
     peer: SocketAddr,
     turned_away: TurnedAway,
-    /// None for one that nobody is going to serve.
+    /// `None` if the connection is not going to be served.
     place: Option<Place>,
     is_silent: bool,
 }
 
 impl Connection {
-    /// If nobody serves it, the client is told so and becomes one of those that were `turned_away`.
+    /// Makes a connection. If no task serves it, its client is told so and becomes one of those
+    /// `turned_away`.
     pub(crate) fn new(
         stream: TcpStream,
         peer: SocketAddr,
@@ -46,10 +47,11 @@ impl Connection {
     }
 
     // ANCHOR: silent
-    /// Is closed without an answer if nobody serves it, unless that is because the stage stops: then it answers 503.
+    /// Makes a drop close the connection without an answer; but once the stage stops, a drop still answers
+    /// 503.
     ///
-    /// For a policy that throws tasks away without a word, and that sees of a task only that it is one. The end is an
-    /// orderly one all the same, and no reset.
+    /// For a policy that discards tasks and cannot look into them. The connection still ends in order, and
+    /// not with a reset.
     #[must_use]
     pub fn silent_if_dropped(mut self) -> Connection {
         self.is_silent = true;
@@ -57,7 +59,7 @@ impl Connection {
     }
     // ANCHOR_END: silent
 
-    /// Makes ready for being served by the current task.
+    /// Makes the connection ready for the current task to serve it.
     pub(crate) fn take(mut self, limits: &Limits) -> io::Result<Client> {
         let stream = self.stream.take().expect("a connection is taken once");
         Client::new(stream, self.peer, self.place.take(), limits)

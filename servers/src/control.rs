@@ -1,25 +1,26 @@
 //! Who may stop a server by a request, rather than only read from it.
 //!
-//! A server on this machine can be reached by more than its owner: by other machines, if it listens on more than the
-//! loopback address, and by every web page that the owner has open, since a browser sends requests wherever a page
-//! tells it to. So `POST /shutdown` has to pass three checks, each against another way in:
+//! Not only its owner can reach a server on this machine: other machines can, if it listens on more than the
+//! loopback address, and so can every web page that the owner has open, since a browser sends requests
+//! wherever a page tells it to. So `POST /shutdown` must pass three checks, each against another way in:
 //!
 //! | check | keeps out |
 //! |---|---|
 //! | the peer has a loopback address | other machines |
-//! | `Host` is a loopback name | pages whose own domain name was made to lead to this machine (DNS rebinding) |
+//! | `Host` is a loopback name | pages whose domain name leads to this machine (DNS rebinding) |
 //! | `Origin`, which browsers add, is this very server | pages from anywhere else |
 //!
 //! # Behind a reverse proxy the checks prove nothing
 //!
-//! A proxy on this machine connects from a loopback address, and most put the name of the server that they pass a
-//! request to in the place of `Host`. So a stranger's request passes all three. **Start a server behind a proxy with
-//! `--no-shutdown` or with `--shutdown-token`**, and let the proxy not pass `/shutdown` on.
+//! A proxy on this machine connects from a loopback address, and most proxies replace `Host` by the name of
+//! the server to which they pass the request. So a stranger's request passes all three. **Start a server
+//! behind a proxy with `--no-shutdown` or with `--shutdown-token`**, and let the proxy not pass `/shutdown`
+//! on.
 //!
-//! With a token, the checks are not made: a request with `Authorization: Bearer TOKEN` stops the server, wherever it comes
-//! from, and no other request does. That keeps out other users of this machine, too. The token is sent as it is: across
-//! a network that is not yours, send it through a proxy that speaks TLS. Every user of this machine can read a token that
-//! was given on the command line (with `ps`), but not one that was made up.
+//! A token replaces the checks: a request with `Authorization: Bearer TOKEN` stops the server, wherever it
+//! comes from, and no other request does. That keeps out other users of this machine, too. The token is sent
+//! in clear text: across a network that is not yours, send it through a proxy that speaks TLS. Every user of
+//! this machine can read a token that was given on the command line (with `ps`), but not a generated one.
 
 use crate::http::{Authority, Request, Response, Status};
 use crate::site::Site;
@@ -40,19 +41,19 @@ pub struct ShutdownArgs {
     no_shutdown: bool,
 }
 
-/// Who may stop a server by a request.
+/// Which requests may stop a server.
 #[derive(Clone)]
 pub enum Control {
     /// No request does.
     Nobody,
     /// A request from this machine that no page of another site has sent.
     ThisMachine,
-    /// A request that has this bearer token.
+    /// A request with this bearer token.
     Token(String),
 }
 
 impl ShutdownArgs {
-    /// What the flags say. Makes up a token if one is wanted.
+    /// Returns what the flags say. Generates a token if the flag has no value.
     ///
     /// # Errors
     ///
@@ -68,7 +69,7 @@ impl ShutdownArgs {
 }
 
 impl Control {
-    /// Adds `POST /shutdown` to the site, which cancels `stop` for those who may.
+    /// Adds `POST /shutdown` to the site, which cancels `stop` if the request may stop the server.
     pub fn route(&self, site: Site, stop: CancelToken) -> Site {
         let about = match self {
             Control::Nobody => return site,
@@ -110,11 +111,11 @@ fn forbidden(why: &str) -> Response {
 
 #[expect(clippy::result_large_err, reason = "an answer, and asked for once in the life of a server")]
 fn check_origin(request: &Request<'_>) -> Result<(), Response> {
-    // An IPv4 client of an IPv6 socket has its address wrapped into one of those.
+    // The address of an IPv4 client of an IPv6 socket is wrapped into an IPv6 address.
     if !request.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {
         return Err(forbidden("only this machine may do that"));
     }
-    // The field, also where the target names a host: both have to be this machine's.
+    // The field is checked even if the target names a host: both must be this machine's.
     let host = request.header("Host").unwrap_or_default();
     let is_loopback = |host: Option<Authority<'_>>| host.is_some_and(|host| host.is_loopback());
     if !is_loopback(Authority::parse(host)) || !is_loopback(request.authority()) {
@@ -122,7 +123,7 @@ fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     }
     let is_own =
         |origin: &&str| origin.strip_prefix("http://").is_some_and(|own| own.eq_ignore_ascii_case(host));
-    // Counted, because a value that is no text would not be among the headers.
+    // The fields are counted, because a value that is not text is missing among the headers.
     if request.headers("Origin").filter(is_own).count() != request.header_count("Origin") {
         return Err(forbidden("pages of other sites may not do that"));
     }
@@ -133,7 +134,7 @@ fn bears(request: &Request<'_>, token: &str) -> bool {
     let Some((scheme, sent)) = request.header("Authorization").and_then(|value| value.split_once(' ')) else {
         return false;
     };
-    // Every byte is compared, so how long it takes does not tell how many of them are right.
+    // Every byte is compared, so the duration does not tell how many of them are right.
     let differences = sent.bytes().zip(token.bytes()).fold(0, |differences, (a, b)| differences | (a ^ b));
     let is_right = differences == 0 && sent.len() == token.len();
     is_right && scheme.eq_ignore_ascii_case("Bearer") && request.header_count("Authorization") == 1
@@ -145,7 +146,8 @@ fn made_up() -> anyhow::Result<String> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
-/// What may stand in an `Authorization` field, and is too long to be guessed. Empty means: make one up.
+/// Accepts a text that can stand in an `Authorization` field and is too long to be guessed. Empty means:
+/// generate one.
 fn token(text: &str) -> Result<String, String> {
     let may_be_in_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     let is_good = text.is_empty() || (text.len() >= 16 && text.bytes().all(may_be_in_token));

@@ -1,4 +1,4 @@
-//! A bound on the connections that are open, and places for those within it.
+//! A bound on the open connections, and a place for each of them.
 //!
 //! A connection holds its place until it is closed, and drops it first: a client that has seen the end of one
 //! connection finds a place for the next.
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// How many connections are open, and how many may be at the same time.
 ///
-/// Listeners that [admit](crate::Listener::admitting) the same crowd share the bound. A client that comes when it is
-/// reached is told 503 and closed, and no thread is taken for it.
+/// Listeners that [admit](crate::Listener::admitting) the same crowd share the bound. A client that arrives
+/// when the bound is reached is told 503, and its connection is closed; it takes no thread.
 #[derive(Debug, Clone)]
 pub struct Crowd(Arc<Count>);
 
@@ -19,12 +19,12 @@ struct Count {
     open: AtomicUsize,
     most: usize,
     accepted: AtomicU64,
-    /// Of the accepted, those that nobody has served: told so, and told nothing.
+    /// How many of the accepted connections were not served: told 503, and closed in silence.
     turned_away: AtomicU64,
     unanswered: AtomicU64,
 }
 
-/// What a connection has while it is open. Dropped, it makes room for another one.
+/// The place of an open connection. Its drop makes room for another connection.
 #[derive(Debug)]
 pub(crate) struct Place(Crowd);
 
@@ -35,15 +35,16 @@ impl Crowd {
         Crowd(Arc::new(Count { open: AtomicUsize::new(0), most, accepted, turned_away, unanswered }))
     }
 
-    /// How many are open: those that are served, and those that were accepted and wait for a thread.
+    /// Returns how many connections are open: those that are served, and those that were accepted and wait
+    /// for a thread.
     pub fn open(&self) -> usize {
         self.0.open.load(Ordering::Relaxed)
     }
 
-    /// A place for one more, if there is room. It waits for nothing.
+    /// Takes a place for another connection, if there is room. Does not wait.
     pub(crate) fn enter(&self) -> Option<Place> {
         let Count { open, most, .. } = &*self.0;
-        // Relaxed: it is a count, and nothing else is read by whoever looks at it.
+        // Relaxed: it is a count, and its readers read nothing else that depends on it.
         let one_more = |open: usize| (open < *most).then(|| open + 1);
         let entered = open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
         if entered.is_err() {
@@ -54,13 +55,13 @@ impl Crowd {
         Some(Place(self.clone()))
     }
 
-    /// One was accepted, and there is no place for it.
+    /// Counts a connection that was accepted and for which there is no place.
     pub(crate) fn turn_away(&self) {
         self.0.accepted.fetch_add(1, Ordering::Relaxed);
         self.0.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Who has come, who is there, and who was not served.
+    /// Measures the connections that were accepted, that are open, and that were not served.
     pub(crate) fn measure(&self, samples: &mut Samples) {
         samples.count(&family::CONNECTIONS, self.open() as u64);
         samples.count(&family::ACCEPTED, self.0.accepted.load(Ordering::Relaxed));
@@ -73,14 +74,14 @@ impl Crowd {
 }
 
 impl Default for Crowd {
-    /// Without a bound.
+    /// A crowd without a bound.
     fn default() -> Crowd {
         Crowd::of_at_most(usize::MAX)
     }
 }
 
 impl Place {
-    /// Nobody serves the connection. It is told so, or else closed in silence.
+    /// Counts a connection that is not served: told 503, or closed in silence.
     pub(crate) fn is_not_served(&self, is_silent: bool) {
         let Count { turned_away, unanswered, .. } = &*self.0.0;
         let count = if is_silent { unanswered } else { turned_away };

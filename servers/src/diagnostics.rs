@@ -1,15 +1,16 @@
-//! What the operator is told, and where it goes.
+//! What the operator is told, and where it is written.
 //!
-//! The library says everything through the `tracing` facade. Who uses it decides by the subscriber what becomes of it:
+//! The library reports everything through the `tracing` facade. The program that uses it installs a
+//! subscriber, which decides what to do with each event:
 //!
 //! | target | level | event |
 //! |---|---|---|
 //! | [`ACCESS`] | info | an answer; the page of [`AccessLog`] names the fields |
-//! | [`REPORTS`] | warn | what went wrong without stopping the server; and what a stage waits for while it stops |
+//! | [`REPORTS`] | warn | an error that does not stop the server; and what a stage waits for while it stops |
 //! | [`REPORTS`] | error | a panic |
 //!
-//! The stages install the subscriber of [`show_diagnostics`]. It writes to stderr and no thread waits for that (see
-//! `stderr.rs`): an answer is the line that web servers have, a report is its text and nothing else.
+//! The stages install the subscriber of [`show_diagnostics`]. It writes to stderr, and no thread waits for
+//! that (see `stderr.rs`): an answer is the line that web servers have, a report is only its text.
 
 use crate::access_log::{ACCESS, AccessLog};
 use crate::stderr::{Lines, write_line};
@@ -30,10 +31,11 @@ use tracing_subscriber::registry::LookupSpan;
 /// The target of reports and panics.
 pub const REPORTS: &str = "servers";
 
-/// Tells the operator what went wrong without stopping the server: an event of level warn and target [`REPORTS`].
+/// Reports an error that does not stop the server: an event of level warn and target [`REPORTS`].
 ///
-/// Without a subscriber it is a line on stderr, so that it is not lost. Unlike `eprintln!` that survives a closed stderr,
-/// and does not wait when nothing reads what is written there: the line is dropped then, and counted.
+/// Without a subscriber it is a line on stderr, so that it is not lost. Unlike `eprintln!` it survives a
+/// closed stderr, and does not wait for the reader of stderr: a line that finds no room is dropped and
+/// counted.
 pub fn report(what: impl Display) {
     if dispatcher::has_been_set() {
         warn!(target: REPORTS, "{what}");
@@ -42,9 +44,10 @@ pub fn report(what: impl Display) {
     }
 }
 
-/// Installs the subscriber of the stages, which is [`on_stderr`] alone. From now on, panics are told of as reports are.
+/// Installs the subscriber of the stages, which is [`on_stderr`] alone. From now on, panics are reported in
+/// the same way.
 ///
-/// What was once begun cannot be changed: if there is a subscriber, it stays.
+/// A process can install only one subscriber: if there is one, it stays.
 pub fn show_diagnostics() {
     tell_of_panics();
     let _ = tracing_subscriber::registry().with(on_stderr(AccessLog::Events)).try_init();
@@ -56,28 +59,28 @@ pub fn tell_of_panics() {
     panic::set_hook(Box::new(tell_of_panic));
 }
 
-/// The layer that writes answers and reports to stderr; answers only if `answers` are wanted there.
+/// Returns the layer that writes reports to stderr, and answers, too, if `answers` says so.
 ///
-/// It shows the diagnostic events that the variable `RUST_LOG` asks for, too, and none if that is not set. With
-/// `RUST_LOG=executor=debug` they tell of every thread that a pool starts. A value that makes no sense is reported and
-/// shows nothing.
+/// It also shows the diagnostic events that the variable `RUST_LOG` asks for. With `RUST_LOG=executor=debug`
+/// these report every thread that a pool starts. A value that cannot be read is reported and shows nothing.
 pub fn on_stderr<S>(answers: AccessLog) -> impl Layer<S> + Send + Sync + 'static
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
     let of_answers = if answers == AccessLog::Quiet { LevelFilter::OFF } else { LevelFilter::INFO };
     let ours = Targets::new().with_target(REPORTS, LevelFilter::INFO).with_target(ACCESS, of_answers);
-    // A list, since `and_then` gives the maximum level of the second layer for that of both (tracing-subscriber 0.3.23).
+    // A list, since `and_then` reports the maximum level of the second layer as that of both (tracing-subscriber
+    // 0.3.23).
     let mut layers = vec![Plain.with_filter(ours).boxed()];
     if let Some(wanted) = asked_for() {
-        // Without a word about errors of its own, because it would panic when stderr is closed.
+        // It does not report errors of its own, because it would panic when stderr is closed.
         let lines = fmt::layer().with_writer(|| Lines).with_ansi(false).log_internal_errors(false);
         layers.push(lines.with_filter(wanted).boxed());
     }
     layers
 }
 
-/// What `RUST_LOG` asks for, without what is shown anyway.
+/// Returns what `RUST_LOG` asks for, without what is shown anyway.
 fn asked_for() -> Option<Targets> {
     let wanted = env::var("RUST_LOG").unwrap_or_default();
     if wanted.is_empty() {
@@ -110,7 +113,7 @@ impl<S: Subscriber> Layer<S> for Plain {
     }
 }
 
-/// The line of an answer. The fields come in the order of the event, which is that of the line.
+/// The line of an answer. Its fields have the order of the event's fields.
 struct AnswerLine<'a>(&'a mut String);
 
 impl AnswerLine<'_> {
@@ -158,7 +161,7 @@ impl Visit for Message<'_> {
     }
 }
 
-/// Says what the standard library's own hook says.
+/// Reports what the standard library's own hook reports.
 fn tell_of_panic(info: &PanicHookInfo<'_>) {
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");

@@ -7,8 +7,8 @@
 //!                                   └──the last task is done─▶ the end, with SERVED
 //! ```
 //!
-//! The stage itself refuses from the moment of the stop: it shuts the pool down and ends its accept loop. What is here is
-//! the waiting, with a deadline, and what is said about it.
+//! The stage itself refuses from the moment of the stop: it shuts the pool down and ends its accept loop.
+//! This module waits, with a deadline, and reports to the operator.
 
 use crate::diagnostics::report;
 use crate::server::KEPT_FOR;
@@ -20,26 +20,27 @@ use std::time::{Duration, Instant};
 /// How often the operator is told what the end waits for.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// How long clients that came too late have to take their answer.
+/// How long clients that came too late may take for their answer.
 const LATE: Duration = Duration::from_secs(1);
 
-/// How long requests that were cancelled may take to say so to their clients.
+/// How long cancelled requests may take to tell their clients so.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// The exit status when everybody was answered.
+/// The exit status when every client was answered.
 pub const SERVED: u8 = 0;
 
-/// The exit status when something was cut off.
+/// The exit status when a request was cut off.
 pub const CUT_OFF: u8 = 3;
 
 // ANCHOR: finish
-/// Waits for the connections that were accepted; cuts off what is not done by the `deadline`. Gives back the exit status.
+/// Waits for the accepted connections; cuts off those that are not done by the `deadline`. Returns the exit
+/// status.
 pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) -> u8 {
     let late = turned_away.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {
         report(format_args!("stopping: refused {late} that came too late"));
     }
-    // Idle connections are kept for a moment, and that is not worth a word.
+    // Idle connections are kept for a moment, which needs no report.
     pool.await_termination((2 * KEPT_FOR).min(deadline.saturating_duration_since(Instant::now())));
     while !pool.is_terminated() {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -57,7 +58,7 @@ pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Ins
     SERVED
 }
 
-/// Cancels what runs and refuses what was not begun: dropped, such a connection answers 503.
+/// Cancels the running tasks and drops the waiting ones, whose connections then answer 503.
 fn cut_off(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) {
     let never_begun = pool.shutdown_now();
     report(format_args!("out of time: cancelled what ran, refused {} that waited", never_begun.len()));
@@ -67,20 +68,21 @@ fn cut_off(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instan
 }
 // ANCHOR_END: finish
 
-/// The time that a stage has from when it is told to stop, for a stage whose accepting thread may be busy at that moment.
+/// The time that a stage has after it is told to stop, for a stage whose accepting thread can be busy at that
+/// moment.
 ///
-/// The pool's tasks are cancelled by [`finish`]. What the accepting thread does itself is cancelled by the token
-/// [`over`](Grace::over), if that is the thread's current one: `finish` is not called before the thread has done it.
+/// [`finish`] cancels the pool's tasks. It is called only after the accepting thread has done its own work,
+/// which the token [`over`](Grace::over) cancels if it is the thread's current one.
 #[derive(Debug)]
 pub struct Grace {
     over: CancelToken,
-    /// When it ends, and the token that rings then. Set by the stop.
+    /// When the time ends, and the token that is cancelled then. Set by the stop.
     end: Arc<OnceLock<(Instant, CancelToken)>>,
     length: Duration,
 }
 
 impl Grace {
-    /// Begins when `stop` is cancelled and is over `length` later.
+    /// Makes a time that begins when `stop` is cancelled and ends `length` later.
     pub fn after(stop: &CancelToken, length: Duration) -> Grace {
         let (over, end) = (CancelToken::new(), Arc::new(OnceLock::new()));
         let (to_cancel, to_set) = (over.clone(), Arc::clone(&end));
@@ -91,23 +93,23 @@ impl Grace {
                 to_cancel.cancel();
             };
             clock.on_cancel(ring).keep();
-            let _ = to_set.set((deadline, clock)); // a token that is dropped before its time never rings
+            let _ = to_set.set((deadline, clock)); // a timer token that is dropped early is never cancelled
         };
         stop.on_cancel(start_the_clock).keep();
         Grace { over, end, length }
     }
 
-    /// Cancelled when the time is over.
+    /// Returns the token that is cancelled when the time is over.
     pub fn over(&self) -> &CancelToken {
         &self.over
     }
 
-    /// How long it is.
+    /// Returns the length of the time.
     pub fn length(&self) -> Duration {
         self.length
     }
 
-    /// When the time is over: counted from now, if nobody has told the stage to stop.
+    /// Returns when the time is over: counted from now, if the stage was not told to stop.
     pub fn deadline(&self) -> Instant {
         self.end.get().map_or_else(|| Instant::now() + self.length, |&(deadline, _)| deadline)
     }
@@ -126,7 +128,7 @@ mod tests {
         stop.cancel();
         let deadline = grace.deadline();
         assert_eq!(deadline, grace.deadline());
-        // Nobody opens this latch: what ends the wait is the token.
+        // This latch is never opened: the token ends the wait.
         assert!(grace.over().attach(|| Latch::new(1).wait()).is_err());
         assert!(Instant::now() >= deadline);
     }

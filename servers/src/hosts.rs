@@ -1,14 +1,14 @@
 //! The names that a server answers for.
 //!
-//! A server that listens on the loopback address seems to serve this machine alone. But a browser on this machine shows
-//! pages of strangers. A stranger can point the domain name of such a page at 127.0.0.1 (DNS rebinding); to the browser
-//! the server's answers then belong to the page, which may read them all. The request gives itself away by its host,
-//! which is the stranger's domain name and not `localhost`.
+//! A server that listens on the loopback address seems to serve only this machine. But a browser on this
+//! machine shows pages of strangers. A stranger can point the domain name of such a page at 127.0.0.1 (DNS
+//! rebinding). The browser then takes the server's answers for the page's own, and lets the page read them
+//! all. Such a request can be told by its host, which is the stranger's domain name and not `localhost`.
 //!
 //! | the server listens on | it answers for |
 //! |---|---|
 //! | a loopback address | `localhost` and names below it, 127.0.0.0/8 and `[::1]`, and what `--host` names |
-//! | another address | any host: it is meant for others, under names that it cannot know |
+//! | another address | any host: it serves other machines, under names that it cannot know |
 //! | another address, with `--host` | the names given, and the loopback names |
 //!
 //! A request for another host is answered with 421. Ports are not compared: a forwarded port has another number. A request
@@ -27,7 +27,7 @@ pub struct HostArgs {
 }
 
 impl HostArgs {
-    /// What a server answers for that listens on `bound`.
+    /// Returns the hosts that a server on the address `bound` answers for.
     pub fn on(&self, bound: IpAddr) -> Hosts {
         let is_for_others = self.names.is_empty() && !bound.to_canonical().is_loopback();
         if is_for_others || self.names.iter().any(|name| name == "*") {
@@ -50,17 +50,17 @@ fn name(text: &str) -> Result<String, String> {
 /// Which hosts a server answers for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosts {
-    /// Every one.
+    /// Every host.
     Any,
-    /// Those that mean this machine wherever they are used.
+    /// The hosts that mean this machine wherever they are used.
     Loopback {
-        /// And these.
+        /// Further names.
         and: Vec<String>,
     },
 }
 
 impl Hosts {
-    /// Whether the request is for one of them.
+    /// Whether the request is for one of these hosts.
     pub fn include(&self, request: &Request<'_>) -> bool {
         match (self, request.authority()) {
             (Hosts::Any, _) | (_, None) => true,

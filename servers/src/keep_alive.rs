@@ -1,23 +1,24 @@
-//! Whether connections may stay open: what a server has been told about it, and what it has felt.
+//! Whether connections may stay open: what the stage has set, and the pressure of waiting clients.
 
 use executor::CancelToken;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// For how long, once an idle connection had to go for another client, no answer promises that its connection stays.
+/// How long no answer promises that its connection stays, after an idle connection was closed for another
+/// client.
 const PRESSURE: Duration = Duration::from_secs(1);
 
 pub(crate) struct KeepAlive {
     has_threads: Option<Box<dyn Fn() -> bool + Send + Sync>>,
-    /// None if nobody is going to stop it.
+    /// `None` if the server is never asked to stop.
     stop: Option<Stop>,
     began: Instant,
-    /// When an idle connection had to go for another client, in milliseconds since then; 0 is never.
+    /// When an idle connection was last closed for another client, in milliseconds since `began`; 0 is never.
     pressure: AtomicU64,
 }
 
-/// The wish to stop, and when it came.
+/// The request to stop, and when it came.
 struct Stop {
     token: CancelToken,
     since: Arc<OnceLock<Instant>>,
@@ -39,7 +40,7 @@ impl KeepAlive {
         self.stop = Some(Stop { token: stop.clone(), since });
     }
 
-    /// Nothing can change while a connection waits.
+    /// Whether nothing but the client can end the wait of a connection.
     pub(crate) fn is_certain(&self) -> bool {
         self.has_threads.is_none() && self.stop.is_none()
     }
@@ -56,11 +57,11 @@ impl KeepAlive {
         self.has_threads.as_ref().is_none_or(|has_threads| has_threads())
     }
 
-    /// Whether an idle connection has to go for another client. That is remembered for a while.
+    /// Whether an idle connection must be closed for another client. That is remembered for a while.
     pub(crate) fn is_thread_wanted(&self, now: Instant) -> bool {
         let is_wanted = !self.has_threads();
         if is_wanted {
-            // Relaxed: who sees it late promises once more that a connection stays.
+            // Relaxed: a thread that sees it late promises once more that a connection stays.
             self.pressure.store(self.milliseconds(now), Ordering::Relaxed);
         }
         is_wanted
@@ -76,7 +77,7 @@ impl KeepAlive {
         u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Whether the wish to stop came so long ago.
+    /// Whether the request to stop came at least `time` ago.
     pub(crate) fn is_stopped_for(&self, time: Duration, now: Instant) -> bool {
         let since = self.stop.as_ref().and_then(|stop| stop.since.get());
         since.is_some_and(|&since| now.saturating_duration_since(since) >= time)

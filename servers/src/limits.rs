@@ -1,8 +1,8 @@
-//! What one client may take, bytes and time; and what all of them together may.
+//! The limits on the bytes and the time of one client, and on all clients together.
 //!
-//! A server reads what strangers send. Whatever they control the length or the duration of has a bound here,
-//! and each bound has a flag. Time bounds are deadlines for a whole step (the head, the body, the answer), not for
-//! one read or write: a client that sends or takes a byte a second would renew such a time-out for ever.
+//! A server reads what strangers send. Every length and duration that they control has a bound here, and each
+//! bound has a flag. Time bounds are deadlines for a whole step (the head, the body, the answer), not for one
+//! read or write: a client that sends or takes a byte a second would renew such a time-out without end.
 
 use command_line::{count, duration};
 use std::num::NonZeroUsize;
@@ -76,7 +76,8 @@ impl Limits {
     /// The largest value that `max_headers` may have: parsing keeps that many fields on the stack.
     pub const MOST_HEADERS: usize = 256;
 
-    /// How long a body may be. Even one that comes alone may not have more than a quarter of the memory for bodies.
+    /// Returns how long a body may be. Even a single body must not take more than a quarter of the memory for
+    /// bodies.
     pub(crate) fn longest_body(&self) -> usize {
         self.max_body.min(self.body_memory / 4)
     }

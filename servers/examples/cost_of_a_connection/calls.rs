@@ -47,7 +47,7 @@ fn per_request(name: &str, clients: usize) -> anyhow::Result<Calls> {
 }
 // ANCHOR_END: per_request
 
-/// What the stage calls from its start to its end.
+/// Counts the system calls of the stage from its start to its end.
 fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     let summary = std::env::temp_dir().join(format!("calls-of-{name}-{}", std::process::id()));
     let mut command = Command::new("strace");
@@ -57,10 +57,10 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     let mut crowd = (0..clients).map(|_| Client::connect(stage.addr)).collect::<Result<Vec<_>, _>>()?;
     for _ in 0..rounds {
         for client in &mut crowd {
-            let _ = client.send(); // if that fails, so does what follows
+            let _ = client.send(); // if that fails, `receive` fails, too
         }
         for client in &mut crowd {
-            // One whose thread another client needs is closed, perhaps while its request is on the way.
+            // A connection whose thread another client needs is closed, perhaps while its request is on the way.
             while client.receive().is_err() {
                 *client = Client::connect(stage.addr)?;
                 client.send()?;
@@ -75,7 +75,7 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     counted(&summary)
 }
 
-/// What strace has counted, once it has said so.
+/// Returns what strace has counted, once it has written that.
 fn counted(summary: &Path) -> anyhow::Result<Calls> {
     let began = Instant::now();
     let mut table = String::new();

@@ -1,4 +1,4 @@
-//! Many clients, each of which has asked once, and may ask again.
+//! Many idle clients. Each has sent one request, and could send another one.
 
 use crate::stage::{Client, Stage, binary};
 use anyhow::Context;
@@ -6,7 +6,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// What a process has.
+/// The threads, descriptors and memory of a process.
 #[derive(Clone, Copy, PartialEq)]
 struct Has {
     threads: usize,
@@ -52,7 +52,8 @@ pub(crate) fn show(stages: &[String], clients: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What it has when that does not change any more: threads take their time to begin and to end.
+/// Returns what the process has once that does not change any more: threads take their time to begin and to
+/// end.
 fn settled(stage: &Stage) -> anyhow::Result<Has> {
     let look = || -> anyhow::Result<Has> {
         Ok(Has { threads: stage.count("task")?, descriptors: stage.count("fd")?, memory: stage.memory()? })

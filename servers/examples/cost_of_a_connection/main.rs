@@ -7,7 +7,7 @@
 //! cargo run --release --example cost_of_a_connection -- calls
 //! ```
 //!
-//! `calls` needs `strace`. Both look into `/proc`, so they run on Linux.
+//! `calls` needs `strace`. Both read `/proc`, so they run on Linux.
 //!
 //! The book's chapter: One loop for each processor.
 
@@ -29,7 +29,7 @@ const STAGES: [&str; 8] = [
     "multi_reactor",
 ];
 
-/// So many clients need no more descriptors than most systems give.
+/// As many clients as most systems have descriptors for.
 const CLIENTS: usize = 1_000;
 
 fn main() -> anyhow::Result<()> {

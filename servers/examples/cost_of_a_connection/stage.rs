@@ -9,13 +9,13 @@ use std::{env, fs, io};
 
 const REQUEST: &[u8] = b"GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// Ended when it is dropped.
+/// A running stage. Dropping this value ends it.
 pub(crate) struct Stage {
     child: Child,
     pub(crate) addr: SocketAddr,
 }
 
-/// The binary of a stage: Cargo puts it beside the directory of the examples.
+/// Returns the path of a stage's binary: Cargo puts it beside the directory of the examples.
 pub(crate) fn binary(name: &str) -> anyhow::Result<PathBuf> {
     let example = env::current_exe()?;
     let directory = example.ancestors().nth(2).context("this is no example")?;
@@ -44,7 +44,7 @@ impl Stage {
         Ok(fs::read_dir(format!("/proc/{}/{directory}", self.child.id()))?.count())
     }
 
-    /// The memory that it has, in KiB.
+    /// Returns the memory of the stage, in KiB.
     pub(crate) fn memory(&self) -> anyhow::Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no memory?")?;
@@ -99,7 +99,7 @@ impl Client {
         self.is_over
     }
 
-    /// Whether the server has not closed it.
+    /// Whether the server has not closed the connection.
     pub(crate) fn is_open(&self) -> io::Result<bool> {
         self.stream.set_nonblocking(true)?;
         let open = match self.stream.peek(&mut [0]) {

@@ -1,5 +1,6 @@
-//! The queue of a server over time, while for two seconds more clients come than it can serve: without a bound, and with one.
-//! And Little's law, counted: the clients in the server are those that come in a second, times the seconds each of them stays.
+//! The queue of a server over time, without a bound and with one. For two seconds more clients arrive than it
+//! can serve. It also counts Little's law: the number of clients in the server is the number that arrive in a
+//! second times the seconds that each stays.
 //!
 //! ```sh
 //! cargo run --release --example queue_over_time
@@ -21,13 +22,13 @@ use std::{env, fs};
 const THREADS: usize = 8;
 const WORK: Duration = Duration::from_millis(50);
 
-/// For so many seconds, so many clients a second. Eight threads serve 160.
+/// Each phase: for how many seconds, and how many clients a second. Eight threads serve 160.
 const PHASES: [(f64, f64); 3] = [(2.0, 120.0), (2.0, 240.0), (5.0, 120.0)];
 // ANCHOR_END: load
 
 const ROOM: usize = 48;
 
-/// How long a line of the table is, in seconds.
+/// How many seconds a line of the table stands for.
 const LINE: f64 = 0.5;
 
 fn main() -> anyhow::Result<()> {

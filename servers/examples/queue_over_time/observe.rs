@@ -1,4 +1,4 @@
-//! A server in this process, looked at every few milliseconds.
+//! A server in this process that is sampled every few milliseconds.
 
 use crate::visitors;
 use crate::{PHASES, THREADS};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What was seen from the first client to the last.
+/// The samples from the first client to the last.
 pub(crate) struct Observed {
     looks: Vec<Look>,
     stays: Vec<Duration>,
     pub(crate) refused: usize,
 }
 
-/// How many there were at one moment.
+/// A sample: how many clients there were at one moment.
 struct Look {
     at: f64,
     waiting: usize,
@@ -64,13 +64,13 @@ pub(crate) fn observe(queue: FifoQueue) -> anyhow::Result<Observed> {
 }
 
 impl Observed {
-    /// How many waited for a thread, on average from `begin` to `end`.
+    /// Returns how many clients waited for a thread, on average from `begin` to `end`.
     pub(crate) fn waiting(&self, begin: f64, end: f64) -> f64 {
         let looks = self.looks.iter().filter(|look| (begin..end).contains(&look.at));
         mean(looks.map(|look| look.waiting as f64))
     }
 
-    /// How many waited, look by look.
+    /// Returns how many clients waited, sample by sample.
     pub(crate) fn curve(&self) -> impl Iterator<Item = (f64, f64)> {
         self.looks.iter().map(|look| (look.at, look.waiting as f64))
     }
@@ -87,7 +87,7 @@ impl Observed {
         self.stays.iter().map(Duration::as_secs_f64).fold(0.0, f64::max)
     }
 
-    /// How many there were on average, waiting or being served.
+    /// Returns how many clients waited or were served, on average.
     pub(crate) fn mean_there(&self) -> f64 {
         mean(self.looks.iter().map(|look| (look.waiting + look.served) as f64))
     }

@@ -1,4 +1,4 @@
-//! How many wait over time, as SVG.
+//! Draws the number of waiting clients over time, as SVG.
 
 use crate::observe::Observed;
 use charts::{Axis, Band, Chart, Panel, Scale, number};

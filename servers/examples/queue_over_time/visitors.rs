@@ -1,4 +1,4 @@
-//! Clients that come when their time has come, whatever became of those before: an open loop.
+//! An open loop of clients: each arrives at its time, whatever happened to earlier ones.
 
 use crate::WORK;
 use executor::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sends clients to `addr`, for each phase so many seconds at such a rate. Returns when the last has left.
+/// Sends clients to `addr`, for each phase at its rate. Returns when the last client has left.
 pub(crate) fn come(addr: SocketAddr, phases: &[(f64, f64)]) {
     let visitors = ThreadPoolExecutor::cached();
     let mut due = Instant::now();
@@ -16,7 +16,7 @@ pub(crate) fn come(addr: SocketAddr, phases: &[(f64, f64)]) {
         while due < end {
             thread::sleep(due.saturating_duration_since(Instant::now()));
             let _ = visitors.execute(move || {
-                let _ = visit(addr); // what became of it the server knows
+                let _ = visit(addr); // the server counts the result
             });
             due += Duration::from_secs_f64(1.0 / rate);
         }

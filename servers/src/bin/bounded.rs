@@ -1,8 +1,10 @@
-//! The server with a bound: so many connections are served, so many wait, and a policy decides about the next.
+//! The server with a bound on the connections that are served and on those that wait. A policy decides about
+//! the next one.
 //!
-//! Without a bound an overload has no end: the queue grows, and each client waits for all before it. With one, overload
-//! moves outward: from the threads to the queue, to the accepting thread, to the system's backlog, and to the client.
-//! The policy says which of them notices. The server stops in order, as `lifecycle` does.
+//! Without a bound an overload has no end: the queue grows, and each client waits for all before it. With a
+//! bound, overload moves outward: from the threads to the queue, to the accepting thread, to the system's
+//! backlog, and to the client. The policy says which of them notices. The server stops in order, as
+//! `lifecycle` does.
 //!
 //! ```sh
 //! cargo run --bin bounded -- --threads 1 --queue 1   # and with --policy caller-runs, discard, discard-oldest, block
@@ -66,7 +68,7 @@ enum Policy {
 struct Saturation {
     policy: Policy,
     rejected: AtomicU64,
-    /// The accepting thread serves a client.
+    /// Whether the accepting thread is serving a client.
     is_lent: AtomicBool,
 }
 
@@ -92,7 +94,7 @@ impl RejectionHandler for Saturation {
 }
 
 impl Policy {
-    /// What becomes of the connection in a task that is thrown away: a policy sees of a task only that it is one.
+    /// Prepares the connection for a policy that throws its task away: a policy cannot look into a task.
     fn prepare(self, connection: Connection) -> Connection {
         match self {
             Policy::Discard | Policy::DiscardOldest => connection.silent_if_dropped(),
@@ -119,8 +121,8 @@ fn main() -> Result<ExitCode, Failure> {
     let stage = Stoppable::new::<Args>(&args, &stop, numbers)?;
     let stop = stage.stop();
     // ANCHOR: keep_alive
-    // An idle connection keeps its thread while no other waits for one: neither in the queue, nor in the backlog while the
-    // accepting thread is lent. No program can count those.
+    // An idle connection keeps its thread while no other waits for one: neither in the queue, nor in the
+    // backlog while the accepting thread is lent. No program can count the backlog.
     let waiting = Arc::clone(&pool);
     let server = stage
         .server()?
@@ -139,7 +141,7 @@ fn main() -> Result<ExitCode, Failure> {
     for connection in listener.incoming_until(stop) {
         let (server, connection) = (Arc::clone(&server), policy.prepare(connection));
         let task = move || server.serve(connection);
-        // What this thread serves itself ends with the grace, too. A task that comes back is dropped: 503.
+        // A request that this thread serves itself is cancelled with the grace, too. A returned task is dropped: 503.
         let _ = stage.grace().over().attach(|| pool.execute(task));
     }
     let turned_away = listener.close();

@@ -1,8 +1,8 @@
 //! The pooled server with an end: SIGINT, SIGTERM, SIGHUP and `POST /shutdown` stop it in order.
 //!
-//! In order means: no new connections; clients that were accepted are served; clients that come too late are told so,
-//! and counted. When `--grace` is over, requests in progress are cancelled and answered with 503. Two seconds later
-//! the process ends, whatever its threads wait for. Another signal ends it at once.
+//! In order means: no new connections; accepted clients are served; clients that come too late are told so,
+//! and counted. When `--grace` is over, requests in progress are cancelled and answered with 503. Two seconds
+//! later the process ends, whatever its threads wait for. Another signal ends it at once.
 //!
 //! The exit status is 0 if every client was answered, 3 if something was cut off, 130, 143 or 129 after another SIGINT,
 //! SIGTERM or SIGHUP. (It is 1 if the server could not start, 2 if the command line was wrong.)
@@ -55,7 +55,7 @@ fn main() -> Result<ExitCode, Failure> {
     let _refuse_from_now_on = stop.on_cancel(move || accepting.shutdown());
     for connection in listener.incoming_until(stop) {
         let server = Arc::clone(&server);
-        // Refused, since the pool is shut down, the task is dropped here, and with it the connection, which answers 503.
+        // A pool that is shut down refuses the task. It is dropped here, and with it the connection, which answers 503.
         let _ = pool.execute(move || server.serve(connection));
     }
     let turned_away = listener.close();

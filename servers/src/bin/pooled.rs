@@ -1,7 +1,8 @@
-//! The server whose connections are tasks for a pool of threads: whoever is slow holds up one thread, not everyone.
+//! The server whose connections are tasks for a pool of threads: a slow client holds up one thread, not
+//! everyone.
 //!
-//! `execute` is the only changed line of the accept loop. With `--threads 1` it behaves like `single_threaded`,
-//! except that the queue of waiting connections is its own.
+//! `execute` is the only changed line of the accept loop. With `--threads 1` the server behaves like
+//! `single_threaded`, except that the waiting connections are in a queue of its own.
 //!
 //! ```sh
 //! cargo run --bin pooled
@@ -15,7 +16,7 @@
 //! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
 //! ```
 //!
-//! The fault it still has: Ctrl-C ends it in the middle of whatever it does. The `lifecycle` stage mends that.
+//! Its remaining fault: Ctrl-C ends it in the middle of its work. The `lifecycle` stage mends that.
 //!
 //! The book's chapter: The pooled server.
 
@@ -41,7 +42,7 @@ fn main() -> Result<(), Failure> {
 
     let stage = Stage::new::<Args>(&args, Stats::new().with_pool("pool", &pool))?;
     // ANCHOR: policy
-    // An idle connection holds one of the threads: it may, until another waits and no thread is free for it.
+    // An idle connection may hold a thread until another connection waits and no thread is free for it.
     let waiting = Arc::clone(&pool);
     let server = Arc::new(stage.server()?.keep_alive_while(move || waiting.stats().backlog() == 0));
     // ANCHOR_END: policy

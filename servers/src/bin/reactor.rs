@@ -1,9 +1,9 @@
 //! The server with one event loop, and a pool for the handlers: thousands of connections on a handful of threads. (The loop
 //! itself: `reactor/event_loop.rs`, `run`; what it does for one connection: `reactor/connection.rs`, `turn`.)
 //!
-//! The loop reads requests and writes answers for everybody, and never waits for anybody. What a request asks for runs on
-//! the pool, in the *stripe* of its connection: requests that one client sends in a row are answered in order, those of
-//! others at the same time. An idle connection costs memory and no thread.
+//! The loop reads requests and writes answers for all clients, and never waits for one of them. Handlers run
+//! on the pool, in the *stripe* of their connection: requests that one client sends in a row are answered in
+//! order, those of other clients at the same time. An idle connection costs memory and no thread.
 //!
 //! ```sh
 //! cargo run --bin reactor
@@ -14,7 +14,7 @@
 //! ```sh
 //! # A thousand connections, and how many threads? (`ls /proc/$(pgrep -x reactor)/task | wc -l`)
 //! cargo run --bin cargo-course -- course load --connections 1000 http://127.0.0.1:8080/hello
-//! # Slow handlers hold up a thread of the pool each, and nobody else. (Start the server with `-- --threads 2`.)
+//! # Slow handlers hold up a thread of the pool each, and no other client. (Start the server with `-- --threads 2`.)
 //! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
 //! ```
 //!
@@ -51,7 +51,7 @@ fn main() -> Result<ExitCode, Failure> {
     let stripes = StripedExecutor::over(Arc::clone(&pool));
     let every_request = |_: &Request<'_>| true;
     let reactor = Reactor::new(listener, &server)?.handing_over(every_request, move |job| {
-        // One that is refused is dropped, and answers 503.
+        // A refused job is dropped, and answers 503.
         let _ = stripes.execute_in(job.connection(), move || job.run());
     });
     // ANCHOR_END: hand_over

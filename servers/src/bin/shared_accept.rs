@@ -1,10 +1,11 @@
 //! The server whose threads share one listener: each accepts a connection, serves it, and accepts the next.
 //!
-//! There is no queue and no hand-over; the system's backlog is the queue. It is the smallest bounded server there
-//! is, and quick. What it lacks:
+//! There is no hand-over and no queue but the system's backlog. It is the smallest bounded server there is,
+//! and quick. What it lacks:
 //!
-//! - All its threads exist from the start, needed or not, and none is ever added or replaced.
-//! - Nobody can be refused, and nobody can say how many wait: what no thread has accepted, the program does not know.
+//! - All its threads exist from the start, needed or not, and no thread is ever added or replaced.
+//! - It can neither refuse clients nor count those that wait: the program does not know a client that no
+//!   thread has accepted.
 //! - It has no end but the end of the process.
 //!
 //! ```sh
@@ -39,7 +40,7 @@ fn main() -> Result<(), Failure> {
     let args = Args::parse().server;
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
-    // No thread can tell whether somebody waits in the backlog, so none keeps an idle connection.
+    // No thread can tell whether a client waits in the backlog, so no thread keeps an idle connection.
     let server = Arc::new(stage.server()?.keep_alive_while(|| false));
     // ANCHOR_END: policy
 
@@ -61,7 +62,7 @@ fn main() -> Result<(), Failure> {
     }
     // ANCHOR_END: accept_loops
     stage.announce(listener.local_addr());
-    // They go on for ever. One that died of a bug would be found here, at best, and not replaced.
+    // They never end. A thread that died of a bug would be found here, at best, and not replaced.
     for acceptor in acceptors {
         let _ = acceptor.join();
     }

@@ -1,7 +1,7 @@
-//! The server with no threads but the one it was started on: it serves one connection, then the next.
+//! The server with a single thread, its main thread: it serves one connection, then the next.
 //!
-//! It is correct and simple, and one slow request holds up everyone: while it waits, the processor is idle and
-//! every other client is in the queue of the listening socket.
+//! It is correct and simple, but one slow request holds up everyone: while the thread waits, the processor is
+//! idle and every other client is in the queue of the listening socket.
 //!
 //! ```sh
 //! cargo run --bin single_threaded
@@ -11,9 +11,9 @@
 //!
 //! ```sh
 //! curl http://127.0.0.1:8080/hello
-//! # One slow client, and one who only wants to say hello:
+//! # One slow client, and another one that only says hello:
 //! curl "http://127.0.0.1:8080/block?ms=5000" & curl http://127.0.0.1:8080/hello
-//! # A client who connects and says nothing has the same effect for a second:
+//! # A client that connects and says nothing has the same effect for a second:
 //! nc 127.0.0.1 8080 & curl http://127.0.0.1:8080/hello
 //! ```
 //!
@@ -38,7 +38,7 @@ fn main() -> Result<(), Failure> {
     }
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
-    // An idle connection would hold the only thread, so none may stay.
+    // An idle connection would hold the only thread, so no connection may stay.
     let server = Arc::new(stage.server()?.keep_alive_while(|| false));
     // ANCHOR_END: policy
 

@@ -1,9 +1,9 @@
-//! The server that gives each connection a thread of its own: nobody waits for anybody.
+//! The server that gives each connection a thread of its own: no client waits for another.
 //!
-//! It is as responsive as a server can be, until there are too many clients. Each costs a thread, also the silent
-//! ones, and nothing in the program says how many there may be. The system does: at its limit no thread can be
-//! started, the connection is answered with 503, and the server lives on. That it lives is not a matter of course:
-//! `thread::spawn` would panic there. The executor reports the failure and gives the task back.
+//! It is as responsive as a server can be, until there are too many clients. Each client costs a thread, even
+//! a silent one, and the program sets no bound. The system does: at its limit no thread can be started, the
+//! connection is answered with 503, and the server goes on. That is not automatic: `thread::spawn` would
+//! panic there. The executor reports the failure and gives the task back.
 //!
 //! ```sh
 //! cargo run --bin thread_per_task
@@ -39,7 +39,7 @@ fn main() -> Result<(), Failure> {
     }
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
-    // Nobody waits for the thread of an idle connection, so it may stay as long as the idle time-out allows.
+    // No client waits for the thread of an idle connection, so it may stay as long as the idle time-out allows.
     let server = Arc::new(stage.server()?);
     // ANCHOR_END: policy
 
@@ -49,7 +49,7 @@ fn main() -> Result<(), Failure> {
     for connection in listener.incoming() {
         let server = Arc::clone(&server);
         let task = move || server.serve(connection);
-        // Refused, the task is dropped here, and with it the connection, which then answers 503.
+        // A refused task is dropped here, and with it the connection, which then answers 503.
         executor.execute(task).unwrap_or_else(servers::report);
     }
     // ANCHOR_END: accept_loop

@@ -2,10 +2,10 @@
 //!
 //! # No way out
 //!
-//! A path is split at its slashes first and decoded then, and each part has to be one plain name. So `..`, a
-//! backslash, an encoded slash, a drive letter or NUL never reach the file system. Two dangers remain: symbolic links that
-//! lead out of the directory, and named pipes, whose opening waits. The page of the module `root` says how a file is
-//! opened without either.
+//! A path is first split at its slashes and then decoded, and each part must be one plain name. So `..`, a
+//! backslash, an encoded slash, a drive letter and NUL never reach the file system. Two dangers remain:
+//! symbolic links that lead out of the directory, and named pipes, whose opening waits. The page of the
+//! module `root` says how a file is opened without either.
 //!
 //! # Hidden
 //!
@@ -31,7 +31,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Serves what is below `root`, but for names that begin with a dot.
+    /// Serves the files below `root`, except names that begin with a dot.
     ///
     /// # Errors
     ///
@@ -40,17 +40,17 @@ impl Files {
         Ok(Files { root: Root::open(root)?, with_dot_files: false })
     }
 
-    /// Serves names that begin with a dot, too, if `yes`.
+    /// Whether names that begin with a dot are served, too.
     #[must_use]
     pub fn with_dot_files(mut self, yes: bool) -> Files {
         self.with_dot_files = yes;
         self
     }
 
-    /// The file that the request asks for, or the error page.
+    /// Answers with the file that the request asks for, or with an error page.
     ///
-    /// A directory stands for its `index.html`; asked for without its slash, it is a redirect, or the relative
-    /// links of that page would lead elsewhere.
+    /// A directory stands for its `index.html`. A path without the directory's slash is redirected, because
+    /// otherwise the relative links of that page would lead elsewhere.
     pub fn respond(&self, request: &Request<'_>) -> Response {
         self.find(request).unwrap_or_else(|status| self.error(status))
     }
@@ -143,7 +143,7 @@ fn send_part(part: Part, file: File, whole: u64, content_type: String) -> Respon
     }
 }
 
-/// The relative path that a request's path stands for.
+/// Returns the relative path that a request's path stands for.
 fn decode(path: &str) -> Result<PathBuf, Status> {
     let mut relative = PathBuf::new();
     let path = path.strip_prefix('/').unwrap_or(path);
@@ -180,24 +180,24 @@ fn is_hidden(relative: &Path) -> bool {
 fn status_of(error: &io::Error) -> Status {
     match error.kind() {
         ErrorKind::PermissionDenied => Status::Forbidden,
-        // Also a path whose names are too long, that goes through a file, or that leads out of the directory.
+        // Also a path with too long a name, through a file, or out of the directory.
         ErrorKind::NotFound
         | ErrorKind::NotADirectory
         | ErrorKind::InvalidFilename
         | ErrorKind::InvalidInput
         | ErrorKind::CrossesDevices => Status::NotFound,
-        // It is being renamed, or another program has a lease on it.
+        // The file is being renamed, or another program has a lease on it.
         ErrorKind::WouldBlock => Status::ServiceUnavailable,
         _ => status_of_unnamed(error),
     }
 }
 
-/// The errors for which there is no stable `ErrorKind`.
+/// Maps the errors for which there is no stable `ErrorKind`.
 #[cfg(unix)]
 fn status_of_unnamed(error: &io::Error) -> Status {
     use rustix::io::Errno;
     match Errno::from_io_error(error) {
-        // A loop of links, or a link where none is followed; a socket.
+        // A loop of links, or a link where links are not followed; a socket.
         Some(Errno::LOOP | Errno::NXIO) => Status::NotFound,
         Some(Errno::MFILE | Errno::NFILE) => Status::ServiceUnavailable,
         _ => Status::InternalServerError,

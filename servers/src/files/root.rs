@@ -1,16 +1,17 @@
-//! A directory, and what is found below it.
+//! A directory, and how files are opened below it.
 //!
-//! A path must not be looked at first and opened afterwards. Between the two, another program could put a link in its
-//! place, or a named pipe, whose opening waits for its other end. So a file is opened at once, in a way that can neither
-//! leave the directory nor wait, and its kind is read from the descriptor.
+//! A path must not be examined first and opened afterwards. Between the two, another program could replace it
+//! by a link, or by a named pipe, whose opening waits for its other end. So a file is opened at once, in a
+//! way that can neither leave the directory nor wait, and its kind is read from the descriptor.
 //!
 //! | system | how a path is opened | links |
 //! |---|---|---|
-//! | Linux from 5.6 | `openat2` with `RESOLVE_BENEATH`, one system call | followed if they stay below the directory; a link to an absolute path does not |
-//! | other Unix, older Linux | `openat` with `O_NOFOLLOW`, a name at a time | not followed |
-//! | others | the path is resolved, compared with the directory's, then opened | followed if they stay below; one that is changed between the steps can lead out |
+//! | Linux from 5.6 | `openat2` with `RESOLVE_BENEATH`, one system call | followed if they stay below the directory; a link to an absolute path never does |
+//! | other Unix, older Linux | `openat` with `O_NOFOLLOW`, one name at a time | not followed |
+//! | others | the path is resolved, compared with the directory's, then opened | followed if they stay below; a link that is changed between the steps can lead out |
 //!
-//! The directory itself is opened once. If another is put in its place, the old one is served until the end.
+//! The directory itself is opened once. If another directory takes its path, the old one is served until the
+//! end.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
@@ -46,7 +47,7 @@ mod by_descriptor {
     impl Root {
         pub(crate) fn open(path: &Path) -> io::Result<Root> {
             let directory = openat(CWD, path, DIRECTORY, Mode::empty())?;
-            // A kernel that is too old, or a sandbox that forbids what it does not know.
+            // False on a kernel that is too old, or in a sandbox that forbids unknown system calls.
             let has_openat2 = in_one_step(&directory, Path::new("."), DIRECTORY).is_ok();
             Ok(Root { directory, has_openat2 })
         }
@@ -73,8 +74,9 @@ mod by_descriptor {
         use rustix::fs::{ResolveFlags, openat2};
         use rustix::io::Errno;
 
-        /// While something below the directory is being renamed, the system may not know whether `..` in a link stays
-        /// below, and asks to try again.
+        /// How often an opening is tried. While a file below the directory is being renamed, the system
+        /// perhaps cannot tell whether `..` in a link stays below, and returns an error that asks to try
+        /// again.
         const ATTEMPTS: usize = 10;
         let below = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         for _ in 0..ATTEMPTS {
@@ -109,7 +111,7 @@ mod by_descriptor {
         use std::io::Read;
         use std::os::unix::fs::symlink;
 
-        /// What is served of `path`: by `openat2` where there is one, and name by name.
+        /// Returns what is served of `path`: by `openat2` where the system has it, and name by name.
         fn both(root: &Path, path: &str) -> [io::Result<String>; 2] {
             let root = Root::open(root).unwrap();
             [root.has_openat2, false].map(|has_openat2| {

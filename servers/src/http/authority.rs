@@ -1,22 +1,23 @@
 //! The host of a request: what the `Host` field and an absolute target hold.
 //!
 //! Which hosts a server answers for is decided in [`hosts`](crate::hosts) and, for a stop, in
-//! [`control`](crate::control). Here is what is a host at all, and which of them mean this machine. There may
-//! be a port behind a host, which is of no account: a forwarded one has another number here.
+//! [`control`](crate::control). This module decides what is a host, and which hosts mean this machine. A port
+//! behind the host is ignored: a forwarded port has another number.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 /// A host, without its port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Authority<'b> {
-    /// As sent; an IPv6 address has its brackets.
+    /// The host as sent; an IPv6 address has its brackets.
     host: &'b str,
 }
 
 const LOCALHOST: &str = "localhost";
 
 impl<'b> Authority<'b> {
-    /// `None` if it is something else, for instance has a user name before it or a path after it.
+    /// Parses a host. `None` if the text is something else, for instance has a user name before the host or a
+    /// path after it.
     pub(crate) fn parse(text: &'b str) -> Option<Authority<'b>> {
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
@@ -27,7 +28,7 @@ impl<'b> Authority<'b> {
             None => text.split_at(text.find(':').unwrap_or(text.len())),
         };
         let is_name = host.starts_with('[') || (host.bytes().all(may_be_in_name) && has_valid_escapes(host));
-        // Empty as a whole is what a client sends that means no host in particular. A port needs a host.
+        // An empty text is allowed: it names no particular host. A port needs a host.
         let is_somebody = !host.is_empty() || port.is_empty();
         let port = if port.is_empty() { port } else { port.strip_prefix(':')? };
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
@@ -35,7 +36,7 @@ impl<'b> Authority<'b> {
         (is_name && is_somebody && is_port && is_in_range).then_some(Authority { host })
     }
 
-    /// An authority whose host was found good before.
+    /// Makes an authority of a host that was checked before.
     pub(super) fn of_host(host: &'b str) -> Authority<'b> {
         Authority { host }
     }
@@ -48,16 +49,17 @@ impl<'b> Authority<'b> {
         !self.host.is_empty()
     }
 
-    /// Whether it is `name`, at whatever port.
+    /// Whether the host is `name`, at any port.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.has_host() && self.host.eq_ignore_ascii_case(name)
     }
 
-    /// Whether it is `localhost` or below it, perhaps with the dot of the root behind it. Browsers do not ask anybody what these
-    /// names mean, and a name service must not give them to another machine (RFC 6761, 6.3).
+    /// Whether the host is `localhost` or below it, perhaps with the dot of the root behind it. Browsers
+    /// resolve these names themselves, and a name service must not give them to another machine (RFC 6761,
+    /// 6.3).
     fn is_localhost(&self) -> bool {
         let name = self.host.strip_suffix('.').unwrap_or(self.host);
-        // From behind, for this is asked for each request.
+        // Compared from the end, because this happens for each request.
         let parts = name.len().checked_sub(LOCALHOST.len()).and_then(|above| name.split_at_checked(above));
         parts.is_some_and(|(above, last)| {
             last.eq_ignore_ascii_case(LOCALHOST)
@@ -65,17 +67,17 @@ impl<'b> Authority<'b> {
         })
     }
 
-    /// Whether the name is one that only this machine itself goes by.
+    /// Whether the name means this machine wherever it is used.
     pub(crate) fn is_loopback(&self) -> bool {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');
-        self.host == "127.0.0.1" // what most of them ask for, by far
+        self.host == "127.0.0.1" // the host of most requests, by far
             || self.is_localhost()
             || bare.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
     }
 }
 
-/// What the grammar of hosts allows, but for the comma: a list of two hosts is what becomes of two `Host` fields that
-/// somebody has joined.
+/// Whether the grammar of hosts allows the byte, except for the comma: a proxy that joins two `Host` fields
+/// makes a list of two hosts.
 fn may_be_in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=%".contains(&byte)
 }

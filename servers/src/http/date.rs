@@ -1,7 +1,7 @@
 //! The time as HTTP writes it.
 //!
 //! Formatting costs more than the rest of a small response's head, so each thread keeps the text of the
-//! current second. A cache for each thread needs no lock.
+//! current second: a cache for each thread needs no lock.
 
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 struct Formatted {
     second: u64,
     text: String,
-    /// It is right until the thread says otherwise.
+    /// Whether the text stays in use until the thread releases it.
     is_held: bool,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn with_now<R>(f: impl FnOnce(&str) -> R) -> R {
     })
 }
 
-/// Until this is called again, the time does not go on for this thread. An event loop looks at the clock once for many
+/// Holds the time of this thread until this is called again: an event loop reads the clock once for many
 /// answers.
 pub(crate) fn hold() {
     FORMATTED.with_borrow_mut(|formatted| {
@@ -38,7 +38,7 @@ pub(crate) fn hold() {
     });
 }
 
-/// The time goes on again for this thread.
+/// Ends the hold on the time of this thread.
 pub(crate) fn release() {
     FORMATTED.with_borrow_mut(|formatted| formatted.is_held = false);
 }

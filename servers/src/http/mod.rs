@@ -1,13 +1,13 @@
-//! HTTP/1.1 between bytes and values, without a socket in sight.
+//! HTTP/1.1 between bytes and values, without sockets.
 //!
-//! A [`Conversation`] takes the bytes that arrive on a connection and gives [`Request`]s, or a [`Refusal`]; it takes
-//! [`Response`]s and gives the bytes to send. Nothing here reads, waits or knows what a thread is, so a stage that blocks
-//! and a stage that reacts to readiness share it.
+//! A [`Conversation`] takes the bytes that arrive on a connection and gives [`Request`]s, or a [`Refusal`];
+//! it takes [`Response`]s and gives the bytes to send. This module reads no socket, never waits and uses no
+//! thread, so blocking stages and event loops share it.
 //!
 //! # What is refused
 //!
-//! A request that two readers could understand in two ways is how one request is smuggled inside another, so
-//! whatever is ambiguous is refused and the connection closed: nobody knows where the next request would start.
+//! An attacker smuggles one request inside another by bytes that two readers understand in two ways. So an
+//! ambiguous request is refused and its connection closed: it is unknown where the next request would begin.
 //! The [`httparse`] crate checks the grammar of lines; this module adds what that crate is lenient about (a
 //! line ended by LF alone) and what it leaves to its user: `Host`, and where the body ends.
 

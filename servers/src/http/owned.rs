@@ -1,7 +1,7 @@
-//! A request apart from its connection.
+//! A request that owns its bytes, apart from its connection.
 //!
-//! A [`Request`] borrows the bytes of its connection, which cannot read on meanwhile. One that is moved out
-//! can wait in a queue, while the connection takes the next.
+//! A [`Request`] borrows the bytes of its connection, which cannot read on meanwhile. A request that is moved
+//! out can wait in a queue, while the connection takes the next.
 
 use super::head::Head;
 use super::{Body, Persistence, Request, Response, Share};
@@ -10,34 +10,35 @@ use std::mem;
 /// A whole request by itself, apart from the connection that it came over: it can wait in a queue, and be answered on
 /// another thread.
 ///
-/// Its memory can be used again: [`Conversation::take`](super::Conversation::take) fills one that there is already.
+/// Its memory can be used again: [`Conversation::take`](super::Conversation::take) fills an existing value.
 #[derive(Debug, Default)]
 pub struct OwnedRequest {
     pub(super) head: Head,
     /// The bytes of the head.
     pub(super) bytes: Vec<u8>,
     pub(super) body: Vec<u8>,
-    /// Of the memory for bodies.
+    /// The body's share of the memory for bodies.
     pub(super) share: Share,
 }
 
 impl OwnedRequest {
-    /// The request.
+    /// Returns the request.
     ///
     /// # Panics
     ///
-    /// If none was ever taken into this.
+    /// If no request was ever taken into this value.
     pub fn request(&self) -> Request<'_> {
         assert!(self.head.is_whole(), "no request was taken into this");
         self.head.request(&self.bytes, &self.body)
     }
 
-    /// How many bytes it holds.
+    /// Returns how many bytes it holds.
     pub fn size(&self) -> usize {
         self.bytes.len() + self.body.len()
     }
 
-    /// Moves the body's share of the memory away. It has to be kept as long as there is the body, or an answer that repeats it.
+    /// Moves the body's share of the memory away. The caller must keep it as long as the body, or an answer
+    /// that repeats it.
     pub(crate) fn take_share(&mut self) -> Share {
         self.share.take()
     }
@@ -47,8 +48,8 @@ impl OwnedRequest {
         drop((mem::take(&mut self.body), self.share.take()));
     }
 
-    /// Appends the head of the answer to `out`, and gives the body that follows it. The head tells the client what becomes of
-    /// the connection `then`.
+    /// Appends the head of the answer to `out`, and returns the body that follows it. The head tells the
+    /// client what happens to the connection `then`.
     pub fn answer<'s>(
         &self,
         response: Response,

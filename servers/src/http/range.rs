@@ -1,8 +1,8 @@
-//! Which part of a file a request is for: its `Range` field, which a server may ignore (RFC 9110, 14.2).
+//! The `Range` field: which part of a file a request asks for. A server may ignore it (RFC 9110, 14.2).
 
 use super::{Request, Validators};
 
-/// Which part of a file a request is for.
+/// The part of a file that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Whole,
@@ -10,15 +10,16 @@ pub(crate) enum Part {
         start: u64,
         length: u64,
     },
-    /// It asks for what is behind the end.
+    /// It asks for bytes behind the end.
     Missing,
 }
 
 impl Part {
-    /// What the `Range` field asks for, of a file of `length` bytes.
+    /// Returns what the `Range` field asks for, of a file of `length` bytes.
     ///
-    /// The field is a wish: a server may always send the whole, and does when the field is malformed, has several
-    /// ranges, or comes with an `If-Range` that says the client's part is of another state of the file.
+    /// The field is a wish: a server may always send the whole, and does when the field is malformed, has
+    /// several ranges, or comes with an `If-Range` that says that the client's part belongs to another state
+    /// of the file.
     pub(crate) fn requested_by(request: &Request<'_>, length: u64, validators: &Validators) -> Part {
         let mut ranges = request.headers("Range");
         let (Some(range), None, "GET") = (ranges.next(), ranges.next(), request.method) else {
@@ -52,7 +53,7 @@ fn parse(range: &str, length: u64) -> Option<Part> {
     Some(if start < length { Part::Range { start, length: end - start } } else { Part::Missing })
 }
 
-/// A number too large for any file is as good as the largest.
+/// Reads a number. One too large for any file counts as the largest.
 fn number(digits: &str) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(u64::MAX))

@@ -1,16 +1,16 @@
-//! What is refused: with which status, in which words, and by which name it is counted.
+//! Refusals: their statuses, their words, and the names under which they are counted.
 
 use super::{Response, Status};
 use std::fmt;
 
-/// Why a request gets an error and its connection an end.
+/// Why a request gets an error and its connection is closed.
 ///
 /// After any of these it is unknown where the next request would begin, so the connection cannot go on.
 /// An error about a request that was understood (no such page, wrong method) is an ordinary [`Response`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The bytes are no HTTP request, or one that can be understood in two ways.
+    /// The bytes are not an HTTP request, or can be understood in two ways.
     Malformed(&'static str),
     /// The request line is longer than the limit.
     RequestLineTooLong,
@@ -20,9 +20,9 @@ pub enum Refusal {
     BodyTooLarge,
     /// The request is for another server: one that speaks TLS.
     Misdirected,
-    /// The request is to be carried out only if the server does something that it does not know.
+    /// The request depends on an expectation that the server does not know.
     ExpectationFailed,
-    /// The body is encoded in a way this server does not know.
+    /// The body has an encoding that this server does not know.
     UnknownTransferCoding,
     /// A version of HTTP other than 1.0 and 1.1.
     VersionNotSupported,
@@ -32,11 +32,11 @@ pub enum Refusal {
     BodyTimeout,
     /// The server has no thread for this connection.
     Overloaded,
-    /// The server holds so much of what clients have sent that there is no room for this request.
+    /// Other bodies that the server holds leave no room for this request.
     NoRoom,
 }
 
-/// What statistics call each refusal, its status, and the words for the client, by number.
+/// For each refusal, by number: its name in the statistics, its status, and the words for the client.
 pub(crate) const FACTS: [(&str, Status, &str); 12] = [
     ("malformed", Status::BadRequest, "the request is malformed"),
     ("request_line_too_long", Status::UriTooLong, "the request line is longer than this server accepts"),
@@ -61,7 +61,7 @@ pub(crate) const FACTS: [(&str, Status, &str); 12] = [
 ];
 
 impl Refusal {
-    /// Where it is among the [facts](FACTS).
+    /// Returns its index in the [facts](FACTS).
     pub(crate) fn number(self) -> usize {
         match self {
             Refusal::Malformed(_) => 0,
@@ -79,7 +79,7 @@ impl Refusal {
         }
     }
 
-    /// The status that tells the client.
+    /// Returns the status for the client.
     pub fn status(self) -> Status {
         FACTS[self.number()].1
     }
@@ -89,7 +89,7 @@ impl Refusal {
         matches!(self, Refusal::BodyTooLarge | Refusal::NoRoom)
     }
 
-    /// The answer to send before closing.
+    /// Returns the answer to send before closing.
     pub fn response(self) -> Response {
         let response = Response::error(self.status(), &self.to_string());
         match self {

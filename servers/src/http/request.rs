@@ -1,7 +1,7 @@
-//! A request whose head has been read: what a handler sees of it.
+//! A request as a handler sees it, once its head has been read.
 //!
-//! It borrows the bytes that it was read from. So it costs no allocation, and it ends before the next request
-//! of its connection is looked at. A request that is to wait, or to be answered on another thread, is an
+//! It borrows the bytes from which it was read. So it costs no allocation, and its lifetime ends before the
+//! next request of its connection is parsed. A request that waits, or that another thread answers, is an
 //! [`OwnedRequest`](super::OwnedRequest).
 
 use super::Authority;
@@ -27,7 +27,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// A request whose head has been read and found unambiguous. It borrows the bytes it was read from.
+/// A request whose head has been read and found unambiguous. It borrows the bytes from which it was read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Request<'b> {
@@ -54,27 +54,27 @@ pub struct Request<'b> {
 }
 
 impl<'b> Request<'b> {
-    /// The host that the request is for; `None` for a request of HTTP/1.0 that names no host.
+    /// Returns the host that the request is for; `None` for a request of HTTP/1.0 that names no host.
     pub(crate) fn authority(&self) -> Option<Authority<'b>> {
         self.authority
     }
 
-    /// The values of every field called `name`, in order. Values that are not UTF-8 are left out.
+    /// Returns the values of all fields called `name`, in order. Values that are not UTF-8 are left out.
     pub fn headers<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'b str> + 'a {
         self.values(name).filter_map(|value| std::str::from_utf8(value).ok())
     }
 
-    /// How many fields are called `name`, whether their values are text or not.
+    /// Returns how many fields are called `name`, whether their values are text or not.
     pub fn header_count(&self, name: &str) -> usize {
         self.values(name).count()
     }
 
-    /// The value of the first field called `name`.
+    /// Returns the value of the first field called `name`.
     pub fn header(&self, name: &str) -> Option<&'b str> {
         self.headers(name).next()
     }
 
-    /// The value of `name` in the query, as sent: `7` for `ms` in `/cpu?ms=7`.
+    /// Returns the value of `name` in the query, as sent: `7` for `ms` in `/cpu?ms=7`.
     pub fn query_value(&self, name: &str) -> Option<&'b str> {
         self.query?.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
@@ -95,10 +95,11 @@ impl<'b> Request<'b> {
 
 /// What a handler can know of the client that waits for its answer.
 pub trait Presence: fmt::Debug {
-    /// Whether the client has ended its side of the connection, or is gone: both look the same from here.
+    /// Whether the client has ended its side of the connection, or is gone: the server cannot tell these
+    /// apart.
     ///
-    /// A client that has sent more after the request counts as present. It costs some system calls, so ask
-    /// now and then.
+    /// A client that has sent more after the request counts as present. A call costs some system calls, so do
+    /// not call it often.
     fn has_left(&self) -> bool;
 }
 
@@ -110,7 +111,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Where `part`, which lies in `whole`, does so.
+    /// Returns the place of `part` in `whole`.
     pub(super) fn of(part: &[u8], whole: &[u8]) -> Span {
         let start = part.as_ptr().addr() - whole.as_ptr().addr();
         Span { start, end: start + part.len() }

@@ -1,8 +1,8 @@
-//! An answer: status, fields and body, and how they become bytes.
+//! An answer: status, fields and body, and how they are written as bytes.
 //!
-//! Head and body of a small answer are one write: two small ones in a row would wait for each other (Nagle's
-//! algorithm on this side, delayed acknowledgement on the other). A large file is never in memory as a whole:
-//! it passes through the buffer in chunks.
+//! Head and body of a small answer are one write: two small writes in a row would wait for each other
+//! (Nagle's algorithm on this side, delayed acknowledgement on the other). A large file is never in memory as
+//! a whole: it passes through a buffer in chunks.
 
 use super::date;
 use smallvec::{SmallVec, smallvec};
@@ -11,10 +11,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// How much of a file is in memory at a time, and how much of what is in memory is copied to go out with its head.
+/// How much of a file is in memory at a time, and how much of a body in memory is copied behind its head.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
-/// How many fields most answers have at most; only an answer with more of them allocates for their list.
+/// How many fields an answer can have without an allocation for their list; most have no more.
 const USUAL_FIELDS: usize = 2;
 
 /// The statuses this server answers with.
@@ -48,12 +48,12 @@ pub enum Status {
 }
 
 impl Status {
-    /// The three digits.
+    /// Returns the three digits.
     pub fn code(self) -> u16 {
         self as u16
     }
 
-    /// The words that follow the code in a status line.
+    /// Returns the words that follow the code in a status line.
     pub fn reason(self) -> &'static str {
         match self {
             Status::Ok => "OK",
@@ -83,10 +83,10 @@ impl Status {
     }
 }
 
-/// What follows the head of a response.
+/// The body of a response.
 #[derive(Debug)]
 pub enum Body {
-    /// Nothing, and no `Content-Length` either: what 204 and 304 have.
+    /// No body and no `Content-Length`, as in 204 and 304.
     None,
     /// Bytes in memory.
     Bytes(Cow<'static, [u8]>),
@@ -96,13 +96,13 @@ pub enum Body {
         file: File,
         /// How many bytes of the file come before them.
         start: u64,
-        /// How many of them.
+        /// How many bytes of the file are sent.
         length: u64,
     },
 }
 
 impl Body {
-    /// How many bytes it has.
+    /// Returns how many bytes the body has.
     pub(crate) fn length(&self) -> u64 {
         match self {
             Body::None => 0,
@@ -111,17 +111,17 @@ impl Body {
         }
     }
 
-    /// Writes a head that has been put into `out`, then the body.
+    /// Writes the head in `out`, then the body.
     ///
     /// # Errors
     ///
-    /// When the client does not take the bytes, and when the file has become shorter meanwhile: the promised
-    /// length cannot be kept then, and only closing the connection tells the client so.
+    /// If the client does not take the bytes, or if the file has become shorter: the length was promised, and
+    /// only the end of the connection tells the client that the rest is missing.
     pub(crate) fn send(self, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
         match self {
             Body::None => to.write_all(out),
             Body::Bytes(bytes) => {
-                // What is large is not copied.
+                // A large body is not copied.
                 let (first, rest) = bytes.split_at(bytes.len().min(CHUNK));
                 out.extend_from_slice(first);
                 to.write_all(out)?;
@@ -132,23 +132,24 @@ impl Body {
     }
 }
 
-/// What the head of an answer says of its connection. `true` stays, `false` ends.
+/// What the head of an answer says about its connection. `true` stays, `false` ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persistence<'s> {
-    /// It is closed behind the answer.
+    /// The connection is closed after the answer.
     Ends,
     /// It stays open.
     Stays,
-    /// It stays open, and the client has not asked for more yet. It is told for how long it may be idle: these are the
-    /// lines that [`idle_for`](Persistence::idle_for) has made.
+    /// It stays open, and the client has not sent its next request. These lines of
+    /// [`idle_for`](Persistence::idle_for) tell the client how long the connection may be idle.
     Idles(&'s str),
 }
 
 impl Persistence<'_> {
-    /// The lines that tell a client for how long its connection may be idle, in whole seconds; none for less than one.
+    /// Returns the lines that tell a client for how long its connection may be idle, in whole seconds; `None`
+    /// for less than one.
     ///
-    /// A client that knows does not send a request at the moment at which the connection is closed. It takes off a margin for
-    /// the way, undici two seconds and Node's agent one.
+    /// A client that knows this does not send a request just when the connection is closed. It subtracts a
+    /// margin for the network, undici two seconds and Node's agent one.
     pub fn idle_for(timeout: Duration) -> Option<String> {
         let seconds = timeout.as_secs();
         // The field is about this connection alone, so it has to be named in `Connection` (RFC 9110, 7.6.1), and is:
@@ -163,7 +164,7 @@ impl From<bool> for Persistence<'_> {
     }
 }
 
-/// The line that ends a connection.
+/// The line that announces the end of a connection.
 pub(crate) const CLOSE: &str = "Connection: close\r\n";
 
 /// An answer, ready to be sent.
@@ -178,12 +179,12 @@ pub struct Response {
 }
 
 impl Response {
-    /// A response with a body of the given type.
+    /// Makes a response with a body of the given type.
     pub fn new(status: Status, content_type: impl Into<Cow<'static, str>>, body: Body) -> Response {
         Response { status, body, headers: smallvec![("Content-Type", content_type.into())] }
     }
 
-    /// Plain text.
+    /// Makes a response of plain text.
     pub fn text(status: Status, text: impl Into<Cow<'static, str>>) -> Response {
         let bytes = match text.into() {
             Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
@@ -192,18 +193,18 @@ impl Response {
         Response::new(status, "text/plain; charset=utf-8", Body::Bytes(bytes))
     }
 
-    /// An HTML page.
+    /// Makes a response of an HTML page.
     pub fn html(status: Status, page: String) -> Response {
         Response::new(status, "text/html; charset=utf-8", Body::Bytes(Cow::Owned(page.into_bytes())))
     }
 
-    /// A JSON value.
+    /// Makes a response of a JSON value.
     pub fn json(value: &serde_json::Value) -> Response {
         let text = format!("{value:#}\n").into_bytes();
         Response::new(Status::Ok, "application/json", Body::Bytes(Cow::Owned(text)))
     }
 
-    /// An error: its status and, in a sentence, what is wrong.
+    /// Makes an error: its status, and a sentence that says what is wrong.
     pub fn error(status: Status, what: &str) -> Response {
         Response::text(status, format!("{} {}: {what}\n", status.code(), status.reason()))
     }
@@ -213,12 +214,12 @@ impl Response {
         Response::error(Status::MovedPermanently, "see the Location field").header("Location", location)
     }
 
-    /// Done, and nothing to say about it but the fields.
+    /// Makes an answer of fields only: the request was carried out.
     pub fn no_content() -> Response {
         Response { status: Status::NoContent, body: Body::None, headers: SmallVec::new() }
     }
 
-    /// What the client has is still current.
+    /// Makes an answer that says that the client's copy is still current.
     pub fn not_modified() -> Response {
         Response { status: Status::NotModified, body: Body::None, headers: SmallVec::new() }
     }
@@ -233,7 +234,7 @@ impl Response {
 
     /// Appends the status line, the fields and the empty line after them.
     ///
-    /// `connection` has the lines about the connection, if there have to be any, each with its end.
+    /// `connection` has the lines about the connection, if any, each with its end.
     pub(crate) fn append_head(&self, connection: &str, out: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
         append_all(&["HTTP/1.1 ", digits.format(self.status.code()), " ", self.status.reason(), "\r\n"], out);
@@ -249,7 +250,7 @@ impl Response {
     }
 }
 
-/// Reads each chunk into room that is made for it, in one system call, and writes the first one together with the head.
+/// Reads each chunk in one system call, and writes the first one together with the head.
 fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
     let (mut at, end) = (start, start + length);
     loop {
@@ -263,7 +264,7 @@ fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut i
     }
 }
 
-/// Appends to `out` the bytes of a file from `at` to `end`, but a chunk of them at most.
+/// Appends to `out` the bytes of a file from `at` to `end`, at most a chunk of them.
 pub(crate) fn append_chunk(file: &File, at: u64, end: u64, out: &mut Vec<u8>) -> io::Result<()> {
     let before = out.len();
     let chunk = usize::try_from(end - at).map_or(CHUNK, |left| left.min(CHUNK));
@@ -301,7 +302,7 @@ fn append_all(parts: &[&str], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// Counts the writes it is asked for.
+    /// Counts the writes to it.
     #[derive(Default)]
     struct Writes(Vec<Vec<u8>>);
 

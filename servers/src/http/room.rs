@@ -1,17 +1,19 @@
 //! A bound on the memory for the bodies of all clients together, and the share that each body has of it.
 //!
-//! A body asks for its share before it is read, and is refused if there is too little left. The share goes
-//! with the body, to another thread or into an answer, and is given back when it is dropped.
+//! The server takes the share of a body before it reads the body, and refuses the request if too little is
+//! left. The share moves with the body, to another thread or into an answer, and is given back when it is
+//! dropped.
 
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much memory the bodies that clients have sent may take, all of them together, and how much they take.
+/// How much memory the bodies of all clients together may take, and how much they take.
 ///
-/// A body counts twice from the beginning: an answer may repeat it, as that of `/echo` does, and would be too late to be
-/// refused. It counts until its answer is sent, or dropped. What has arrived and is not looked at counts, too, but for
-/// the first 4 KiB of each connection. Memory counts as it is allocated, which may be more than what is in it.
+/// A body counts twice from the beginning: an answer may repeat it, as that of `/echo` does, and then it is
+/// too late for a refusal. It counts until its answer is sent or dropped. Bytes that are not parsed yet
+/// count, too, except the first 4 KiB of each connection. Memory counts as it is allocated, which may be more
+/// than what is in it.
 #[derive(Debug, Clone)]
 pub struct Room(Arc<Bytes>);
 
@@ -21,35 +23,36 @@ struct Bytes {
     most: usize,
 }
 
-/// A part of a [`Room`]. Dropped, it is given back.
+/// A part of a [`Room`]. Its drop gives it back.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     bytes: usize,
-    /// None as long as there are no bytes: most requests have no body, and need not touch what all connections share.
+    /// `None` as long as there are no bytes: most requests have no body, and need not touch what all
+    /// connections share.
     room: Option<Room>,
 }
 
 impl Room {
-    /// Has room for `most` bytes.
+    /// Makes a room for `most` bytes.
     pub fn of_at_most(most: usize) -> Room {
         Room(Arc::new(Bytes { held: AtomicUsize::new(0), most }))
     }
 
-    /// How many bytes are taken.
+    /// Returns how many bytes are taken.
     pub fn held(&self) -> usize {
         self.0.held.load(Ordering::Relaxed)
     }
 
     fn take(&self, bytes: usize) -> bool {
         let Bytes { held, most } = &*self.0;
-        // Relaxed: it is a count, and nothing else is read by whoever looks at it.
+        // Relaxed: it is a count, and its readers read nothing else that depends on it.
         let more = |held: usize| held.checked_add(bytes).filter(|held| held <= most);
         held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 }
 
 impl Share {
-    /// Makes it a share of at least `bytes`. False if `room` has not so many: then nothing has changed.
+    /// Makes it a share of at least `bytes`. Returns false, and changes nothing, if `room` has fewer.
     #[must_use]
     pub(super) fn grow_to(&mut self, bytes: usize, room: &Room) -> bool {
         let missing = bytes.saturating_sub(self.bytes);
@@ -74,7 +77,7 @@ impl Share {
         }
     }
 
-    /// Moves it away.
+    /// Moves the share away.
     pub(crate) fn take(&mut self) -> Share {
         mem::take(self)
     }

@@ -1,10 +1,9 @@
-//! What tells one state of a file from another, and what the conditions of a request (`If-Match` and the
-//! like) come to.
+//! Validators, which identify a state of a file, and the conditions of a request (`If-Match` and the like).
 
 use super::Request;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What tells one state of a file from another: a tag, and the time of the last change.
+/// The validators of a file's state: a tag, and the time of the last change.
 #[derive(Debug, Clone)]
 pub struct Validators {
     /// The value of the `ETag` field, with its quotes.
@@ -15,10 +14,10 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Derives both from what the file system knows.
+    /// Derives both from the file's metadata.
     pub fn new(modified: SystemTime, length: u64) -> Validators {
         let since_epoch = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-        // HTTP dates go from 1970 to 9999 and have whole seconds; files need not keep to that.
+        // HTTP dates go from 1970 to 9999 and have whole seconds; the times of files need not.
         let modified_second = match since_epoch.as_secs() {
             0 | 253_402_300_800.. => None,
             seconds => Some(UNIX_EPOCH + Duration::from_secs(seconds)),
@@ -30,10 +29,11 @@ impl Validators {
         }
     }
 
-    /// What the conditions of a GET or HEAD request come to, in the order of RFC 9110, 13.2.2.
+    /// Evaluates the conditions of a GET or HEAD request, in the order of RFC 9110, 13.2.2.
     ///
-    /// Where both a tag and a date are sent, the tag counts: a date cannot tell two changes in one second apart. A date that
-    /// cannot be read is no condition, nor is any date if the file has none that HTTP can express.
+    /// If the client sends both a tag and a date, the tag counts: a date cannot tell two changes in one
+    /// second apart. A date that cannot be read is ignored, and so is any date if HTTP cannot express the
+    /// file's.
     pub fn precondition(&self, request: &Request<'_>) -> Precondition {
         let sent = |name| request.header_count(name) > 0;
         let is_as_expected = if sent("If-Match") {
@@ -52,7 +52,7 @@ impl Validators {
         if is_known { Precondition::NotModified } else { Precondition::Holds }
     }
 
-    /// Whether the field lists our tag, as `compared`, or any that there may be.
+    /// Whether the field lists our tag, compared as `compared` returns it, or is `*`.
     fn is_among(&self, request: &Request<'_>, field: &str, compared: fn(&str) -> &str) -> bool {
         let tags = request.headers(field).flat_map(|value| value.split(',')).map(str::trim);
         tags.into_iter().any(|tag| tag == "*" || compared(tag) == self.etag)
@@ -64,14 +64,14 @@ impl Validators {
     }
 }
 
-/// What the conditions of a request come to.
+/// The result of a request's conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precondition {
-    /// All hold, or there are none.
+    /// All conditions hold, or there are none.
     Holds,
-    /// The client has what it asks for: 304.
+    /// The client's copy is current: 304.
     NotModified,
-    /// The file is not in the state that the client thinks: 412.
+    /// The file is not in the state that the client expects: 412.
     Failed,
 }
 
@@ -131,7 +131,7 @@ mod tests {
             format!("If-Match: W/{tag}\r\n"),
             format!("If-Unmodified-Since: {earlier}\r\n"),
             format!("If-Match: \"other\"\r\nIf-Unmodified-Since: {date}\r\n"),
-            // It comes before the question whether the client has it already.
+            // This condition comes before the one whether the client has a current copy.
             format!("If-Match: \"other\"\r\nIf-None-Match: {tag}\r\n"),
             format!("If-Unmodified-Since: {earlier}\r\nIf-Modified-Since: {date}\r\n"),
         ] {

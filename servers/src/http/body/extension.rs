@@ -1,18 +1,20 @@
-//! What may follow the size of a chunk: `;name`, `;name=value` or `;name="quoted value"`, as often as one likes.
+//! What may follow the size of a chunk: `;name`, `;name=value` or `;name="quoted value"`, any number of
+//! times.
 //!
-//! Hardly anybody sends extensions and nothing is done with them, but every reader has to find the end of the line that
-//! holds them. One that knows quotation marks and one that only looks for CR LF find it in two places unless the grammar
-//! is kept (RFC 9112, 7.1.1): a quotation mark is closed on its line, and each semicolon is followed by a name.
+//! Hardly any client sends extensions, and this server ignores them, but every reader must find the end of
+//! their line. A reader that knows quotation marks and a reader that only looks for CR LF find it in
+//! different places unless the grammar is kept (RFC 9112, 7.1.1): a quotation mark is closed on its line, and
+//! each semicolon is followed by a name.
 
 use super::{is_text, is_token};
 
-/// What has been read of the extensions of one chunk.
+/// The state after the last byte of a chunk's extensions that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extension {
     /// A semicolon, perhaps white space.
     Semicolon,
     Name,
-    /// A name and white space: there has to be more.
+    /// A name and white space: more must follow.
     SpaceAfterName,
     /// An equals sign, perhaps white space.
     Equals,
@@ -21,12 +23,12 @@ pub(super) enum Extension {
     /// A backslash within quotation marks.
     Backslash,
     QuoteClosed,
-    /// A value and white space: there has to be more.
+    /// A value and white space: more must follow.
     SpaceAfterValue,
 }
 
 impl Extension {
-    /// What has been read once `byte` is; none if it cannot stand here.
+    /// Returns the state after `byte`; `None` if the byte cannot stand here.
     pub(super) fn then(self, byte: u8) -> Option<Extension> {
         use Extension::{
             Backslash, Equals, Name, QuoteClosed, Quoted, Semicolon, SpaceAfterName, SpaceAfterValue, Value,

@@ -8,11 +8,12 @@
 //!   CR LF
 //! ```
 //!
-//! A reader that is lenient about any of these bytes, in front of one that is not, can be made to see the end of a
-//! request in another place than the other one does. So the only line end is CR LF, a size has nothing but digits
-//! before the line end or the semicolon, and after the data comes the line end and nothing else.
+//! If a lenient reader stands in front of a strict one, an attacker can make the two see the end of a request
+//! in different places. So the only line end is CR LF, a size has only digits before the line end or the
+//! semicolon, and the data is followed by the line end only.
 //!
-//! The decoder holds between two bytes nothing but a state, so it does not matter where what arrives is split.
+//! Between two bytes the decoder holds only a state, so it does not matter where the arriving bytes are
+//! split.
 
 mod extension;
 
@@ -20,38 +21,38 @@ use super::{Refusal, Room, Share};
 use crate::limits::Limits;
 use extension::Extension;
 
-/// How the end of a request's body is known.
+/// How the end of a request's body is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// It has this many bytes.
+    /// The body has this many bytes.
     Length(usize),
-    /// It comes in chunks; the last is empty.
+    /// The body comes in chunks; the last one is empty.
     Chunked,
 }
 
 impl Default for Framing {
-    /// There is no body.
+    /// The request has no body.
     fn default() -> Framing {
         Framing::Length(0)
     }
 }
 
-/// Takes a body out of the bytes that arrive.
+/// Decodes a body from the arriving bytes.
 #[derive(Debug)]
 pub(super) struct BodyDecoder {
     state: State,
     body: Vec<u8>,
-    /// Of the memory for bodies.
+    /// The body's share of the memory for bodies.
     share: Share,
     max_body: usize,
-    /// How many more bytes may come that are not data.
+    /// How many more bytes that are not data are allowed.
     framing_left: usize,
 }
 
-/// What the next byte has to be. The number is how many bytes of data the chunk has, or still has.
+/// What the next byte must be. The number is how many bytes of data the chunk has, or still has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// One of so many bytes with which the body ends.
+    /// One of this many bytes with which the body ends.
     Last(usize),
     SizeStart,
     Size(usize),
@@ -74,14 +75,15 @@ const BAD_SIZE: Refusal = Refusal::Malformed("the size of a chunk is malformed")
 const BAD_END: Refusal = Refusal::Malformed("a chunk does not end where its size says");
 const BAD_FIELD: Refusal = Refusal::Malformed("a field after the last chunk is malformed");
 
-/// How often a body counts: an answer may repeat it.
+/// How often a body counts, because an answer may repeat it.
 const TWICE: usize = 2;
 
-/// What a chunk needs at most besides its data, if its size has no leading zeros: its digits and two line ends.
+/// The most bytes of a chunk that are not data, if its size has no leading zeros: its digits and two line
+/// ends.
 const FRAMING_OF_A_CHUNK: usize = 2 * size_of::<usize>() + 4;
 
 impl BodyDecoder {
-    /// Expects a body that ends as `framing` says.
+    /// Makes a decoder for a body that ends as `framing` says.
     pub(super) fn new(framing: Framing, limits: &Limits) -> BodyDecoder {
         let state = match framing {
             Framing::Length(0) => State::Complete,
@@ -96,7 +98,7 @@ impl BodyDecoder {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoRoom`] if `room` has not so much.
+    /// [`Refusal::NoRoom`] if `room` has less.
     pub(super) fn reserve(&mut self, room: &Room) -> Result<(), Refusal> {
         match self.state {
             State::Last(length) if !self.share.grow_to(TWICE * length, room) => Err(Refusal::NoRoom),
@@ -104,7 +106,7 @@ impl BodyDecoder {
         }
     }
 
-    /// Takes from the front of `bytes` what belongs to the body, and says how many bytes that were: all of them,
+    /// Takes the bytes of the body from the front of `bytes`, and returns how many these were: all of them,
     /// unless the body [is complete](BodyDecoder::is_complete) now.
     ///
     /// # Errors
@@ -118,27 +120,27 @@ impl BodyDecoder {
         Ok(used)
     }
 
-    /// Whether nothing more belongs to the body.
+    /// Whether the body has ended.
     pub(super) fn is_complete(&self) -> bool {
         self.state == State::Complete
     }
 
-    /// The data, as far as it has arrived.
+    /// Returns the data that has arrived.
     pub(super) fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// The data by itself, and its share of the memory.
+    /// Returns the data, and its share of the memory.
     pub(super) fn into_body(self) -> (Vec<u8>, Share) {
         (self.body, self.share)
     }
 
-    /// Moves the share away. It has to be kept as long as there is the body, or an answer that repeats it.
+    /// Moves the share away. The caller must keep it as long as the body, or an answer that repeats it.
     pub(super) fn take_share(&mut self) -> Share {
         self.share.take()
     }
 
-    /// Takes data as one piece, and anything else byte by byte.
+    /// Takes data in one piece, and other bytes one by one.
     fn take_some(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let (State::Last(left) | State::Data(left)) = self.state else {
             self.framing_left = self.framing_left.checked_sub(1).ok_or(Refusal::BodyTooLarge)?;
@@ -157,8 +159,8 @@ impl BodyDecoder {
         Ok(count)
     }
 
-    /// Lets the memory grow so that `count` more bytes fit, of `left` that are known to come: not byte by byte, and not
-    /// beyond what may come.
+    /// Lets the memory grow so that `count` of the `left` expected bytes fit: not byte by byte, and not
+    /// beyond what is expected.
     fn make_room_for(&mut self, count: usize, left: usize, room: &Room) -> Result<(), Refusal> {
         let (length, capacity) = (self.body.len(), self.body.capacity());
         if length + count <= capacity {
@@ -171,7 +173,7 @@ impl BodyDecoder {
         if has_room { Ok(()) } else { Err(Refusal::NoRoom) }
     }
 
-    /// What follows `byte`.
+    /// Returns the state after `byte`.
     fn after(&mut self, byte: u8) -> Result<State, Refusal> {
         Ok(match (self.state, byte) {
             (State::SizeStart, _) => State::Size(self.add_digit(0, byte)?),
@@ -214,12 +216,12 @@ impl BodyDecoder {
     }
 }
 
-/// What may stand in a field's value or in quotation marks: anything but control characters.
+/// Whether the byte may stand in a field's value or in quotation marks: any byte but a control character.
 fn is_text(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
 
-/// What may stand in the name of a field or an extension.
+/// Whether the byte may stand in the name of a field or an extension.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

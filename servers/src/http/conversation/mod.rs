@@ -1,4 +1,4 @@
-//! What is said on one connection, as a state machine: bytes in, requests; responses, bytes out.
+//! The protocol of one connection as a state machine: bytes in, requests; responses, bytes out.
 //!
 //! ```text
 //!            a byte                head whole                  body whole
@@ -8,45 +8,47 @@
 //!                        └─────────────────────── Idle ◀──────────────────────────┘
 //! ```
 //!
-//! It has no socket and no clock, and waits for nothing. A *driver* has these: it reads bytes and [hands them
-//! in](Conversation::arrived), asks for [the next step](Conversation::step), and sends what it is given. The blocking
-//! driver is [`Server`](crate::Server), whose thread waits between two steps; an event loop takes the step that a
-//! connection is ready for and turns to the next connection. How long a client may take is known here
-//! ([`Conversation::deadline`]); the driver waits until then, and looks after who else ends a wait.
+//! A conversation has no socket and no clock, and never waits. Its *driver* does: it reads bytes and [hands
+//! them in](Conversation::arrived), asks for [the next step](Conversation::step), and sends what the
+//! conversation gives it. The blocking driver is [`Server`](crate::Server), whose thread waits between two
+//! steps; an event loop takes the step that a connection is ready for and turns to the next connection. The
+//! conversation knows how long a client may take ([`Conversation::deadline`]); the driver waits until then,
+//! and watches for other reasons to end the wait.
 //!
 //! # Invariants
 //!
-//! - The input begins with the head of the current request. Bytes of its body are taken out as they are decoded, or never
-//!   put in, so behind the head is what has not been looked at: the beginning of the body, or the next request.
-//! - A request stays here until it is [answered](Conversation::answered). Until then a step says the same again, so a
-//!   conversation can be moved to another thread between a step and its answer.
-//! - A refusal is the last thing that a conversation says. Each later step says it again, whatever arrives: a driver may
-//!   have to send other answers first.
-//! - Where and in how many pieces the bytes arrive changes no request and no refusal.
+//! - The input begins with the head of the current request. Bytes of its body are taken out as they are
+//!   decoded, or never put in, so the bytes behind the head are not parsed yet: the beginning of the body, or
+//!   the next request.
+//! - A request stays here until it is [answered](Conversation::answered). Until then each step says the same,
+//!   so a conversation can be moved to another thread between a step and its answer.
+//! - A refusal is the last thing that a conversation says. Each later step repeats it, whatever arrives:
+//!   perhaps the driver must send other answers first.
+//! - The pieces in which the bytes arrive change no request and no refusal.
 
 use super::head::Head;
 use super::{Body, BodyDecoder, OwnedRequest, Persistence, Refusal, Request, Response, Room, Share};
 use crate::limits::Limits;
 use std::time::Instant;
 
-/// One side of the exchange of requests and answers on one connection: the server's.
+/// The server's side of one connection: requests and answers.
 #[derive(Debug)]
 pub struct Conversation {
     limits: Limits,
     /// The memory that all conversations share.
     room: Room,
     input: Vec<u8>,
-    /// Of the room, for the memory of the input beyond what each conversation may have.
+    /// A share of the room, for the input beyond [`KEPT`].
     share: Share,
-    /// Where in the input the current request begins. Before it is what has been answered.
+    /// Where in the input the current request begins. The bytes before it have been answered.
     start: usize,
     head: Head,
-    /// Of the current request, once its head is whole.
+    /// The decoder of the current request's body, once its head is whole.
     body: Option<BodyDecoder>,
-    /// The client waits for "100 Continue", and has not been told it.
+    /// Whether the client waits for "100 Continue" that was not sent yet.
     is_waiting: bool,
     has_ended: bool,
-    /// What the last request was refused with. No other follows.
+    /// The refusal of the last request. No request follows.
     refused: Option<Refusal>,
     answered: usize,
     /// When the phase began.
@@ -58,14 +60,14 @@ pub struct Conversation {
 /// What a driver can do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Read on: nothing can be done with what has arrived.
+    /// Read on: the bytes that have arrived are not enough for another step.
     Read,
-    /// Send [`Conversation::go_ahead`], or answer the request without its body. It has arrived in part at most, and the
-    /// client waits to be told that it is wanted.
+    /// Send [`Conversation::go_ahead`], or answer the request without its body. At most a part of the body
+    /// has arrived, and the client waits for the permission to send it.
     Expectation,
-    /// Answer the request. It is whole.
+    /// Answer the request, which is whole.
     Request,
-    /// Close: the client has ended its side, and no answer is owed.
+    /// Close: the client has ended its side, and expects no answer.
     Over,
 }
 
@@ -84,19 +86,21 @@ pub enum Phase {
     Request,
 }
 
-/// How many bytes the memory for the input keeps room for, and may have without a share of what all clients may take.
+/// The capacity in bytes that the input keeps, and may have without a share of the memory for all clients.
 const KEPT: usize = 4 * 1024;
 
 const CUT_SHORT: Refusal = Refusal::Malformed("the request ends in the middle");
 
 impl Conversation {
-    /// A connection that was opened at the time `now`. No other shares the memory that `limits` have for bodies.
+    /// Makes the conversation of a connection that was opened at the time `now`. It shares the memory that
+    /// `limits` give for bodies with no other.
     pub fn new(limits: &Limits, now: Instant) -> Conversation {
         Conversation::sharing(&Room::of_at_most(limits.body_memory), limits, now)
     }
 
-    /// A connection that was opened at the time `now`. What arrives on it takes of the memory in `room`; what does not
-    /// find enough is [refused](Refusal::NoRoom): a body of known length before it is wanted, one in chunks as it grows.
+    /// Makes the conversation of a connection that was opened at the time `now`. Arriving bytes take memory
+    /// from `room`. Without enough memory a request is [refused](Refusal::NoRoom): with a body of known
+    /// length before the body is sent, with a body in chunks as it grows.
     pub fn sharing(room: &Room, limits: &Limits, now: Instant) -> Conversation {
         Conversation {
             limits: limits.clone(),
@@ -115,7 +119,7 @@ impl Conversation {
         }
     }
 
-    /// Takes bytes that have arrived at the time `now`. Behind a request that was refused they are dropped.
+    /// Takes bytes that have arrived at the time `now`. Behind a refused request they are dropped.
     pub fn arrived(&mut self, bytes: &[u8], now: Instant) {
         if self.refused.is_some() {
             return;
@@ -133,8 +137,8 @@ impl Conversation {
         }
     }
 
-    /// Takes what belongs to a body whose beginning has been taken: it need not wait in the input, for which there may be no
-    /// memory though there is for the body. Gives back what is behind it.
+    /// Decodes the bytes of a body whose beginning has been decoded: they need no memory in the input, which
+    /// may lack it though the body has it. Returns the bytes behind the body.
     fn decode_at_once<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
         let is_next = self.input.len() == self.head.length();
         match &mut self.body {
@@ -143,7 +147,7 @@ impl Conversation {
         }
     }
 
-    /// Whether so many more bytes fit.
+    /// Makes room for `count` more bytes; false if they do not fit.
     fn make_room_for(&mut self, count: usize) -> bool {
         let (length, capacity) = (self.input.len(), self.input.capacity());
         if length + count <= capacity {
@@ -154,16 +158,16 @@ impl Conversation {
             && self.input.try_reserve_exact(wanted - length).is_ok()
     }
 
-    /// The client has ended its side: no more bytes will arrive.
+    /// Notes that the client has ended its side: no more bytes will arrive.
     pub fn ended(&mut self) {
         self.has_ended = true;
     }
 
-    /// Goes as far as what has arrived reaches.
+    /// Parses as far as the arrived bytes allow, and returns what the driver must do.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] to answer, after which the connection has to be closed. From then on each step says it again.
+    /// A [`Refusal`] to answer, after which the connection must be closed. From then on each step repeats it.
     pub fn step(&mut self) -> Result<Step, Refusal> {
         if let Some(refusal) = self.refused {
             return Err(refusal);
@@ -171,7 +175,8 @@ impl Conversation {
         self.look().inspect_err(|&refusal| self.refuse(refusal))
     }
 
-    /// Refuses whatever comes next: from now on each step says `refusal`, and what has arrived is forgotten.
+    /// Refuses everything that follows: from now on each step says `refusal`, and the arrived bytes are
+    /// dropped.
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         self.refused = Some(refusal);
         (self.input, self.share, self.start) = (Vec::new(), Share::default(), 0);
@@ -205,7 +210,7 @@ impl Conversation {
         }
     }
 
-    /// The request that the last step was about; its body is there as far as it has arrived.
+    /// Returns the request of the last step, with the part of its body that has arrived.
     ///
     /// # Panics
     ///
@@ -215,26 +220,27 @@ impl Conversation {
         self.head.request(&self.input[self.start..self.start + self.head.length()], body)
     }
 
-    /// Tells the client that its body is wanted: what to send.
+    /// Returns the bytes that permit the client to send its body.
     pub fn go_ahead(&mut self) -> &'static [u8] {
         self.is_waiting = false;
         b"HTTP/1.1 100 Continue\r\n\r\n"
     }
 
-    /// Whether the connection may stay open once the current request is answered: its client wants that, and it has
-    /// not had as many answers as the limit allows.
+    /// Whether the connection may stay open once the current request is answered: its client wants that, and
+    /// the limit on requests is not reached.
     pub fn may_go_on(&self) -> bool {
         self.limits.max_requests.is_none_or(|most| self.answered + 1 < most.get())
             && self.head.wants_keep_alive()
     }
 
-    /// Whether the client has announced the current request as its last, and that request has no body. Behind a body some
-    /// send an empty line all the same.
+    /// Whether the client has announced the current request as its last, and that request has no body. Some
+    /// clients send an empty line behind a body, even so.
     pub(crate) fn is_the_clients_last(&self) -> bool {
         !self.head.wants_keep_alive() && self.body.as_ref().is_none_or(|body| body.body().is_empty())
     }
 
-    /// Whether behind the current request another one has arrived that can be answered, or refused, without reading on.
+    /// Whether another request has arrived behind the current one, and can be answered or refused without
+    /// reading on.
     pub fn next_is_here(&self) -> bool {
         let next = &self.input[self.start + self.head.length()..];
         let mut head = Head::default();
@@ -248,13 +254,13 @@ impl Conversation {
         }
     }
 
-    /// Whether there are bytes that belong to no request that was found so far, or were refused.
+    /// Whether there are bytes that were refused, or that belong to no request found so far.
     pub fn has_unread(&self) -> bool {
         self.refused.is_some() || self.start + self.head.length() < self.input.len()
     }
 
-    /// Appends the head of the answer to the current request to `out`, and gives the body that follows it. The head tells
-    /// the client what becomes of the connection `then`.
+    /// Appends the head of the answer to the current request to `out`, and returns the body that follows it.
+    /// The head tells the client what happens to the connection `then`.
     pub fn answer<'s>(
         &self,
         response: Response,
@@ -264,20 +270,22 @@ impl Conversation {
         self.head.answer(response, then.into(), out)
     }
 
-    /// Moves the current body's share of the memory away, for an answer that may repeat it and is not sent yet.
+    /// Moves the current body's share of the memory away, for an answer that perhaps repeats the body and is
+    /// not sent yet.
     pub(crate) fn take_share(&mut self) -> Share {
         self.body.as_mut().map(BodyDecoder::take_share).unwrap_or_default()
     }
 
-    /// The current request has its answer: the next one is looked for. It is `now`.
+    /// Goes on to the next request, at the time `now`: the current one has its answer.
     pub fn answered(&mut self, now: Instant) {
         self.go_past(self.head.length(), now);
     }
 
-    /// Moves the current request, which is whole, into `owned`, and goes on to the next one. It is `now`.
+    /// Moves the current request, which is whole, into `owned`, and goes on to the next one, at the time
+    /// `now`.
     ///
-    /// So several requests of one connection can be under way. Their answers have to be sent in the order in which the
-    /// requests were taken.
+    /// So several requests of one connection can be in progress. Their answers must be sent in the order in
+    /// which the requests were taken.
     ///
     /// # Panics
     ///
@@ -292,7 +300,7 @@ impl Conversation {
         self.go_past(owned.bytes.len(), now);
     }
 
-    /// Goes on to what is behind the current request, whose head has `length` bytes.
+    /// Goes on to the bytes behind the current request, whose head has `length` bytes.
     fn go_past(&mut self, length: usize, now: Instant) {
         self.start += length;
         self.head.clear();
@@ -307,13 +315,13 @@ impl Conversation {
         }
     }
 
-    /// The client's turn begins `now`: it has the answers to all requests that were taken. What it may have begun to send
-    /// meanwhile has its time from now on, too.
+    /// Begins the client's turn at the time `now`: it has the answers to all requests that were taken. The
+    /// time of a request that it has perhaps begun to send begins now, too.
     pub fn is_its_turn(&mut self, now: Instant) {
         (self.since, self.now) = (now, now);
     }
 
-    /// What is waited for.
+    /// Returns what the conversation waits for.
     pub fn phase(&self) -> Phase {
         match &self.body {
             _ if self.refused.is_some() => Phase::Request,
@@ -325,15 +333,15 @@ impl Conversation {
         }
     }
 
-    /// Since when it is waited for.
+    /// Returns since when it waits for that.
     pub fn since(&self) -> Instant {
         self.since
     }
 
-    /// Until when the client may take its time with it; `None` if it is not the client's turn.
+    /// Returns until when the client may send it; `None` if it is not the client's turn.
     pub fn deadline(&self) -> Option<Instant> {
         let longest = match self.phase() {
-            // A connection that says nothing from the beginning is one of those who want to hold a thread.
+            // A connection that is silent from the beginning perhaps only wants to hold a thread.
             Phase::New | Phase::Head => self.limits.header_timeout,
             Phase::Idle => self.limits.idle_timeout,
             Phase::Body => self.limits.body_timeout,
@@ -342,7 +350,8 @@ impl Conversation {
         Some(self.since + longest)
     }
 
-    /// What the client is told whose [deadline](Conversation::deadline) has passed; `None` if no answer is owed.
+    /// Returns the refusal of a client whose [deadline](Conversation::deadline) has passed; `None` if the
+    /// client expects no answer.
     pub fn too_late(&self) -> Option<Refusal> {
         match self.phase() {
             Phase::New | Phase::Idle | Phase::Request => None,
@@ -354,7 +363,7 @@ impl Conversation {
 
 #[cfg(test)]
 impl Conversation {
-    /// One that has come to a whole request, for tests of what is made of it.
+    /// Makes a conversation with a whole request, for tests.
     pub(crate) fn of(bytes: &[u8]) -> Conversation {
         let mut conversation = Conversation::new(&Limits::default(), Instant::now());
         conversation.arrived(bytes, Instant::now());

@@ -1,4 +1,4 @@
-//! Conversations in which a test is the driver: it hands in the bytes, and says what time it is.
+//! Tests that drive a conversation: they hand in the bytes, and give the time.
 
 use super::*;
 use crate::http::Status;
@@ -88,7 +88,7 @@ fn each_phase_has_its_time() {
             2..=4 => {
                 (Phase::Body, Some(second(1000 + request.len() as u64 - 4 + 10)), Some(Refusal::BodyTimeout))
             }
-            // It began with its first.
+            // The head began with its first byte.
             _ => (Phase::Head, Some(second(1001)), Some(Refusal::HeadTimeout)),
         };
         assert_eq!(waits(&conversation), expected, "{at}");
@@ -99,7 +99,8 @@ fn each_phase_has_its_time() {
     assert_eq!(waits(&conversation), (Phase::Head, Some(second(2051)), Some(Refusal::HeadTimeout)));
 }
 
-/// Half a head that has arrived together with a request has its time from the answer on, however long that took.
+/// The time of half a head that has arrived together with a request begins with the answer, however late that
+/// is.
 #[test]
 fn time_in_which_the_client_has_to_wait_is_not_its_own() {
     let mut conversation = new();
@@ -123,13 +124,13 @@ fn a_client_that_waits_is_told_once() {
     conversation.arrived(b"abc", second(0));
     assert_eq!(conversation.step(), Ok(Step::Request));
     assert_eq!(conversation.request().body, b"abc");
-    // One that has not waited need not be told.
+    // A client that has not waited needs no permission.
     conversation.answered(second(0));
     conversation.arrived(&[head.as_slice(), b"abc"].concat(), second(0));
     assert_eq!(conversation.step(), Ok(Step::Request));
 }
 
-/// The line of the chunk is refused at its end, and what was read of it would be understood if it were read again.
+/// A malformed chunk line is refused at its end, though the part before would be valid if it were read again.
 #[test]
 fn a_refusal_is_said_once_and_for_ever() {
     let head = b"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -171,7 +172,7 @@ fn what_finds_no_memory_is_refused_and_what_was_taken_is_given_back() {
         (Err(Refusal::NoRoom), 2_000),
         "a refused one gives back its part"
     );
-    // Not more than is taken arrives, and it counts until nobody has it.
+    // No more arrives than is taken, and it counts until it is dropped.
     one.arrived(&[b'a'; 1_000], second(0));
     assert_eq!((one.step(), room.held()), (Ok(Step::Request), 2_000));
     let mut owned = OwnedRequest::default();
@@ -201,7 +202,7 @@ fn the_end_is_in_order_between_two_requests_only() {
     for bytes in cut {
         assert_eq!(end(bytes), Err(CUT_SHORT), "{}", bytes.escape_ascii());
     }
-    // What is wrong comes first.
+    // A malformed request is refused as such first.
     let Err(refusal) = end(b"GET\0") else { panic!("that is no request") };
     assert_ne!(refusal, CUT_SHORT);
 }

@@ -1,5 +1,5 @@
-//! What a head means whose lines are well formed: where it is for, where its body ends, what its client expects; and
-//! what kind of mistake is in one whose lines are not.
+//! The meaning of a head whose lines are well formed: its host, where its body ends, what its client expects.
+//! And the kind of mistake in a head whose lines are malformed.
 
 use super::super::{Authority, Framing, Refusal, Version};
 use httparse::Header;
@@ -16,7 +16,8 @@ pub(super) fn refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
     }
 }
 
-/// Whether the request line is well formed up to a version such as `HTTP/2.0`, and not just garbage.
+/// Whether the request line is well formed up to a version such as `HTTP/2.0`, so that it is not just
+/// garbage.
 fn names_some_http_version(bytes: &[u8]) -> bool {
     let (line, _) = request_line(bytes);
     let mut words = line.split(|&byte| byte == b' ').skip(2);
@@ -24,8 +25,8 @@ fn names_some_http_version(bytes: &[u8]) -> bool {
         if major.is_ascii_digit() && minor.is_ascii_digit())
 }
 
-/// Whether the request line has not come to its end, and can end in a version: one can only tell what kind of
-/// mistake it is when it is complete.
+/// Whether the request line is not complete, and can still end in a version: only a complete line shows the
+/// kind of mistake.
 pub(super) fn may_become_a_version(bytes: &[u8]) -> bool {
     let (line, is_complete) = request_line(bytes);
     let so_far = line.splitn(3, |&byte| byte == b' ').nth(2).unwrap_or_default();
@@ -33,7 +34,7 @@ pub(super) fn may_become_a_version(bytes: &[u8]) -> bool {
     !is_complete && so_far.len() <= 8 && so_far.iter().zip(b"HTTP/0.0").all(fits)
 }
 
-/// The first line that is not empty, without its end; and whether its end has come.
+/// Returns the first line that is not empty, without its end; and whether its end has arrived.
 pub(super) fn request_line(bytes: &[u8]) -> (&[u8], bool) {
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let start = bytes.iter().position(|byte| !is_end(byte)).unwrap_or(bytes.len());
@@ -44,16 +45,16 @@ pub(super) fn request_line(bytes: &[u8]) -> (&[u8], bool) {
     }
 }
 
-/// What the request line's target says.
+/// The parts of the request line's target.
 pub(super) struct Target<'b> {
-    /// `None` if it is empty: what the target ends with is its host.
+    /// `None` if the path is empty: the target ends with its host.
     pub(super) path: Option<&'b str>,
     pub(super) query: Option<&'b str>,
     pub(super) authority: Option<Authority<'b>>,
 }
 
-/// Tells the three forms of a target apart that a server has to know: `/path?query`, the same with `http://host` before
-/// it, and the `*` of `OPTIONS *`.
+/// Parses the three forms of a target that a server must know: `/path?query`, the same with `http://host`
+/// before it, and the `*` of `OPTIONS *`.
 pub(super) fn target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Refusal> {
     if method == "CONNECT" {
         return Err(Refusal::Malformed("this server is no proxy and opens no tunnels"));
@@ -82,7 +83,7 @@ pub(super) fn target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Re
     Ok(Target { path: Some(path).filter(|path| !path.is_empty()), query, authority })
 }
 
-/// What follows `http://`, the only scheme that this server answers for.
+/// Returns the text behind `http://`, the only scheme that this server answers for.
 fn split_scheme(target: &str) -> Option<&str> {
     has_scheme(target, "http://").then(|| &target["http://".len()..])
 }
@@ -91,8 +92,8 @@ fn has_scheme(target: &str, scheme: &str) -> bool {
     target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
-/// The host that a request is for: the target's, or else that of the one `Host` field. The field has to be there and to be
-/// one in any case, though beside a target with a host what it says is ignored.
+/// Returns the host of a request: the target's, or else that of the `Host` field. The request must have
+/// exactly one such field in any case, even if the target has a host and the field's value is ignored.
 pub(super) fn host<'b>(
     headers: &[Header<'b>],
     version: Version,
@@ -113,7 +114,8 @@ pub(super) fn host<'b>(
     }
 }
 
-/// How the body ends, from the only two fields that may say it. This is where requests get smuggled.
+/// Returns how the body ends, from the only two fields that can say it. Request smuggling attacks these
+/// fields.
 pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framing, Refusal> {
     let mut lengths = values(headers, "Content-Length");
     match (lengths.next(), values(headers, "Transfer-Encoding").next()) {
@@ -132,8 +134,8 @@ pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framin
     }
 }
 
-/// Chunks alone are understood. What ends in chunks has an end, but not one that could be decoded; of anything else
-/// nobody knows where it ends.
+/// Accepts `chunked` alone. A list that ends in `chunked` has an end, but this server cannot decode it; any
+/// other body has no end that a reader could know.
 fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
     let fields: Vec<_> = values(headers, "Transfer-Encoding").collect();
     let codings: Vec<_> = fields.iter().flat_map(|field| field.split(|&byte| byte == b',')).collect();
@@ -151,7 +153,7 @@ fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
     }
 }
 
-/// Whether the client expects to be told that it may go on. HTTP/1.0 knows no such thing.
+/// Whether the client waits for "100 Continue", which HTTP/1.0 does not have.
 pub(super) fn expects_continue(headers: &[Header<'_>], version: Version) -> Result<bool, Refusal> {
     let mut expectations = values(headers, "Expect").filter(|_| version == Version::Http11).peekable();
     let is_expected = expectations.peek().is_some();
@@ -162,8 +164,8 @@ pub(super) fn expects_continue(headers: &[Header<'_>], version: Version) -> Resu
     }
 }
 
-/// Whether the client expects the connection to stay open. Unless it says otherwise, one of HTTP/1.1 does, one of HTTP/1.0
-/// doesn't.
+/// Whether the client expects the connection to stay open. By default a client of HTTP/1.1 does, and one of
+/// HTTP/1.0 does not.
 pub(super) fn wants_keep_alive(headers: &[Header<'_>], version: Version) -> bool {
     let says = |option: &str| {
         values(headers, "Connection")

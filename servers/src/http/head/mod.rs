@@ -1,16 +1,17 @@
-//! The head of a request: which of its bytes mean what.
+//! The head of a request, as places in its bytes.
 //!
-//! The [`httparse`] crate checks the grammar of lines; `head/meaning.rs` has what that crate leaves to its user. What
-//! is kept are *places* in the bytes and not the bytes themselves, so a head costs no allocation but for the list of its
-//! fields, and that is used again for the next head of the connection.
+//! The [`httparse`] crate checks the grammar of lines; `head/meaning.rs` checks what that crate leaves to its
+//! user. The head keeps *places* in the bytes and not the bytes themselves, so it costs no allocation but the
+//! list of its fields, which the next head of the connection uses again.
 //!
 //! # Bytes that come in pieces
 //!
-//! To parse what has arrived each time that a piece comes would cost the square of the head's length if it came byte by
-//! byte. So the line ends alone are looked for in each piece, from where the last look ended. Parsing follows when
-//! the head is whole, when it can only be refused, and otherwise as long as all parsing has gone over no more than
-//! [`WORTH`] times the bytes that there are. Hence nonsense is refused before its end has come, unless it comes in crumbs;
-//! then the refusal may be some bytes late. What it says does not depend on the pieces: see [`parse`].
+//! To parse all bytes for each piece that arrives would cost the square of the head's length if it arrives
+//! byte by byte. So each piece is only searched for line ends, from where the last search ended. Parsing
+//! follows when the head is whole, when it can only be refused, and otherwise as long as all parsing has read
+//! no more than [`WORTH`] times the bytes that have arrived. Hence nonsense is refused before its end has
+//! arrived; in tiny pieces, perhaps some bytes later. The kind of refusal does not depend on the pieces: see
+//! [`parse`].
 
 mod meaning;
 
@@ -23,22 +24,22 @@ use std::mem::MaybeUninit;
 /// How often each byte may be parsed, on average, while the head is not whole.
 const WORTH: usize = 16;
 
-/// A head that is being read, and then one that was.
+/// A head, while it is read and afterwards.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     sight: Sight,
-    /// How many bytes it has; 0 until it is whole.
+    /// How many bytes the head has; 0 until it is whole.
     length: usize,
     parts: Parts,
     fields: Vec<Field>,
 }
 
-/// What a head says, but for its fields.
+/// The parts of a head, except for its fields.
 #[derive(Debug, Default)]
 struct Parts {
     method: Span,
     target: Span,
-    /// `None` is `/`, for a target that ends behind its host.
+    /// `None` means `/`, for a target that ends behind its host.
     path: Option<Span>,
     query: Option<Span>,
     host: Option<Span>,
@@ -46,17 +47,17 @@ struct Parts {
     framing: Framing,
     expects_continue: bool,
     keep_alive: bool,
-    /// The method is `HEAD`, to which the answer is a head alone.
+    /// Whether the method is `HEAD`, to which the answer is a head alone.
     is_for_head: bool,
 }
 
 impl Head {
-    /// Looks for a whole head at the start of `bytes`: all that have arrived, also those of earlier calls. Says whether
-    /// there is one. `is_end`: no more bytes will come.
+    /// Reads a head from the start of `bytes`, which are all that have arrived, those of earlier calls
+    /// included. Returns whether the head is whole. `is_end`: no more bytes will arrive.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] if no bytes that could follow would make it a head.
+    /// A [`Refusal`] if no further bytes could make it a head.
     pub(super) fn read(&mut self, bytes: &[u8], limits: &Limits, is_end: bool) -> Result<bool, Refusal> {
         if self.sight.is_worth_parsing(bytes, limits) || is_end {
             self.sight.parsed += bytes.len();
@@ -90,7 +91,7 @@ impl Head {
         self.parts.keep_alive
     }
 
-    /// Appends the head of the answer to `out`, and gives the body that follows it.
+    /// Appends the head of the answer to `out`, and returns the body that follows it.
     pub(super) fn answer(&self, response: Response, then: Persistence<'_>, out: &mut Vec<u8>) -> Body {
         let connection = match (then, self.version()) {
             (Persistence::Ends, _) => CLOSE,
@@ -102,12 +103,12 @@ impl Head {
         if self.parts.is_for_head { Body::None } else { response.body }
     }
 
-    /// Makes ready for the next head.
+    /// Prepares for the next head.
     pub(super) fn clear(&mut self) {
         (self.sight, self.length) = (Sight::default(), 0);
     }
 
-    /// The request that this is the head of; `bytes` are those that were read.
+    /// Returns the request with this head; `bytes` are those that were read.
     pub(super) fn request<'b>(&'b self, bytes: &'b [u8], body: &'b [u8]) -> Request<'b> {
         debug_assert!(self.is_whole(), "half a head is no request");
         let Parts { method, target, path, query, host, version, keep_alive, .. } = &self.parts;
@@ -130,15 +131,15 @@ impl Head {
     }
 }
 
-/// How far the line ends of a head have been looked for.
+/// How far a head has been searched for line ends.
 #[derive(Debug, Default)]
 struct Sight {
-    /// Before this there is no line end that has not been seen.
+    /// All line ends before this place have been found.
     looked: usize,
     line_start: usize,
-    /// There was a line that is not empty. (Empty lines before the first are skipped.)
+    /// Whether there was a line that is not empty. (Empty lines before the first are skipped.)
     has_line: bool,
-    /// How many bytes parsing has gone over, all calls taken together.
+    /// How many bytes all calls have parsed together.
     parsed: usize,
 }
 
@@ -166,10 +167,12 @@ impl Sight {
     }
 }
 
-/// Parses a head from the start of `bytes`: gives its length, or `None` if what is there may still become one.
+/// Parses a head from the start of `bytes`. Returns its length, or `None` if further bytes can still make it
+/// a head.
 ///
-/// The verdict does not depend on how the bytes arrived: of several things that are wrong, the one counts that shows
-/// first. What is refused stays so when more follows, so the shortest beginning that is refused can be searched for.
+/// The verdict does not depend on how the bytes arrived: of several mistakes, the first that shows counts. A
+/// refused beginning stays refused when more bytes follow, so a search can find the shortest refused
+/// beginning.
 fn parse(
     bytes: &[u8],
     limits: &Limits,

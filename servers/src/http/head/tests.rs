@@ -1,8 +1,8 @@
-//! Heads that are accepted, heads that are refused and with what, and what parsing them costs.
+//! Tests of heads: which are accepted, how others are refused, and what parsing costs.
 
 use super::*;
 
-/// A head that was read, and the bytes it was read from.
+/// A head and the bytes from which it was read.
 struct Whole<'b>(Head, &'b [u8]);
 
 impl Whole<'_> {
@@ -24,7 +24,7 @@ fn parse(head: &str) -> Result<Option<Whole<'_>>, Refusal> {
     parse_bytes(head.as_bytes())
 }
 
-/// A request with these fields after its request line.
+/// Returns a request with these fields after its request line.
 fn get(fields: &str) -> String {
     format!("GET / HTTP/1.1\r\n{fields}\r\n")
 }
@@ -78,7 +78,7 @@ fn chunks_are_named_in_any_case() {
     }
 }
 
-/// Beside the cases of the acceptance suite, which has what the stages refuse.
+/// Heads beside the cases of the acceptance suite, which has those that the stages refuse.
 #[test]
 fn lines_and_versions_have_one_reading() {
     for (head, status) in [
@@ -146,11 +146,11 @@ fn each_byte_has_its_places() {
         };
         let rest = " / HTTP/1.1\r\nHost: h\r\n\r\n";
         assert_eq!(accepts("G", &format!("T{rest}")), is_token(byte), "method: {byte:#x}");
-        // `#` begins a fragment, which is not sent. Other ASCII that URIs don't have is sent by browsers, in queries.
+        // `#` begins a fragment, which is not sent. Browsers send other ASCII that URIs do not have, in queries.
         let in_target = byte.is_ascii_graphic() && byte != b'#';
         assert_eq!(accepts("GET /?a", "b HTTP/1.1\r\nHost: h\r\n\r\n"), in_target, "target: {byte:#x}");
         let get = "GET / HTTP/1.1\r\nHost: h\r\n";
-        // A colon ends the name and is text in the value.
+        // A colon ends the name, and is text within the value.
         let in_name = is_token(byte) || byte == b':';
         assert_eq!(accepts(&format!("{get}A"), "B: c\r\n\r\n"), in_name, "name: {byte:#x}");
         assert_eq!(accepts(&format!("{get}A: b"), "c\r\n\r\n"), is_text(byte), "value: {byte:#x}");
@@ -165,8 +165,8 @@ fn one_expectation_is_met() {
     assert!(!expects("GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n"));
 }
 
-/// Reads a head that arrives byte by byte. Says after how many bytes it was refused, or whole, and how many bytes
-/// parsing has gone over.
+/// Reads a head that arrives byte by byte. Returns after how many bytes it was refused or whole, and how many
+/// bytes were parsed.
 fn read_byte_by_byte(bytes: &[u8]) -> (Result<(), Refusal>, usize, usize) {
     let mut head = Head::default();
     for end in 1..=bytes.len() {
@@ -209,7 +209,7 @@ fn nonsense_is_refused_before_its_end_has_come() {
     for bytes in nonsense {
         assert!(parse_bytes(bytes).is_err(), "{}", bytes.escape_ascii());
     }
-    // In crumbs it takes some more of them.
+    // Byte by byte, it takes some more bytes.
     for bytes in nonsense {
         let (verdict, seen, _) = read_byte_by_byte(&[bytes, &[b'a'; 100]].concat());
         assert!(verdict == parse_bytes(bytes).map(|_| ()) && seen <= bytes.len() + 16, "{seen}");
