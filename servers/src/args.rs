@@ -39,7 +39,8 @@ pub struct ServerArgs {
     #[command(flatten)]
     pub hosts: HostArgs,
 
-    /// Address at which the stage can be watched, by a listener and a thread of its own: a live page, /stats and /metrics
+    /// Address at which the stage can be watched, by a listener and a thread of its own: a live page, /stats
+    /// and /metrics
     #[arg(long, value_name = "HOST:PORT", value_parser = address)]
     pub watch: Option<SocketAddr>,
 

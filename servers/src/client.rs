@@ -130,7 +130,8 @@ impl Client {
                 deadline.saturating_duration_since(Instant::now()).max(SHORTEST)
             }
         };
-        // A time-out that is nearly as long will do: mostly it is the same wait again, and needs no system call.
+        // A time-out that is nearly as long will do: mostly it is the same wait again, and needs no system
+        // call.
         if self.reads.set.get().is_none_or(|set| set > longest + SLICE || set < longest / 2) {
             self.stream.set_read_timeout(Some(longest))?;
             self.reads.set.set(Some(longest));

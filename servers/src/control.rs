@@ -30,8 +30,9 @@ use executor::CancelToken;
 /// The flags about `POST /shutdown`.
 #[derive(clap::Args)]
 pub struct ShutdownArgs {
-    /// `POST /shutdown` needs this secret as its bearer token, and may then come from anywhere; without TOKEN, one is made
-    /// up and printed as the second line of output [default: it needs none, and may come from this machine only]
+    /// `POST /shutdown` needs this secret as its bearer token, and may then come from anywhere; without
+    /// TOKEN, one is made up and printed as the second line of output [default: it needs none, and may come
+    /// from this machine only]
     #[arg(long, value_name = "TOKEN", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(value_parser = token)]
     shutdown_token: Option<String>,

@@ -53,8 +53,8 @@ pub fn show_diagnostics() {
     let _ = tracing_subscriber::registry().with(on_stderr(AccessLog::Events)).try_init();
 }
 
-/// From now on, panics are events of level error and target [`REPORTS`], or lines on stderr if there is no subscriber. The
-/// standard library's own hook would wait for room on stderr.
+/// From now on, panics are events of level error and target [`REPORTS`], or lines on stderr if there is no
+/// subscriber. The standard library's own hook would wait for room on stderr.
 pub fn tell_of_panics() {
     panic::set_hook(Box::new(tell_of_panic));
 }
@@ -69,8 +69,8 @@ where
 {
     let of_answers = if answers == AccessLog::Quiet { LevelFilter::OFF } else { LevelFilter::INFO };
     let ours = Targets::new().with_target(REPORTS, LevelFilter::INFO).with_target(ACCESS, of_answers);
-    // A list, since `and_then` reports the maximum level of the second layer as that of both (tracing-subscriber
-    // 0.3.23).
+    // A list, since `and_then` reports the maximum level of the second layer as that of both
+    // (tracing-subscriber 0.3.23).
     let mut layers = vec![Plain.with_filter(ours).boxed()];
     if let Some(wanted) = asked_for() {
         // It does not report errors of its own, because it would panic when stderr is closed.

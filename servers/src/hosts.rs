@@ -11,8 +11,8 @@
 //! | another address | any host: it serves other machines, under names that it cannot know |
 //! | another address, with `--host` | the names given, and the loopback names |
 //!
-//! A request for another host is answered with 421. Ports are not compared: a forwarded port has another number. A request
-//! that names no host, as HTTP/1.0 allows and no browser does, is answered.
+//! A request for another host is answered with 421. Ports are not compared: a forwarded port has another
+//! number. A request that names no host, as HTTP/1.0 allows and no browser does, is answered.
 
 use crate::http::{Authority, Request};
 use std::net::IpAddr;
@@ -20,8 +20,8 @@ use std::net::IpAddr;
 /// The flag that names hosts.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct HostArgs {
-    /// Answer requests for this host, too; `*` means any, several take a flag each [default: on a loopback address only
-    /// `localhost` and the like, on others any]
+    /// Answer requests for this host, too; `*` means any, several take a flag each [default: on a loopback
+    /// address only `localhost` and the like, on others any]
     #[arg(long = "host", value_name = "NAME", value_parser = name)]
     names: Vec<String>,
 }

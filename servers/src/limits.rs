@@ -61,8 +61,9 @@ pub struct Limits {
     #[arg(long, value_name = "COUNT")]
     pub max_requests: Option<NonZeroUsize>,
 
-    /// Memory for the bodies of all clients together, in bytes; a request for which there is none left is answered with 503.
-    /// A body counts twice, since an answer may repeat it; a single one may be as long as a quarter
+    /// Memory for the bodies of all clients together, in bytes; a request for which there is none left is
+    /// answered with 503. A body counts twice, since an answer may repeat it; a single one may be as long as
+    /// a quarter
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_memory,
           value_parser = count::<1_048_576, { isize::MAX as usize }>)]
     pub body_memory: usize,

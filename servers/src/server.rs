@@ -1,26 +1,28 @@
-//! What the task of one connection does.
+//! The task of one connection.
 //!
-//! A task of these servers is a *connection*: read a request, answer it, and again, until one side has enough.
-//! Which thread does that, and how many connections are served at once, is not decided here. That is the
-//! execution policy, the lesson of each binary.
+//! A task of these servers is a *connection*: read a request, answer it, and again, until one side has
+//! enough. Which thread does that, and how many connections are served at once, is not decided here. That is
+//! the execution policy, the lesson of each binary.
 //!
 //! # How a connection ends
 //!
 //! - The client is done: it closes, or asked for `Connection: close`.
-//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then are answered, and those that
-//!   come within 200 ms of the answer before. Once an idle connection had to go, answers are the last ones for a second: what
-//!   a client has been told, it does not run into.
-//! - The stage has begun to stop: see [`Server::until`]. What arrives within 50 ms, or within 200 ms of the answer before, is
-//!   answered, with the word that it is the last; and half a request head has a second to become whole.
+//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then are answered,
+//!   and those that come within 200 ms of the last answer. Once an idle connection was closed for another
+//!   client, answers are the last ones for a second, so that no client relies on a promise that is then
+//!   broken.
+//! - The stage has begun to stop: see [`Server::until`]. Requests that arrive within 50 ms, or within 200 ms
+//!   of the last answer, are answered, as the last ones; and half a request head has a second to become
+//!   whole.
 //! - It has had as many answers as [`Limits::max_requests`] allows.
-//! - It is idle for the idle time-out, or has sent nothing since it was opened for the header time-out.
-//!   Nobody is owed an answer then, so it is just closed.
+//! - It is idle for the idle time-out, or has sent nothing since it was opened for the header time-out. The
+//!   client expects no answer then, so the connection is just closed.
 //! - A request cannot be read, or not in time: one [`Refusal`] is answered, then the connection is closed.
 //! - The client does not take its answer in time, or is gone.
-//! - The task is cancelled, because the stage is stopping and has no more time: half a request is answered with
-//!   503, an answer that is on its way is cut short.
+//! - The task is cancelled, because the stage is stopping and has no more time: half a request is answered
+//!   with 503, and an answer that is being sent is cut short.
 //!
-//! A handler that panics costs nobody a thread: its request is answered with 500, and the connection closed.
+//! A handler that panics costs no thread: its request is answered with 500, and the connection closed.
 
 use crate::access_log::{AccessLog, Line};
 use crate::client::{Client, Received, Wait};
@@ -45,41 +47,42 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a new connection may be silent before it counts as idle; and how long a request head may take that has
-/// begun to arrive when the stage stops. Browsers open connections in advance and leave them silent, but the bytes of
-/// a client that means it need their time on the way.
+/// How long a new connection may be silent before it counts as idle; and how long a request head may take
+/// that has begun to arrive when the stage stops. Browsers open connections in advance and leave them silent,
+/// but a client's bytes take time on the network.
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 
-/// How long a connection whose client was told that it stays is kept behind that answer, whoever waits: the next request of a
-/// client that asks again and again is on its way by then.
+/// How long a connection is kept after an answer that promised so, even if other clients wait: the next
+/// request of a busy client is on its way by then.
 pub(crate) const KEPT_FOR: Duration = Duration::from_millis(200);
 
-/// How many bytes one read can bring. A client whose thread is wanted gets answers to the requests among them.
+/// How many bytes one read can bring. A client whose thread is wanted gets answers to the requests among
+/// them.
 const READ: usize = 16 * 1024;
 
-/// All that serving a connection needs. One is shared by every connection of a stage.
+/// Everything that serving a connection needs. All connections of a stage share one server.
 pub struct Server {
     pub(crate) site: Site,
     pub(crate) limits: Limits,
     pub(crate) log: AccessLog,
     pub(crate) room: Room,
     pub(crate) tally: Arc<Tally>,
-    /// If somebody watches.
+    /// The board of `--watch`, if the stage is watched.
     board: Option<Arc<Board>>,
     /// The lines that tell a client how long its connection may be idle.
     idle_for: Option<String>,
     keep_alive: KeepAlive,
 }
 
-/// Why a conversation is over.
+/// Why a conversation has ended.
 enum End {
     /// The last answer has been given, and announced as the last.
     Finished(StillSending),
-    /// The client is done, or was silent for too long: no answer is owed.
+    /// The client is done, or was silent for too long: it expects no answer.
     Silent,
-    /// The request is no good.
+    /// The request was refused.
     Refused(Refusal),
-    /// The request was answered before its body, which the client may be sending all the same.
+    /// The request was answered before its body, which the client perhaps sends nevertheless.
     Declined,
     /// The client is gone, or does not take its answer.
     Lost,
@@ -106,12 +109,12 @@ impl Server {
         Server { site, limits, log, room, tally, board: None, idle_for, keep_alive }
     }
 
-    /// Lets a connection stay open only while `may_stay` says so. Once it says no, the requests that have arrived are
-    /// answered, as far as they have been read together, and then the connection is closed.
+    /// Lets a connection stay open only while `may_stay` says so. Once it returns false, the requests that
+    /// were read together are answered, and then the connection is closed.
     ///
-    /// A blocking stage gives a connection a thread. An idle connection does nothing with it, while another
-    /// client may be waiting for one: with a single thread, one idle browser tab would shut all others out.
-    /// HTTP lets a server close an idle connection at any time; the client opens another when it needs one.
+    /// A blocking stage gives a connection a thread. An idle connection does not use it, while another client
+    /// perhaps waits for a thread: with a single thread, one idle browser tab would shut all others out. HTTP
+    /// lets a server close an idle connection at any time; the client opens another when it needs one.
     ///
     /// `may_stay` is asked after each answer and some twenty times a second for each idle connection: keep it
     /// cheap.
@@ -121,21 +124,22 @@ impl Server {
         self
     }
 
-    /// Ends connections once `stop` is cancelled: idle ones are closed if nothing comes on them for a moment, half a request
-    /// head is refused if it does not become whole within a second of its first byte, and the others are closed as if their
-    /// thread were wanted. Requests in progress, and bodies that are on the way, are not hurried.
+    /// Ends connections once `stop` is cancelled: idle ones are closed if nothing comes on them for a moment,
+    /// half a request head is refused if it does not become whole within a second of its first byte, and the
+    /// others are closed as if their thread were wanted. Requests in progress, and arriving bodies, keep
+    /// their time.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
         self.keep_alive.until(stop);
         self
     }
 
-    /// The memory for the bodies of all clients, and how much of it is taken.
+    /// Returns the memory for the bodies of all clients, which knows how much of it is taken.
     pub fn room(&self) -> &Room {
         &self.room
     }
 
-    /// Has its threads write on a board what they do.
+    /// Lets the server's threads write on a board what they do.
     pub(crate) fn watched_on(mut self, board: Option<Arc<Board>>) -> Server {
         self.board = board;
         self
@@ -173,7 +177,7 @@ impl Server {
     }
     // ANCHOR_END: keep_alive
 
-    /// Reads once.
+    /// Calls read once.
     fn read(&self, client: &Client, conversation: &mut Conversation, arrived: &mut [u8]) -> Result<(), End> {
         let received = client.receive(arrived, self.longest_wait(conversation))?;
         let now = Instant::now();
@@ -182,15 +186,16 @@ impl Server {
             Received::Nothing => {}
             Received::End => conversation.ended(),
         }
-        // Also when something came: byte by byte, a client could otherwise take for ever.
+        // Also after bytes have come: otherwise a client that sends byte by byte could take any time.
         match conversation.step()? {
             Step::Read => self.check_patience(client, conversation, now),
             _ => Ok(()),
         }
     }
 
-    /// How long one read may wait. A blocked read cannot be told that a thread is wanted, or that the stage stops: where that
-    /// may happen, the wait is in slices, and asks between them. Elsewhere nothing wakes the thread before the time is over.
+    /// How long one read may wait. A blocked read does not notice that its thread is wanted, or that the
+    /// stage stops: where that can happen, the wait is in slices, with checks between them. Elsewhere the
+    /// thread sleeps until the time is over.
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
             // Windows does not end a read that waits when its socket is shut down.
@@ -226,7 +231,7 @@ impl Server {
         }
     }
 
-    /// Whether the connection may stay open behind an answer.
+    /// Whether the connection may stay open after an answer.
     pub(crate) fn may_stay(&self) -> bool {
         self.keep_alive.may_be_promised()
     }
@@ -235,16 +240,16 @@ impl Server {
         self.keep_alive.stop_token()
     }
 
-    /// What an answer tells of its connection.
+    /// Returns what an answer says about its connection.
     pub(crate) fn then(&self, stays: bool, has_more: bool) -> Persistence<'_> {
         match &self.idle_for {
-            // Whoever has sent the next request already does not ask how long it may wait with it.
+            // A client that has sent its next request already need not know how long it could wait with it.
             Some(lines) if stays && !has_more => Persistence::Idles(lines),
             _ => stays.into(),
         }
     }
 
-    /// Tells a client that waits for it to send its body; or that it need not.
+    /// Tells a waiting client to send its body, or refuses the request.
     fn go_ahead(
         &self,
         client: &Client,
@@ -256,7 +261,7 @@ impl Server {
             let (began, status) = (Instant::now(), refusal.status);
             let body = conversation.answer(refusal, false, output);
             self.send(client, Some(&request), status, body, output, began)?;
-            // It may send its body all the same.
+            // Perhaps the client sends its body nevertheless.
             return Err(End::Declined);
         }
         Ok(client.writer(&self.limits).write_all(conversation.go_ahead())?)
@@ -274,11 +279,12 @@ impl Server {
         request.client = Some(client);
         let began = Instant::now();
         let (response, is_sound) = self.respond(&request);
-        // A whole request that is here already is answered even if the thread is wanted: closing would throw it away.
+        // A whole request that has arrived is answered even if the thread is wanted: closing would drop it.
         // To read on would be without an end, because a client can send as fast as it is answered.
         let stays = is_sound && conversation.may_go_on() && (self.may_stay() || conversation.next_is_here());
-        // The next request is often on its way. To let others run meanwhile, and find it here, is less work for the
-        // system than to fall asleep and be woken. Behind a file it is not yet: the client has that to take first.
+        // The next request is often on its way. To yield, and find it here afterwards, is less work for the
+        // system than to fall asleep and be woken. Behind a file it is not yet: the client has that to take
+        // first.
         let gives_way = !conversation.has_unread() && !matches!(response.body, Body::File { .. });
         let status = response.status;
         let then = self.then(stays, conversation.has_unread());
@@ -299,7 +305,8 @@ impl Server {
         self.site.is_slow(request)
     }
 
-    /// The answer, and whether the handler was sound: one that panics is answered for, and its connection must not go on.
+    /// Returns the answer, and whether the handler was sound: after a panic the answer is 500, and the
+    /// connection must not go on.
     pub(crate) fn respond(&self, request: &Request<'_>) -> (Response, bool) {
         let _doing = self.board.as_ref().map(|board| board.answers(request));
         match catch_unwind(AssertUnwindSafe(|| self.site.respond(request))) {
@@ -311,7 +318,8 @@ impl Server {
         }
     }
 
-    /// Counts an answer with this status, and begins its event in the log. No request: it could not be read.
+    /// Counts an answer with this status, and begins its event in the log. `request` is `None` if it could
+    /// not be read.
     pub(crate) fn begin_answer(
         &self,
         peer: SocketAddr,
@@ -322,7 +330,7 @@ impl Server {
         self.log.begin(peer, request, status.code())
     }
 
-    /// Sends a head that has been put into `output`, then the body.
+    /// Sends the head in `output`, then the body.
     fn send(
         &self,
         client: &Client,
@@ -332,7 +340,7 @@ impl Server {
         output: &mut Vec<u8>,
         began: Instant,
     ) -> io::Result<()> {
-        self.tally.answered(status); // before: who has the answer finds it counted
+        self.tally.answered(status); // before sending: a client that has the answer finds it counted
         let head = output.len() as u64;
         let mut writer = client.writer(&self.limits);
         let sent = body.send(output, &mut writer);
@@ -350,7 +358,7 @@ impl Server {
         let sent = self.send(&client, None, response.status, response.body, &mut output, Instant::now());
         match refusal {
             _ if sent.is_err() => {}
-            // It has been waited for long enough.
+            // The server has waited for this client long enough.
             Refusal::HeadTimeout | Refusal::BodyTimeout => {
                 client.linger(Lingering::for_one_read(Instant::now()));
             }
@@ -363,7 +371,7 @@ impl Server {
     }
 }
 
-/// The panic hook has reported the panic. What the handler panicked with is leaked: its drop could panic, too.
+/// Leaks the payload of a panic, because its drop could panic, too. The panic hook has reported the panic.
 fn forget(payload: Box<dyn Any + Send>) {
     std::mem::forget(payload);
 }

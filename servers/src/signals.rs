@@ -1,19 +1,20 @@
-//! A signal as the wish to stop, and an end of all patience.
+//! Signals that ask a stage to stop, and the deadline for its end.
 //!
-//! What happens on the way from a signal to the end of the process is the library's: [`executor::shutdown_hooks`]. SIGHUP is
-//! none of its signals, and is added here.
+//! The library does the rest, from a signal to the end of the process: [`executor::shutdown_hooks`]. It does
+//! not handle SIGHUP, which is added here.
 
 use executor::shutdown_hooks::{ShutdownGuard, ShutdownHooks};
 use executor::{CancelToken, Promise};
 use std::time::Duration;
 
 // ANCHOR: stop_on_signal
-/// Cancels `stop` when SIGINT or SIGTERM arrives; and SIGHUP, on Linux and unless the process was started with that
-/// ignored. Once `stop` is cancelled, whoever did it, another such signal ends the process at once, with the status 128 +
-/// its number; and after `longest` the process ends with `status_at_deadline`, whatever its threads wait for.
+/// Cancels `stop` when SIGINT or SIGTERM arrives; or SIGHUP, on Linux and unless the process was started with
+/// that ignored. Once `stop` is cancelled, for any reason, another such signal ends the process at once, with
+/// the status 128 + its number; and after `longest` the process ends with `status_at_deadline`, whatever its
+/// threads wait for.
 ///
-/// The guard has to live until the end of `main`. The promise is to be completed when everything is served, with the exit
-/// status.
+/// The guard must live until the end of `main`. The caller must complete the promise with the exit status
+/// when everything is served.
 ///
 /// # Errors
 ///
@@ -29,7 +30,7 @@ pub fn stop_on_signal(
     let asked = stop.clone();
     shutdown.add("serve to the end", move |shutdown| {
         asked.cancel();
-        // An error if the program could not even begin.
+        // An error if the program could not begin.
         if let Ok(status) = status.join() {
             shutdown.set_status(status.into());
         }
@@ -38,7 +39,7 @@ pub fn stop_on_signal(
     let begin = move || {
         hooks.begin();
     };
-    stop.on_cancel(begin).keep(); // it may be asked otherwise than by a signal
+    stop.on_cancel(begin).keep(); // not only a signal can ask for the stop
     #[cfg(target_os = "linux")]
     hangup::stops(stop)?;
     Ok((shutdown, outcome))
@@ -47,8 +48,8 @@ pub fn stop_on_signal(
 
 /// The terminal is gone, or was closed.
 ///
-/// Only on Linux: who starts a program with `nohup` has SIGHUP ignored, and the program has to leave it so. Linux tells in
-/// `/proc` what is ignored; elsewhere it takes a system call for which Rust has no safe function.
+/// Only on Linux: `nohup` starts a program with SIGHUP ignored, and the program must leave it so. Linux lists
+/// in `/proc` what is ignored; elsewhere that takes a system call for which Rust has no safe function.
 #[cfg(target_os = "linux")]
 mod hangup {
     use executor::CancelToken;
@@ -61,7 +62,7 @@ mod hangup {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::{fs, thread};
 
-    /// Has SIGHUP cancel `stop`, and end the process once that is cancelled.
+    /// Makes SIGHUP cancel `stop`, and end the process once that is cancelled.
     pub(super) fn stops(stop: &CancelToken) -> io::Result<()> {
         if is_ignored() {
             return Ok(());
@@ -76,14 +77,15 @@ mod hangup {
             }
         };
         thread::Builder::new().name("hang-up".to_owned()).spawn(listen)?;
-        // As the library does it: the first signal finds the flag down and raises it, the next one finds it up.
+        // As the library does it: the first signal finds the flag down and raises it, the next one finds it
+        // up.
         flag::register_conditional_shutdown(SIGHUP, 128 + SIGHUP, Arc::clone(&asked))?;
         flag::register(SIGHUP, asked)?;
         pipe::register(SIGHUP, writer)?;
         Ok(())
     }
 
-    /// Whether the process has inherited that it is. What cannot be read says no.
+    /// Whether the process has inherited that SIGHUP is ignored; false if that cannot be read.
     fn is_ignored() -> bool {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,7 +1,7 @@
 //! What the stages serve: a few endpoints to experiment with, and files.
 //!
-//! The endpoints stand for the work that real handlers do: none, computing, waiting. Each stage answers the same
-//! requests, so that what differs between two stages is the execution policy alone.
+//! The endpoints stand for the work that real handlers do: none, computing, waiting. Each stage answers the
+//! same requests, so that what differs between two stages is the execution policy alone.
 
 use crate::files::Files;
 use crate::hosts::Hosts;
@@ -18,7 +18,7 @@ const LONGEST_WORK: Duration = Duration::from_mins(1);
 
 const STOPPING: &str = "the server is stopping";
 
-/// How often a computation looks whether its client is still there. Shorter work is done without a look.
+/// How often a computation checks whether its client is still there. Shorter work is done without a check.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Routes, and below them files.
@@ -49,13 +49,13 @@ struct Route {
 type Handler = Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>;
 
 impl Site {
-    /// No endpoints but for the statistics, and no files, for requests to any host.
+    /// Makes a site with the statistics as its only endpoints, without files, for requests to any host.
     pub fn empty() -> Site {
         let about = About { name: "Endpoints".to_owned(), what: String::new() };
         Site { routes: Vec::new(), files: None, hosts: Hosts::Any, stats: Arc::default(), about }
     }
 
-    /// The endpoints, and what is in `files` at every other path, for requests to any host.
+    /// Makes a site with the endpoints, and with `files` at every other path, for requests to any host.
     pub fn new(files: Option<Files>) -> Site {
         Site { files, ..Site::empty() }
             .route("/hello", &["GET"], "answers at once", |_| Response::text(Status::Ok, "Hello, world!"))
@@ -70,7 +70,7 @@ impl Site {
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
     }
 
-    /// Panics at `/panic`: for a stage, of which one wants to know what becomes of the thread.
+    /// Panics at `/panic`, to show what happens to the thread of a stage.
     #[must_use]
     pub fn with_panic(self) -> Site {
         self.route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
@@ -101,7 +101,8 @@ impl Site {
 
     /// Answers `path` with `handler`, before any file of that name.
     ///
-    /// `methods` are those that are answered; `GET` implies `HEAD`. `about` is a line for the list of endpoints.
+    /// `methods` are those that the handler answers; `GET` implies `HEAD`. `about` is a line for the list of
+    /// endpoints.
     #[must_use]
     pub fn route(
         mut self,
@@ -123,16 +124,18 @@ impl Site {
         self
     }
 
-    /// Whether a request is for a handler that computes or waits, as far as the site was told.
+    /// Whether a request is for a handler that was declared to compute or wait.
     ///
-    /// An event loop that answers by itself has others do that.
+    /// An event loop that answers by itself hands such requests over.
     pub fn is_slow(&self, request: &Request<'_>) -> bool {
         self.at(request.path).is_some_and(|route| route.is_slow)
     }
 
-    /// The refusal of a request whose head alone decides that: it is for another host, or by a method that is not answered.
+    /// The refusal of a request whose head alone decides that: it is for another host, or by a method that is
+    /// not answered.
     ///
-    /// Asked before the body is read, so that a client that waits for *100 Continue* need not send it.
+    /// The server calls this before it reads the body, so that a client that waits for *100 Continue* need
+    /// not send it.
     pub fn refusal(&self, request: &Request<'_>) -> Option<Response> {
         if !self.hosts.include(request) {
             let what =
@@ -180,13 +183,14 @@ impl Site {
 
     fn methods(&self, path: &str) -> &'static [&'static str] {
         match path {
-            // The server as a whole: what some path or other answers.
+            // The server as a whole: every method that some path answers.
             "*" => &["GET", "POST"],
             path => self.at(path).map_or(&["GET"], |route| route.methods),
         }
     }
 
-    /// A page that says what this is, lists the endpoints and shows what to try, for a site that has no page of its own.
+    /// Makes a page that describes the stage, lists the endpoints and shows what to try, for a site that has
+    /// no page of its own.
     fn list(&self, request: &Request<'_>) -> Response {
         let (name, what) = (escape(&self.about.name), escape(&self.about.what));
         let mut page = format!(
@@ -216,7 +220,7 @@ impl Site {
     }
 }
 
-/// What one can try with an endpoint, in a shell. AT stands for the host and the port.
+/// Commands for a shell with which a reader can try an endpoint. AT stands for the host and the port.
 const EXPERIMENTS: [(&str, &str, &str); 6] = [
     ("/hello", "Is it there?", "curl -i http://AT/hello"),
     ("/block", "Who waits for whom?", "curl \"http://AT/block?ms=5000\" & curl http://AT/hello"),
@@ -238,7 +242,7 @@ const EXPERIMENTS: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// The host that the client has asked for, as far as it can stand in a command of a shell: the client may have made it up.
+/// Returns the host of the request, if it is safe in a command of a shell: the client can send any host.
 fn shown<'r>(request: &Request<'r>) -> &'r str {
     let is_plain = |host: &&str| {
         !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
@@ -257,7 +261,7 @@ impl fmt::Debug for Site {
     }
 }
 
-/// The value of the `Allow` field: these methods, and those that any path has.
+/// Returns the value of the `Allow` field: these methods, and those that every path has.
 fn allow(methods: &[&str]) -> String {
     methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS"
 }
@@ -272,7 +276,7 @@ fn echo(request: &Request<'_>) -> Response {
     Response::new(Status::Ok, "application/octet-stream", body)
 }
 
-/// Does `how` for as many milliseconds as the request says, unless something makes an end of it.
+/// Does `how` for as many milliseconds as the request says, unless it is ended early.
 fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'static str>) -> Response {
     let wanted = request.query_value("ms").and_then(whole_number).map(Duration::from_millis);
     match wanted {
@@ -293,7 +297,7 @@ fn whole_number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Keeps a core busy, unless told to stop before the time is over, or left by its client.
+/// Keeps a core busy for this time, unless the task is cancelled or the client leaves.
 fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     let token = CancelToken::current();
     let began = Instant::now();
@@ -316,8 +320,8 @@ fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     }
 }
 
-/// Keeps a thread, but no core, unless told to stop before the time is over. It stands for a question to a database, say,
-/// which goes on when its asker has left.
+/// Keeps a thread, but no core, for this time, unless the task is cancelled. It stands for a query to a
+/// database, which goes on when its client has left.
 fn block(_: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     CancelToken::current().sleep(duration).map_err(|_| STOPPING)
 }

@@ -1,4 +1,4 @@
-//! What stages share that is not their lesson: what is seen of them, and, of those that stop in order, what asks them to.
+//! What stages share beside their lesson: name and statistics, and the stop of those that stop in order.
 
 use crate::args::ServerArgs;
 use crate::control::{Control, ShutdownArgs};
@@ -22,23 +22,25 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What every stage has beside its execution policy: a name, statistics, and perhaps an address at which it is watched.
+/// What every stage has beside its execution policy: a name, statistics, and perhaps an address at which it
+/// is watched.
 pub struct Stage<'a> {
     args: &'a ServerArgs,
     name: String,
     what: String,
     stats: Arc<Stats>,
     crowd: Crowd,
-    /// If there is somebody to look at it.
+    /// The board of `--watch`, if the stage is watched.
     board: Option<Arc<Board>>,
     watched_at: Option<SocketAddr>,
     stop: CancelToken,
-    /// Who may stop it by a request.
+    /// Which requests may stop it.
     control: Control,
 }
 
 impl<'a> Stage<'a> {
-    /// A stage that is called, and says of itself, what its command line `C` does. With `--watch` it can be watched from now on.
+    /// Makes a stage with the name and the description of its command line `C`. With `--watch` it can be
+    /// watched from now on.
     ///
     /// # Errors
     ///
@@ -63,12 +65,12 @@ impl<'a> Stage<'a> {
         Ok(Stage { args, name, what, stats, crowd, board, watched_at, stop, control: Control::Nobody })
     }
 
-    /// What is measured of it.
+    /// Returns its statistics.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// The server of the usual site, within the usual limits.
+    /// Makes the server of the usual site, within the usual limits.
     ///
     /// # Errors
     ///
@@ -100,7 +102,8 @@ impl<'a> Stage<'a> {
         self.bind_with_backlog(BACKLOG)
     }
 
-    /// Starts to listen with [room for `backlog` connections](Listener::bind_with_backlog), but does not yet say so.
+    /// Starts to listen with [room for `backlog` connections](Listener::bind_with_backlog), but does not yet
+    /// say so.
     ///
     /// # Errors
     ///
@@ -110,8 +113,8 @@ impl<'a> Stage<'a> {
         Ok(self.admit(listener.map_err(|error| self.args.cannot_listen(&error))?))
     }
 
-    /// Starts to listen with [several listeners](Listener::bind_each), but does not yet say so. The bound on connections is
-    /// for all of them together.
+    /// Starts to listen with [several listeners](Listener::bind_each), but does not yet say so. The bound on
+    /// connections is for all of them together.
     ///
     /// # Errors
     ///
@@ -150,7 +153,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// A server whose output nobody reads still serves.
+/// Prints a line; without a reader of its output the server still serves.
 fn print_line(line: fmt::Arguments<'_>) {
     let mut stdout = io::stdout();
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
@@ -179,8 +182,8 @@ pub struct Stoppable<'a> {
 
 impl<'a> Stoppable<'a> {
     // ANCHOR: stop
-    /// A stage, as [`Stage::new`] makes it, that stops when it is asked to. From the stop on it has the time
-    /// that the flags give it, and a little more to say that this is over; then the process ends.
+    /// A stage, as [`Stage::new`] makes it, that stops when it is asked to. After the stop it has the time
+    /// that the flags give it, and a little more to tell its clients; then the process ends.
     ///
     /// # Errors
     ///
@@ -198,19 +201,19 @@ impl<'a> Stoppable<'a> {
     }
     // ANCHOR_END: stop
 
-    /// Cancelled when the stage is to stop.
+    /// Returns the token that is cancelled when the stage must stop.
     pub fn stop(&self) -> &CancelToken {
         &self.stage.stop
     }
 
-    /// The time that it has then.
+    /// Returns the time that it has then.
     pub fn grace(&self) -> &Grace {
         &self.grace
     }
 
     // ANCHOR: control
-    /// The server of the usual site, with `POST /shutdown` for those who may. What the stop means for it,
-    /// [`until`](Server::until) says.
+    /// Makes the server of the usual site, with `POST /shutdown` if the flags allow it.
+    /// [`until`](Server::until) describes its stop.
     ///
     /// # Errors
     ///
@@ -222,7 +225,7 @@ impl<'a> Stoppable<'a> {
     // ANCHOR_END: control
 
     // ANCHOR: outcome
-    /// Everything is served, or cut off: the exit status is decided, and the hook that waits for it ends.
+    /// Ends the stage, once everything is served or cut off: the hook that waits for the exit status gets it.
     pub fn end(self, status: u8) -> ExitCode {
         let _ = self.outcome.complete(status);
         drop(self.guard); // runs the hooks, if no signal has
@@ -239,11 +242,11 @@ impl<'a> Deref for Stoppable<'a> {
     }
 }
 
-/// Why a stage ends that could not begin: what `main` returns then.
+/// Why a stage could not begin: the error that `main` returns.
 ///
 /// The standard library prints the `Debug` form of an error that `main` returns. That of [`anyhow::Error`]
-/// has a backtrace behind its sentence if `RUST_BACKTRACE` is set, which is for those who look for a fault in
-/// the program. A port that is taken is none. This one prints the sentences alone, in one line.
+/// has a backtrace behind its sentence if `RUST_BACKTRACE` is set, which helps to find a fault in the
+/// program. A port that is taken is not a fault. So this type prints only the sentences, in one line.
 pub struct Failure(Error);
 
 impl<E: Into<Error>> From<E> for Failure {

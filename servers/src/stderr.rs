@@ -1,33 +1,33 @@
 //! Standard error, for which no thread waits.
 //!
-//! What reads it may be slow, stopped or stuck. A thread that waits for room there serves no client meanwhile, and all
-//! threads would wait in the end. So a line that finds no room is dropped and counted, and the next one that finds room
-//! is preceded by a line that says how many are missing.
+//! Its reader can be slow, stopped or stuck. A thread that waits for room there serves no client meanwhile,
+//! and all threads would wait in the end. So a line that finds no room is dropped and counted, and the next
+//! one that finds room is preceded by a line that says how many are missing.
 //!
 //! On Windows a line is written without asking for room, and may wait.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A pipe that has room at all has room for as much as this: POSIX asks for no more of the smallest pipe.
+/// A pipe that has room at all has room for this many bytes: POSIX guarantees no more for the smallest pipe.
 const PIECE: usize = 512;
 
 static STDERR: Mutex<Stderr> = Mutex::new(Stderr { lost: 0, is_cut: false });
 
-/// What was written last. One at a time writes, so lines of different threads do not mix.
+/// The state of the last line. One thread at a time writes, so lines of different threads do not mix.
 struct Stderr {
-    /// How many lines were dropped since the last that was written.
+    /// How many lines were dropped since the last written one.
     lost: u64,
-    /// The last line was dropped after it was begun.
+    /// Whether the last line was dropped after it was begun.
     is_cut: bool,
 }
 
-/// Writes a line, which has to end as lines do; or drops and counts it.
+/// Writes a line, which must have its line end; or drops and counts it.
 pub(crate) fn write_line(line: &str) {
     lock().write_line(line.as_bytes());
 }
 
-/// For what wants to write by itself: each `write` is taken for a line.
+/// A writer for `tracing`'s formatter: each `write` counts as a line.
 pub(crate) struct Lines;
 
 impl Write for Lines {
@@ -65,7 +65,7 @@ impl Stderr {
         is_said
     }
 
-    /// Whether all of it was written.
+    /// Writes the bytes if there is room. Returns whether all of them were written.
     fn write(&mut self, bytes: &[u8]) -> bool {
         let mut pieces = bytes.chunks(PIECE);
         let is_begun = pieces.next().is_some_and(system::write_if_there_is_room);
@@ -80,11 +80,11 @@ mod system {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::{io, stdio};
 
-    /// Past the lock of `std::io::stderr`, which another thread may hold while it waits for room.
+    /// Writes without the lock of `std::io::stderr`, which another thread may hold while it waits for room.
     pub(super) fn write_if_there_is_room(mut bytes: &[u8]) -> bool {
         let stderr = stdio::stderr();
         let mut watched = [PollFd::new(&stderr, PollFlags::OUT)];
-        // What cannot be asked is a file or a device, and does not wait for a reader.
+        // A descriptor that cannot be polled is a file or a device, and does not wait for a reader.
         if poll(&mut watched, Some(&Timespec::default())) == Ok(0) {
             return false;
         }

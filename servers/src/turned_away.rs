@@ -1,9 +1,9 @@
 //! The clients that were turned away: told 503, or closed without an answer.
 //!
-//! Just closed, a connection whose client is still sending is reset, and the client may never see the answer
-//! (see [`lingering`](crate::lingering)). To wait for one client after the other would make the last of some
-//! hundreds wait for seconds. So each is answered at once, and then all are waited for together, without a
-//! thread of their own: the accept loop does it while it waits for the next connection.
+//! If a connection is closed while its client is still sending, it is reset, and the client may never see the
+//! answer (see [`lingering`](crate::lingering)). To wait for one client after the other would make the last
+//! of some hundreds wait for seconds. So each is answered at once, and the accept loop waits for all of them
+//! together while it waits for the next connection.
 
 use crate::http::{CLOSE, Refusal};
 use crate::lingering::{LONGEST, Lingering};
@@ -15,20 +15,20 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many are waited for at a time. Beyond that the one that was told first has to go.
+/// How many such clients the loop waits for at a time. Beyond that, the one that was told first is closed.
 pub(crate) const MOST: usize = 2000;
 
-/// How much of what one client still sends is thrown away before the next one's turn.
+/// How many bytes of one client are dropped before the next client's turn.
 const TURN: usize = 1024 * 1024;
 
-/// The clients that were turned away and have not hung up. Each is told at once, all are waited for together.
+/// The clients that were turned away and have not hung up.
 #[derive(Debug, Clone, Default)]
 pub struct TurnedAway(Arc<Mutex<Clients>>);
 
 #[derive(Debug, Default)]
 struct Clients {
     list: Vec<Leaver>,
-    /// Who is turned away once it is cancelled came too late.
+    /// Clients that are turned away once it is cancelled came too late.
     stop: CancelToken,
 }
 
@@ -38,24 +38,24 @@ struct Leaver {
     is_late: bool,
     lingering: Lingering,
     has_spoken: bool,
-    /// Something has arrived, if only the end.
+    /// Whether bytes or the end have arrived.
     is_ready: bool,
 }
 
 impl Drop for Leaver {
-    /// Closed with unread bytes, the connection would be reset.
+    /// Reads the rest, because a connection that is closed with unread bytes is reset.
     fn drop(&mut self) {
         self.is_ready = true;
         self.look(Instant::now());
     }
 }
 
-/// What became of a client that was looked at.
+/// What is known of a client after a look.
 #[derive(PartialEq, Eq)]
 enum Fate {
     Stays,
     Closed,
-    /// The client has gone without having sent anything: it wanted nothing.
+    /// The client has gone without having sent anything.
     Silent,
 }
 
@@ -72,7 +72,7 @@ impl TurnedAway {
         self.count_from(&now);
     }
 
-    /// Answers 503. Waits for nothing.
+    /// Answers 503, without waiting.
     pub(crate) fn turn_away(&self, stream: TcpStream) {
         let is_late = self.is_late(); // before the client knows
         // A client that is gone already needs no answer.
@@ -81,7 +81,7 @@ impl TurnedAway {
         }
     }
 
-    /// Answers nothing. Waits for nothing.
+    /// Closes without an answer and without waiting.
     pub(crate) fn let_go(&self, stream: TcpStream) {
         let is_late = self.is_late();
         if stream.set_nonblocking(true).and_then(|()| stream.shutdown(Shutdown::Write)).is_ok() {
@@ -109,8 +109,8 @@ impl TurnedAway {
         });
     }
 
-    /// Waits until the clients that were turned away have hung up, or are silent, and at most until `deadline`. Says how
-    /// many of them came too late, when the stage had begun to stop.
+    /// Waits until the clients that were turned away have hung up, or are silent, and at most until
+    /// `deadline`. Returns how many of them came too late, after the stage had begun to stop.
     pub fn see_off(&self, deadline: Instant) -> usize {
         let mut seen_off = 0;
         loop {
@@ -125,7 +125,8 @@ impl TurnedAway {
         }
     }
 
-    /// Looks after the clients that were turned away until `listener` has a connection, or no such client is left.
+    /// Looks after the clients that were turned away until `listener` has a connection, or no such client is
+    /// left.
     pub(crate) fn look_after_until(&self, listener: &TcpListener) {
         loop {
             let mut leavers = self.take();
@@ -141,7 +142,7 @@ impl TurnedAway {
         }
     }
 
-    /// Waits for none of them any longer. Returns whether there was one.
+    /// Closes the connections of all of them. Returns whether there was one.
     pub(crate) fn hang_up(&self) -> bool {
         !self.take().is_empty()
     }
@@ -171,8 +172,8 @@ fn tell(mut stream: &TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)
 }
 
-/// Waits until one of `leavers` has sent something or has to go, `listener` has a connection, or the `deadline` is
-/// there. Says whether `listener` has one.
+/// Waits until one of `leavers` has sent something or has to go, `listener` has a connection, or the
+/// `deadline` has come. Returns whether `listener` has one.
 fn look_after(leavers: &mut [Leaver], listener: Option<&TcpListener>, deadline: Instant) -> bool {
     let first = leavers.iter().map(Leaver::deadline).fold(deadline, Instant::min);
     let mut watched: Vec<_> =
@@ -195,12 +196,12 @@ pub(crate) fn is_ready_within(listener: &TcpListener, longest: Duration) -> bool
 
 fn wait(watched: &mut [PollFd<'_>], longest: Duration) {
     let longest = Timespec::try_from(longest).expect("some seconds");
-    // Interrupted by a signal or out of memory, it comes back early, and is called again.
+    // If a signal interrupts it or memory is short, it returns early, and is called again.
     let _ = poll(watched, Some(&longest));
 }
 
-/// Lets go of those that have hung up or were waited for long enough. Says how many of them came too late; but not of
-/// those that wanted nothing, as the connection with which a stop wakes the accept loop.
+/// Drops the clients that have hung up or had enough time. Returns how many of them came too late, without
+/// those that sent nothing, such as the connection with which a stop wakes the accept loop.
 fn sweep(leavers: &mut Vec<Leaver>) -> usize {
     let now = Instant::now();
     let mut gone = 0;
@@ -217,7 +218,7 @@ impl Leaver {
         self.lingering.deadline(false)
     }
 
-    /// Throws away what has arrived.
+    /// Drops the arrived bytes.
     fn look(&mut self, now: Instant) -> Fate {
         let mut discarded = [0; 16 * 1024];
         let mut left = TURN;
@@ -255,7 +256,7 @@ mod tests {
         let turned_away = TurnedAway::default();
         turned_away.turn_away(stream);
         assert!(turned_away.hang_up());
-        // A client that has been reset could not send, and would not look for an answer.
+        // A client that was reset could not send, and would not read an answer.
         client.write_all(b"more").unwrap();
         let mut answer = String::new();
         client.read_to_string(&mut answer).unwrap();

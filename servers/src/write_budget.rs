@@ -1,9 +1,9 @@
 //! How long a client may take for an answer.
 //!
-//! A time-out for each write would start again whenever the client takes a byte, and a client that takes one now and
-//! then would hold a thread for hours. So an answer has a budget of time. It begins with the write time-out; each byte
-//! that the client takes adds to it what a byte may take at the least rate; it never grows beyond the write time-out.
-//! Hence two bounds:
+//! A time-out for each write would start again whenever the client takes a byte, and a client that takes one
+//! now and then would hold a thread for hours. So an answer has a budget of time. It begins with the write
+//! time-out; each byte that the client takes adds the time of a byte at the least rate; the budget never
+//! grows beyond the write time-out. Hence two bounds:
 //!
 //! - a client that takes nothing is given up after the write time-out, and
 //! - an answer of N bytes is over after the write time-out and N / rate seconds.
@@ -15,22 +15,22 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct WriteBudget {
     timeout: Duration,
-    /// How many bytes the client has to take in a second.
+    /// How many bytes the client must take in a second.
     rate: usize,
     /// When the budget is used up.
     deadline: Instant,
-    /// There is no more to earn.
+    /// Whether the budget no longer grows.
     is_ending: bool,
 }
 
 impl WriteBudget {
-    /// An answer that begins `now`.
+    /// Makes the budget of an answer that begins `now`.
     pub(crate) fn new(limits: &Limits, now: Instant) -> WriteBudget {
         let (timeout, rate) = (limits.write_timeout, limits.min_write_rate);
         WriteBudget { timeout, rate, deadline: now + timeout, is_ending: false }
     }
 
-    /// The client has taken `count` bytes; it is `now`.
+    /// Adds the time for `count` bytes that the client has taken, at the time `now`.
     pub(crate) fn earn(&mut self, count: usize, now: Instant) {
         if !self.is_ending {
             let earned = Duration::from_secs_f64(count as f64 / self.rate as f64);
@@ -38,7 +38,7 @@ impl WriteBudget {
         }
     }
 
-    /// The client has until `deadline` at most, whatever it takes.
+    /// Limits the client's time to `deadline`, whatever it takes.
     pub(crate) fn end_by(&mut self, deadline: Instant) {
         if !self.is_ending {
             self.is_ending = true;
@@ -46,7 +46,7 @@ impl WriteBudget {
         }
     }
 
-    /// Until when the client has to take the next bytes.
+    /// Returns until when the client must take the next bytes.
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }

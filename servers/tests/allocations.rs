@@ -1,5 +1,5 @@
-//! What a request costs the allocator, once everything is warm. In a process of its own, because the allocator is the
-//! process's.
+//! What a request costs the allocator, once everything is warm. In a process of its own, because the
+//! allocator is the process's.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -77,8 +77,8 @@ fn count_of(words: &[u8], bytes: &[u8]) -> usize {
     bytes.windows(words.len()).filter(|window| *window == words).count()
 }
 
-/// How many allocations the server makes for a thousand requests on one connection, after as many that do not count; and how many
-/// seconds that takes.
+/// How many allocations the server makes for a thousand requests on one connection, after as many that do not
+/// count; and how many seconds that takes.
 fn allocations(addr: SocketAddr, request: &str) -> (usize, usize) {
     let mut client = TcpStream::connect(addr).unwrap();
     client.set_nodelay(true).unwrap();
@@ -100,7 +100,8 @@ const BROWSERS: &str = "GET /hello?a=b HTTP/1.1\r\nHost: localhost:8080\r\nUser-
     Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\nAccept-Language: en-US,en;q=0.5\r\n\
     Accept-Encoding: gzip, deflate, br\r\nConnection: keep-alive\r\nUpgrade-Insecure-Requests: 1\r\n\r\n";
 
-/// The date in an answer changes each second, and is formatted then. On a busy machine a thousand requests take many seconds.
+/// The date in an answer changes each second, and is formatted then. On a busy machine a thousand requests
+/// take many seconds.
 const FOR_A_DATE: usize = 4;
 
 // One test: what another one allocates would be counted, too.

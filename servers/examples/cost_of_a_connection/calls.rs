@@ -60,7 +60,8 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
             let _ = client.send(); // if that fails, `receive` fails, too
         }
         for client in &mut crowd {
-            // A connection whose thread another client needs is closed, perhaps while its request is on the way.
+            // A connection whose thread another client needs is closed, perhaps while its request is on the
+            // way.
             while client.receive().is_err() {
                 *client = Client::connect(stage.addr)?;
                 client.send()?;

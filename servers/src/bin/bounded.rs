@@ -141,7 +141,8 @@ fn main() -> Result<ExitCode, Failure> {
     for connection in listener.incoming_until(stop) {
         let (server, connection) = (Arc::clone(&server), policy.prepare(connection));
         let task = move || server.serve(connection);
-        // A request that this thread serves itself is cancelled with the grace, too. A returned task is dropped: 503.
+        // A request that this thread serves itself is cancelled with the grace, too. A returned task is
+        // dropped: 503.
         let _ = stage.grace().over().attach(|| pool.execute(task));
     }
     let turned_away = listener.close();

@@ -4,8 +4,9 @@
 //! and counted. When `--grace` is over, requests in progress are cancelled and answered with 503. Two seconds
 //! later the process ends, whatever its threads wait for. Another signal ends it at once.
 //!
-//! The exit status is 0 if every client was answered, 3 if something was cut off, 130, 143 or 129 after another SIGINT,
-//! SIGTERM or SIGHUP. (It is 1 if the server could not start, 2 if the command line was wrong.)
+//! The exit status is 0 if every client was answered, 3 if something was cut off, 130, 143 or 129 after
+//! another SIGINT, SIGTERM or SIGHUP. (It is 1 if the server could not start, 2 if the command line was
+//! wrong.)
 //!
 //! ```sh
 //! cargo run --bin lifecycle
@@ -55,7 +56,8 @@ fn main() -> Result<ExitCode, Failure> {
     let _refuse_from_now_on = stop.on_cancel(move || accepting.shutdown());
     for connection in listener.incoming_until(stop) {
         let server = Arc::clone(&server);
-        // A pool that is shut down refuses the task. It is dropped here, and with it the connection, which answers 503.
+        // A pool that is shut down refuses the task. It is dropped here, and with it the connection, which
+        // answers 503.
         let _ = pool.execute(move || server.serve(connection));
     }
     let turned_away = listener.close();

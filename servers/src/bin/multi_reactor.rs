@@ -28,7 +28,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 
-/// A web server with several event loops, and a pool of threads, 8 unless told otherwise, for what would hold them up.
+/// A web server with several event loops, and a pool of threads, 8 unless told otherwise, for what would hold
+/// them up.
 #[derive(Parser)]
 #[command(name = "multi_reactor", version)]
 struct Args {

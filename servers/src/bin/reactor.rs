@@ -1,5 +1,6 @@
-//! The server with one event loop, and a pool for the handlers: thousands of connections on a handful of threads. (The loop
-//! itself: `reactor/event_loop.rs`, `run`; what it does for one connection: `reactor/connection.rs`, `turn`.)
+//! The server with one event loop, and a pool for the handlers: thousands of connections on a handful of
+//! threads. (The loop itself: `reactor/event_loop.rs`, `run`; what it does for one connection:
+//! `reactor/connection.rs`, `turn`.)
 //!
 //! The loop reads requests and writes answers for all clients, and never waits for one of them. Handlers run
 //! on the pool, in the *stripe* of their connection: requests that one client sends in a row are answered in

@@ -39,7 +39,8 @@ fn main() -> Result<(), Failure> {
     }
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
-    // No client waits for the thread of an idle connection, so it may stay as long as the idle time-out allows.
+    // No client waits for the thread of an idle connection, so it may stay as long as the idle time-out
+    // allows.
     let server = Arc::new(stage.server()?);
     // ANCHOR_END: policy
 

@@ -9,9 +9,10 @@
 //!
 //! # Hidden
 //!
-//! A name that begins with a dot is not found: directories such as `.git` and files such as `.env` often lie beside the
-//! pages and are not meant for their readers. [`Files::with_dot_files`] serves them, too. `/.well-known` is always served,
-//! because RFC 8615 made it for clients to ask for; a hidden file in it is not.
+//! A name that begins with a dot is not found: directories such as `.git` and files such as `.env` often lie
+//! beside the pages and are not meant for their readers. [`Files::with_dot_files`] serves them, too.
+//! `/.well-known` is always served, because RFC 8615 made it for clients to ask for; a hidden file in it is
+//! not.
 
 mod root;
 
@@ -167,8 +168,8 @@ fn decode(path: &str) -> Result<PathBuf, Status> {
 fn is_plain_name(name: &str) -> bool {
     let mut components = Path::new(name).components();
     let is_one_name = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
-    // `a/` and `a/.` are one component too. On Windows a backslash separates, a colon names a stream or a drive, and
-    // `GIT~1` may be another name of `.git`.
+    // `a/` and `a/.` are one component too. On Windows a backslash separates, a colon names a stream or a
+    // drive, and `GIT~1` may be another name of `.git`.
     is_one_name && !name.contains(['/', '\\', '\0']) && !(cfg!(windows) && name.contains([':', '~']))
 }
 

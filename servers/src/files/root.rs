@@ -34,7 +34,8 @@ mod by_descriptor {
     use rustix::fs::{CWD, Mode, OFlags, openat};
     use std::os::fd::OwnedFd;
 
-    /// How a file is opened. Without `NONBLOCK`, opening a named pipe would wait; on a regular file it changes nothing.
+    /// How a file is opened. Without `NONBLOCK`, opening a named pipe would wait; on a regular file it
+    /// changes nothing.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
     const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 

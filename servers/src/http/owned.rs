@@ -7,8 +7,8 @@ use super::head::Head;
 use super::{Body, Persistence, Request, Response, Share};
 use std::mem;
 
-/// A whole request by itself, apart from the connection that it came over: it can wait in a queue, and be answered on
-/// another thread.
+/// A whole request by itself, apart from the connection that it came over: it can wait in a queue, and be
+/// answered on another thread.
 ///
 /// Its memory can be used again: [`Conversation::take`](super::Conversation::take) fills an existing value.
 #[derive(Debug, Default)]

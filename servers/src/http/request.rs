@@ -35,7 +35,8 @@ pub struct Request<'b> {
     pub method: &'b str,
     /// The target as sent: path and query, perhaps after `http://host`; or `*`.
     pub target: &'b str,
-    /// The target's path as sent: it starts with `/` and is still percent-encoded. Or it is the `*` of `OPTIONS *`.
+    /// The target's path as sent: it starts with `/` and is still percent-encoded. Or it is the `*` of
+    /// `OPTIONS *`.
     pub path: &'b str,
     /// What followed `?` in the target.
     pub query: Option<&'b str>,

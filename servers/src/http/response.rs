@@ -152,8 +152,8 @@ impl Persistence<'_> {
     /// margin for the network, undici two seconds and Node's agent one.
     pub fn idle_for(timeout: Duration) -> Option<String> {
         let seconds = timeout.as_secs();
-        // The field is about this connection alone, so it has to be named in `Connection` (RFC 9110, 7.6.1), and is:
-        // names know no case.
+        // The field is about this connection alone, so `Connection` must name it (RFC 9110, 7.6.1). It does:
+        // names are case-insensitive.
         (seconds > 0).then(|| format!("Connection: keep-alive\r\nKeep-Alive: timeout={seconds}\r\n"))
     }
 }

@@ -1,9 +1,9 @@
 //! The listener of an event loop, until it is closed.
 //!
-//! The system tells of a connection that comes while there were none. So the loop accepts until there are
-//! none left; and if accepting fails because descriptors have run out, nothing will tell of those that wait:
-//! it looks again by itself. What a listener does that a thread waits for is in
-//! [`listener`](crate::listener).
+//! The system reports a connection only if it arrives while none waits. So the loop accepts until no
+//! connection is left; and if accepting fails because descriptors have run out, no event follows for the
+//! waiting connections: the loop looks again by itself. The page of [`listener`](crate::listener) describes
+//! the listener of a blocking stage.
 
 use crate::crowd::{Crowd, Place};
 use crate::diagnostics::report;
@@ -19,7 +19,7 @@ pub(super) struct Acceptor {
     socket: Option<TcpListener>,
     crowd: Crowd,
     is_ready: bool,
-    /// When to look again without being told.
+    /// When to look again without an event.
     retry: Option<Instant>,
     /// How long to wait after another failure.
     pause: Duration,
@@ -28,7 +28,7 @@ pub(super) struct Acceptor {
 
 struct Closing {
     began: Instant,
-    /// Since when nobody has come.
+    /// Since when no client has arrived.
     quiet: Instant,
 }
 
@@ -49,7 +49,7 @@ impl Acceptor {
         self.socket.is_none()
     }
 
-    /// Accepts a connection, if one waits. Without a place it has to be turned away.
+    /// Accepts a connection, if one waits. The caller must turn a connection without a place away.
     pub(super) fn accept(&mut self, now: Instant) -> Option<(TcpStream, SocketAddr, Option<Place>)> {
         self.is_ready |= self.retry.is_some_and(|retry| retry <= now);
         while self.is_ready {
@@ -74,7 +74,8 @@ impl Acceptor {
         None
     }
 
-    /// Lets nobody come any more. Those that have are accepted, until none has come for a moment.
+    /// Lets no new client connect. Clients that have connected are accepted, until none has arrived for a
+    /// moment.
     pub(super) fn begin_to_close(&mut self, now: Instant) {
         if let Some(socket) = &self.socket {
             stop_connecting(socket);
@@ -83,7 +84,7 @@ impl Acceptor {
         }
     }
 
-    /// When it has something to do that nothing tells of.
+    /// Returns when it must act without an event.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let end = self.closing.as_ref().filter(|_| self.socket.is_some()).map(Closing::end);
         self.retry.into_iter().chain(end).min()

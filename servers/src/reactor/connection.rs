@@ -1,4 +1,4 @@
-//! One connection of an event loop: how far it can go without waiting.
+//! One connection of an event loop, which goes on as far as it can without waiting.
 //!
 //! ```text
 //!            last answer is under way       it is sent           the client sends on
@@ -6,17 +6,19 @@
 //!                                       └──────────────────────────────────────────────▶
 //! ```
 //!
-//! A thread that serves a client is at one place of its program: it reads, or it writes. Here the place is kept as
-//! values: what has arrived (a [`Conversation`]), what was handed over ([`Pipeline`]), what is not sent yet
-//! ([`SendBuffer`]). A *turn* goes on from there, until nothing can be done without waiting.
+//! A thread that serves a client is at one place of its program: it reads, or it writes. Here the place is
+//! kept as values: the arrived bytes (a [`Conversation`]), the requests that were handed over ([`Pipeline`]),
+//! the answers that are not sent yet ([`SendBuffer`]). A *turn* goes on from there, until the connection must
+//! wait.
 //!
 //! # Invariants
 //!
-//! 1. What is to be sent comes first: while the client has not taken it, nothing is read and no request is looked at.
-//!    So the memory that one client costs has a bound, and TCP tells the client to wait.
-//! 2. `is_readable` is false only if a read has found nothing more. The system tells of *changes*, once, so whoever
-//!    stops reading earlier has to remember that there is more.
-//! 3. A turn reads and sends a bounded amount. A connection that could go on says so and waits for its next turn.
+//! 1. Sending comes first: while the client has not taken its answers, nothing is read and no request is
+//!    parsed. So the memory that one client costs has a bound, and TCP tells the client to wait.
+//! 2. `is_readable` is false only if a read has found nothing more. The system reports *changes*, once, so a
+//!    turn that stops reading earlier must remember that there is more.
+//! 3. A turn reads and sends a bounded amount. A connection that could go on says so and waits for its next
+//!    turn.
 
 use super::handoff::{AnswerLine, Exchange, append_last, into_bytes};
 use super::pipeline::Pipeline;
@@ -32,33 +34,34 @@ use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr};
 use std::time::Instant;
 
-/// How often one turn reads or sends: it can read, answer what has come, and find that nothing more has. With more, clients
-/// that pipeline without end would hold up the others for longer, and would not get more done.
+/// How often one turn reads or sends: it can read, answer, and find that nothing more has arrived. With more
+/// steps, clients that pipeline without end would hold up the others for longer, without more throughput.
 pub(super) const STEPS: usize = 3;
 
 /// How many bytes of answers are collected before they are sent.
 const ENOUGH: usize = 64 * 1024;
 
-/// A read that brings less than it could has found everything there is.
+/// Whether a read that fills less than its buffer has found everything there is.
 const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 pub(super) struct Connection {
-    /// None if there was no room for it. The first to be dropped: a client that has seen the end finds a place for another.
+    /// `None` if there was no room for the connection. Dropped first: a client that has seen the end finds a
+    /// place for another.
     pub(super) has_place: Option<Place>,
     pub(super) socket: TcpStream,
     peer: SocketAddr,
-    /// Which one it is.
+    /// The unique number of the connection.
     pub(super) number: u64,
-    /// Where it is.
+    /// The index of the connection in the slab.
     pub(super) place: usize,
     conversation: Conversation,
     pipeline: Pipeline,
     send_buffer: SendBuffer,
     state: State,
     is_readable: bool,
-    /// The system has said that the client has ended its side: even a short read may not have found that.
+    /// The system has reported the end of the client's side, which even a short read does not always find.
     end_is_near: bool,
-    /// It is among those that are to have another turn.
+    /// Whether it is in the queue for another turn.
     pub(super) is_scheduled: bool,
     /// The entry among the [deadlines](super::deadlines) that counts.
     pub(super) looked_at: Option<Instant>,
@@ -67,37 +70,38 @@ pub(super) struct Connection {
 #[derive(Debug, Clone, Copy)]
 enum State {
     Open,
-    /// No more requests are looked at. When the answers are sent, it is closed, or lingers for a client that
-    /// sends more.
+    /// No more requests are parsed. When the answers are sent, the connection is closed, or lingers for a
+    /// client that sends more.
     Ending(StillSending, Lingering),
     Lingering(Lingering),
 }
 
-/// What a turn leaves to be done.
+/// What the loop must do after a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// To wait, for the system, for an answer, or for a deadline.
+    /// Wait for the system, for an answer, or for a deadline.
     Wait,
-    /// Another turn, after the others had theirs.
+    /// Give it another turn, after the other connections.
     Again,
-    /// To close it.
+    /// Close it.
     Close,
 }
 
-/// What a connection needs to get further.
+/// What a connection needs to go on.
 enum Need {
-    /// To send.
+    /// Room to send.
     Room,
-    /// To read.
+    /// Bytes to read.
     Bytes,
-    /// An answer that is under way.
+    /// The answer of a handler.
     Answer,
     /// Nothing: this was the end.
     Nothing,
 }
 
 impl Connection {
-    /// A connection that was accepted. Without a `place` it is told so in its first turn, and closed.
+    /// Makes an accepted connection. Without a `place` its client is told 503 in the first turn, and it is
+    /// closed.
     pub(super) fn new(
         socket: TcpStream,
         peer: SocketAddr,
@@ -123,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// The system has told of a change.
+    /// Notes a change that the system has reported.
     pub(super) fn has_changed(&mut self, event: &mio::event::Event) {
         self.is_readable |= event.is_readable() || event.is_read_closed() || event.is_error();
         self.end_is_near |= event.is_read_closed() || event.is_error();
@@ -132,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// The answer to a request that was handed over.
+    /// Takes the answer to a request that was handed over.
     pub(super) fn has_answer(&mut self, exchange: Box<Exchange>) {
         self.pipeline.is_answered(exchange);
     }
@@ -156,7 +160,7 @@ impl Connection {
                 State::Lingering(_) => Need::Bytes,
             };
             match need {
-                _ if !turn.output.is_empty() => {} // whatever it needs: first that is sent
+                _ if !turn.output.is_empty() => {} // the output is sent first
                 Need::Room => {}
                 Need::Bytes if self.is_readable => self.read(turn)?,
                 Need::Bytes | Need::Answer => return Ok(Next::Wait),
@@ -166,7 +170,7 @@ impl Connection {
         Ok(self.send(turn)?.unwrap_or(Next::Again))
     }
 
-    /// Sends what there is to send. Says what to do next if that cannot go on now.
+    /// Sends the output. Returns what to do next if that cannot go on now.
     fn send(&mut self, turn: &mut Turn) -> io::Result<Option<Next>> {
         if !turn.output.is_empty() {
             turn.look_at_the_clock(); // a handler may have taken long
@@ -192,7 +196,7 @@ impl Connection {
                 Ok(Step::Read) => return Need::Bytes,
                 Ok(Step::Request) if !self.answer(turn) => return Need::Answer,
                 Ok(Step::Request) => {}
-                // What is not a request for a handler has to wait for its turn, too.
+                // Other steps must wait for their turn, too.
                 _ if self.pipeline.has_unanswered() => return Need::Answer,
                 Ok(Step::Expectation) => self.go_ahead(turn),
                 Ok(Step::Over) => self.state = ends(StillSending::No, turn.now),
@@ -206,7 +210,7 @@ impl Connection {
     }
     // ANCHOR_END: requests
 
-    /// Answers a request, or hands it over. False if answers that are under way have to come first.
+    /// Answers a request, or hands it over. Returns false if earlier answers must come first.
     fn answer(&mut self, turn: &mut Turn) -> bool {
         let mut request = self.conversation.request();
         if turn.hands_over(&request) {
@@ -239,7 +243,8 @@ impl Connection {
         self.conversation.answered(turn.now);
         match tail {
             Ok(tail) => tail.into_iter().for_each(|tail| self.send_buffer.put_tail(tail)),
-            // The head has promised a body. Only the end of the connection can tell the client that it does not come.
+            // The head has promised a body. Only the end of the connection can tell the client that it is
+            // missing.
             Err(_) => self.state = ends(StillSending::No, turn.now),
         }
         if let Some(end) = end {
@@ -271,7 +276,7 @@ impl Connection {
             }
             turn.output.extend_from_slice(&exchange.output);
             exchange.tail.take().into_iter().for_each(|tail| self.send_buffer.put_tail(tail));
-            // It may be the last though it was not meant to be: its handler has panicked, or nobody has run it.
+            // Perhaps the answer has become the last one: its handler has panicked, or no thread has run it.
             if !exchange.stays && matches!(self.state, State::Open) {
                 let has_more = self.conversation.has_unread();
                 self.state = ends(if has_more { StillSending::Yes } else { StillSending::Perhaps }, turn.now);
@@ -281,7 +286,7 @@ impl Connection {
         Need::Room
     }
 
-    /// Tells a client that waits for it to send its body; or that it need not.
+    /// Tells a waiting client to send its body, or refuses the request.
     fn go_ahead(&mut self, turn: &mut Turn) {
         let request = self.conversation.request();
         let Some(response) = turn.server.site.refusal(&request) else {
@@ -290,7 +295,7 @@ impl Connection {
         };
         let line = turn.server.begin_answer(self.peer, Some(&request), response.status);
         self.answer_last(response, line, turn);
-        // It may send its body all the same.
+        // Perhaps the client sends its body nevertheless.
         self.state = State::Ending(StillSending::Yes, refused(false, turn));
     }
 
@@ -301,7 +306,7 @@ impl Connection {
         let line = turn.server.begin_answer(self.peer, None, response.status);
         self.answer_last(response, line, turn);
         let lingering = match refusal {
-            // It has been waited for long enough.
+            // The server has waited for this client long enough.
             Refusal::HeadTimeout | Refusal::BodyTimeout => Lingering::briefly(turn.now),
             _ => refused(refusal.is_of_a_body(), turn),
         };
@@ -322,7 +327,7 @@ impl Connection {
         self.conversation.may_go_on() && (turn.server.may_stay() || self.conversation.next_is_here())
     }
 
-    /// Every answer is sent.
+    /// Ends the connection once every answer is sent.
     fn end(&mut self, still_sending: StillSending, lingering: Lingering) -> Need {
         let has_more = match still_sending {
             StillSending::No => false,
@@ -360,7 +365,7 @@ impl Connection {
     // ANCHOR_END: read
 
     // ANCHOR: deadline
-    /// Until when the client may take its time; none if it is not the client's turn.
+    /// Returns the client's deadline; `None` if it is not the client's turn.
     pub(super) fn deadline(&self, stop: Stop) -> Option<Instant> {
         match self.state {
             _ if !self.send_buffer.is_empty() => self.send_buffer.deadline(),
@@ -370,7 +375,7 @@ impl Connection {
         }
     }
 
-    /// The deadline has passed.
+    /// Refuses or closes the connection, because its deadline has passed.
     pub(super) fn is_late(&mut self, turn: &mut Turn) -> Next {
         match self.state {
             State::Open if self.send_buffer.is_empty() => match self.patience(turn.stop) {
@@ -385,13 +390,13 @@ impl Connection {
     }
     // ANCHOR_END: deadline
 
-    /// Until when the client may take its time with its request, and what it is told then.
+    /// Returns the client's deadline for its request, and the refusal that follows it.
     fn patience(&self, stop: Stop) -> Option<(Instant, Option<Refusal>)> {
         let usual = (self.conversation.deadline()?, self.conversation.too_late());
         let began = self.conversation.since();
         let hurried = match (stop, self.conversation.phase()) {
             (Stop::No, _) | (_, Phase::Request) | (Stop::Asked(_), Phase::Body) => return Some(usual),
-            // Its next request may be on the way.
+            // Perhaps its next request is on the way.
             (Stop::Asked(last_moment), Phase::Idle) => (last_moment.max(began + KEPT_FOR), None),
             (Stop::Cancelled, Phase::New | Phase::Idle) => (began, None),
             (Stop::Asked(_), Phase::New) => (began + ON_THE_WAY, None),
@@ -401,13 +406,13 @@ impl Connection {
         Some(if hurried.0 < usual.0 { hurried } else { usual })
     }
 
-    /// The server has no more time.
+    /// Cuts the connection short, because the server has no more time.
     pub(super) fn is_cancelled(&mut self, now: Instant) {
         self.send_buffer.end_by(now + LAST_WORDS);
     }
 }
 
-/// The end behind the last answer to a request that was read whole.
+/// Returns the state after the last answer to a request that was read whole.
 fn ends(still_sending: StillSending, now: Instant) -> State {
     State::Ending(still_sending, Lingering::briefly(now))
 }
@@ -416,7 +421,7 @@ fn refused(is_sending: bool, turn: &Turn) -> Lingering {
     Lingering::refused(is_sending, turn.server.limits.linger_timeout, turn.now)
 }
 
-/// Puts into the output what a client is told for whom there is no room.
+/// Puts the answer to a client for which there is no room into the output.
 fn turn_away(turn: &mut Turn) -> State {
     append_last(Refusal::Overloaded.response(), &mut turn.output);
     State::Ending(StillSending::Yes, Lingering::refused(false, LONGEST, turn.now))

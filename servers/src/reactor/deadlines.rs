@@ -1,8 +1,9 @@
-//! When to look at which connection, though nothing happens on it.
+//! The times at which the loop must look at a connection even without an event.
 //!
-//! Each request would move its connection's deadline twice. So deadlines are not moved: the heap has a time at which to
-//! *look*, not later than the deadline was when it was put in. Who looks asks the connection for its deadline then, and
-//! usually finds that it has moved away. A busy connection costs an entry each few seconds and not one each request.
+//! Each request would move its connection's deadline twice. So deadlines are not moved: the heap has a time
+//! at which to *look*, not later than the deadline was when the entry was made. At that time the loop asks
+//! the connection for its deadline, and usually finds that it has moved away. A busy connection costs an
+//! entry every few seconds and not for each request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +12,8 @@ use std::time::Instant;
 /// The times at which to look.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
-    /// When, where, and which connection: another may have its place by then.
+    /// The time, the index and the number of a connection; the number shows whether the index belongs to
+    /// another one by then.
     looks: BinaryHeap<Reverse<(Instant, usize, u64)>>,
 }
 
@@ -25,7 +27,7 @@ impl Deadlines {
         self.looks.peek().map(|Reverse((when, ..))| *when)
     }
 
-    /// Takes out the first connection that it is time to look at: when, where and which.
+    /// Takes out the first entry that is due: its time, index and number.
     pub(super) fn take_due(&mut self, now: Instant) -> Option<(Instant, usize, u64)> {
         let due = self.looks.peek().is_some_and(|Reverse((when, ..))| *when <= now);
         due.then(|| self.looks.pop()).flatten().map(|Reverse(look)| look)

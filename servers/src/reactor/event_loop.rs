@@ -1,4 +1,4 @@
-//! The loop itself: it waits, and gives each connection that can go on its turn.
+//! The loop itself: it waits, and gives a turn to each connection that can go on.
 //!
 //! ```text
 //!      ┌──▶ poll: wait for changes, answers, and the first deadline
@@ -12,11 +12,9 @@
 //!
 //! # Invariants
 //!
-//! 1. Nothing here waits but [`Poll::poll`]; handlers that are not handed over are the exception, and the
-//!    lesson.
-//! 2. Whoever can go on without an event from the system is among those that have another turn, and then the
-//!    poll does
-//!    not wait.
+//! 1. Only [`Poll::poll`] waits here; handlers that are not handed over are the exception, and the lesson.
+//! 2. Each connection that can go on without an event is in the queue for another turn, and then the poll
+//!    does not wait.
 //! 3. Each connection with a deadline has an entry among the [`deadlines`](super::deadlines) that is not
 //!    later.
 //! 4. A turn, and what is accepted in one go, have a bound, so no client keeps the loop to itself.
@@ -50,7 +48,7 @@ static OPENED: AtomicU64 = AtomicU64::new(0);
 const LISTENER: Token = Token(usize::MAX);
 const MAILBOX: Token = Token(usize::MAX - 1);
 
-/// How many events one poll brings at most.
+/// The most events of one poll.
 const EVENTS: usize = 1024;
 
 /// How many connections are accepted before the others have their turn.
@@ -61,22 +59,22 @@ pub struct Reactor {
     poll: Poll,
     acceptor: Acceptor,
     connections: Slab<Connection>,
-    /// How many of them were turned away, since there was no room.
+    /// How many of the connections were turned away, because there was no room.
     turned_away: usize,
-    /// Those that have another turn without an event.
+    /// The queue of connections that get another turn without an event.
     again: VecDeque<usize>,
     deadlines: Deadlines,
-    /// Answers that are being looked at.
+    /// Answers that the loop is taking in.
     #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     posted: Vec<Box<Exchange>>,
-    /// When there was no more time.
+    /// When the task was cancelled: the loop has no more time.
     cancelled: Option<Instant>,
     stats: Arc<ReactorStats>,
     turn: Turn,
 }
 
 impl Reactor {
-    /// Makes an event loop that answers as `server` does to those who come to `listener`.
+    /// Makes an event loop that serves the clients of `listener` as `server` does.
     ///
     /// # Errors
     ///
@@ -99,9 +97,8 @@ impl Reactor {
         })
     }
 
-    /// Has the requests that `is_wanted` picks answered by whoever `give` gives them to. The jobs of one
-    /// connection have to be run one after the other, in the order in which they come. One that is dropped
-    /// answers 503.
+    /// Hands the requests that `is_wanted` picks to `give`, as jobs. The jobs of one connection must be run
+    /// one after the other, in their order. A dropped job answers 503.
     ///
     /// Both are called on the loop, so they must not wait.
     #[must_use]
@@ -114,24 +111,24 @@ impl Reactor {
         self
     }
 
-    /// What it has to do, to be looked at from other threads.
+    /// Returns the loop's counters, which other threads may read.
     pub fn stats(&self) -> Arc<ReactorStats> {
         Arc::clone(&self.stats)
     }
 
-    /// Looks after connections until the server is [stopped](Server::until) and none is left. Says how many
-    /// were cut off.
+    /// Serves connections until the server is [stopped](Server::until) and no connection is left. Returns how
+    /// many were cut off.
     ///
-    /// Stopped, it accepts those who wait to be accepted, and closes the listener. Meanwhile, for 50 ms, idle
-    /// connections are kept, and for 200 ms those that were answered last; what comes on them is answered
-    /// with `Connection: close`. The others are closed when they have the answers to the requests that have
-    /// arrived. Once the task that this is called on is cancelled, requests that are half here are answered
-    /// with 503, and half a second later whatever is left is cut off.
+    /// After a stop, it accepts the clients that wait for that, and closes the listener. It keeps idle
+    /// connections for 50 ms, or until 200 ms after their last answer; further requests on them are answered
+    /// with `Connection: close`. The others are closed when their arrived requests are answered. Once the
+    /// calling task is cancelled, requests of which only a part has arrived are answered with 503, and half a
+    /// second later all remaining connections are cut off.
     ///
     /// # Blocking
     ///
-    /// Until then. A cancelled task comes back within a second, unless a handler runs on the loop and waits
-    /// for something else.
+    /// Until then. A cancelled task returns within a second, unless a handler on the loop waits for something
+    /// else.
     pub fn run(mut self) -> usize {
         let stop = self.turn.server.stop_token().cloned().unwrap_or_default();
         let task = CancelToken::current();
@@ -158,7 +155,7 @@ impl Reactor {
             self.accept();
             self.give_turns_again();
             self.look_at_the_late();
-            thread::yield_now(); // the clients that were answered may be on this processor, and about to ask again
+            thread::yield_now(); // perhaps clients with answers run on this processor, and are about to ask again
         }
         // ANCHOR_END: event_loop
     }
@@ -174,7 +171,7 @@ impl Reactor {
             Some(first) => Some(first.saturating_duration_since(Instant::now())),
             None => None,
         };
-        // Interrupted by a signal, or out of memory, it brings no events, and is called again.
+        // If a signal interrupts it or memory is short, it brings no events, and is called again.
         if self.poll.poll(events, patience).is_err() {
             events.clear();
         }
@@ -196,7 +193,7 @@ impl Reactor {
 
     fn after_turn(&mut self, place: usize, next: Next) {
         debug_assert!(next == Next::Close || self.turn.output.is_empty(), "an answer would be lost");
-        self.turn.output.clear(); // of a connection that has failed
+        self.turn.output.clear(); // the output of a connection that has failed
         let connection = &mut self.connections[place];
         match next {
             Next::Close => return self.close(place),
@@ -223,8 +220,8 @@ impl Reactor {
         self.stats.set_connections(self.connections.len());
     }
 
-    /// Accepts those that wait, and gives each its first turn: often its request is here already. Some are
-    /// over by then, and the system need not be asked to tell of changes on them.
+    /// Accepts waiting clients, and gives each its first turn: often its request has arrived already. Some
+    /// connections end there, and need no registration for events.
     fn accept(&mut self) {
         for _ in 0..ACCEPTS {
             let Some((socket, peer, has_place)) = self.acceptor.accept(self.turn.now) else { break };
@@ -238,11 +235,11 @@ impl Reactor {
             connection.place = place;
             let mut next = connection.turn(&mut self.turn);
             if connection.has_place.is_none() && self.turned_away > MOST {
-                next = Next::Close; // it was told; the many before it are waited for
+                next = Next::Close; // it was told; the loop waits for the many before it
             }
             if next != Next::Close {
                 let interest = Interest::READABLE | Interest::WRITABLE;
-                // What has changed since its turn, it tells at once.
+                // The registration reports at once what has changed since its turn.
                 let told = self.poll.registry().register(&mut connection.socket, Token(place), interest);
                 next = if told.is_ok() { next } else { Next::Close };
             }
@@ -251,7 +248,7 @@ impl Reactor {
         self.acceptor.close_if_quiet(self.turn.now);
     }
 
-    /// Answers that other threads have posted go to their connections, unless these are gone.
+    /// Gives the answers that other threads have posted to their connections, unless these are gone.
     fn take_answers(&mut self) {
         let mut posted = mem::take(&mut self.posted);
         self.turn.answers.take_all(&mut posted);
@@ -260,7 +257,7 @@ impl Reactor {
             match self.connections.get_mut(place) {
                 Some(connection) if connection.number == exchange.connection => {
                     connection.has_answer(exchange);
-                    // After all of them, so that what has come together goes out together.
+                    // After all answers, so that those that came together are sent together.
                     if !mem::replace(&mut connection.is_scheduled, true) {
                         self.again.push_back(place);
                     }
@@ -273,7 +270,7 @@ impl Reactor {
 
     // ANCHOR: again
     fn give_turns_again(&mut self) {
-        // Those that want yet another one are put behind, for the next time.
+        // Connections that need yet another turn are put at the end, for the next time.
         for _ in 0..self.again.len() {
             let Some(place) = self.again.pop_front() else { break };
             let waits = self
@@ -293,7 +290,7 @@ impl Reactor {
         while let Some((when, place, number)) = self.deadlines.take_due(now) {
             let Some(connection) = self.connections.get_mut(place) else { continue };
             if connection.number != number || connection.looked_at != Some(when) {
-                continue; // it is another one, or an earlier look has taken this one's place
+                continue; // it is another connection, or an earlier look has replaced this one
             }
             connection.looked_at = None;
             let is_late = connection.deadline(self.turn.stop).is_some_and(|deadline| deadline <= now);
@@ -303,7 +300,7 @@ impl Reactor {
     }
     // ANCHOR_END: late
 
-    /// From now on other deadlines count, so each connection is looked at.
+    /// Looks at each connection after a stop, because other deadlines count from now on.
     fn notice_a_stop(&mut self, stop: &CancelToken, task: &CancelToken) {
         let wanted = match () {
             () if task.is_cancelled() => Stop::Cancelled,
@@ -331,12 +328,12 @@ impl Reactor {
         }
     }
 
-    /// When everything that is left is cut off.
+    /// Returns when the remaining connections are cut off.
     fn last_moment(&self) -> Option<Instant> {
         self.cancelled.map(|since| since + LAST_WORDS)
     }
 
-    /// Once it is over: how many connections were cut off.
+    /// Returns how many connections were cut off, once the loop is over.
     fn is_over(&self) -> Option<usize> {
         let is_served = self.turn.stop > Stop::No && self.acceptor.is_closed() && self.connections.is_empty();
         let is_late = self.last_moment().is_some_and(|end| end <= self.turn.now);
@@ -344,7 +341,7 @@ impl Reactor {
     }
 }
 
-/// What an event loop has to do. The loop alone writes; whoever reads may see a number that is about to
+/// The counters of an event loop. Only the loop writes them; a reader may see a number that is about to
 /// change.
 #[derive(Debug, Default)]
 pub struct ReactorStats {
@@ -367,12 +364,13 @@ impl ReactorStats {
         self.connections.store(connections, Ordering::Relaxed);
     }
 
-    /// Not an atomic addition, which would cost more: nobody else writes it.
+    /// Counts a connection; without an atomic addition, which would cost more, because no other thread writes
+    /// the counter.
     fn accept(&self) {
         self.accepted.store(self.accepted() + 1, Ordering::Relaxed);
     }
 
-    /// Shows what the loop with this number does.
+    /// Measures the loop with this number.
     pub(super) fn measure(&self, number: usize, samples: &mut Samples) {
         let number = number.to_string();
         samples.count_of(&family::LOOP_CONNECTIONS, &number, self.connections() as u64);
@@ -407,10 +405,10 @@ mod tests {
         (reactor, client)
     }
 
-    /// Sends a request that takes so many reads; when it has arrived, the connection has one turn.
+    /// Sends a request that takes `reads` reads; when it has arrived, the connection gets one turn.
     fn a_turn_for(reads: usize) -> (Reactor, TcpStream) {
         let (mut reactor, mut client) = reactor();
-        reactor.turn.arrived = vec![0; 1024].into(); // so that no buffer of the system is too small
+        reactor.turn.arrived = vec![0; 1024].into(); // so that the system's buffers are large enough
         let bytes = reads * 1024;
         let head =
             |length: usize| format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {length:8}\r\n\r\n");
@@ -425,14 +423,14 @@ mod tests {
         (reactor, client)
     }
 
-    /// What is here is more than one turn reads.
+    /// More has arrived than one turn reads.
     #[test]
     fn a_turn_has_an_end() {
         let (reactor, _client) = a_turn_for(STEPS + 2);
         assert_eq!(reactor.again, [0]);
     }
 
-    /// The last thing that there was time for in this turn was to answer.
+    /// The last step of this turn was an answer.
     #[test]
     fn no_answer_is_left_when_a_turn_ends() {
         let (_reactor, mut client) = a_turn_for(STEPS - 1);
@@ -442,7 +440,7 @@ mod tests {
         assert_eq!(&answer, b"HTTP/1.1 200");
     }
 
-    /// The system may say that something has changed where nothing has.
+    /// The system may report a change where there is none.
     #[test]
     fn a_turn_for_nothing_changes_nothing() {
         let (mut reactor, mut client) = reactor();

@@ -1,8 +1,8 @@
 //! Several event loops, each a task on a thread of its own, and their end.
 //!
-//! The end is that of [`ending`](crate::ending), for a stage whose connections belong to loops: the loops
-//! themselves are waited for. What runs on the pool of handlers is cancelled when the time is over, and the
-//! loops then have half a second to say so to the clients.
+//! The end is that of [`ending`](crate::ending), for a stage whose connections belong to loops: it waits for
+//! the loops themselves. When the time is over, it cancels the tasks on the pool of handlers, and the loops
+//! then have half a second to tell the clients so.
 
 use super::event_loop::{Reactor, ReactorStats};
 use crate::diagnostics::report;
@@ -15,7 +15,8 @@ use executor::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How soon the operator is told what the end waits for. That idle connections are kept for a moment is not worth a word.
+/// How soon the operator is told what the end waits for. Idle connections are kept for a moment, which needs
+/// no report.
 const FIRST_REPORT: Duration = KEPT_FOR.saturating_mul(2);
 
 /// How often after that.
@@ -30,12 +31,12 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// Has threads for so many loops.
+    /// Makes threads for `count` loops.
     pub fn new(count: usize) -> Loops {
         Loops { pool: ThreadPoolExecutor::fixed(count), running: Vec::new(), stats: Vec::new() }
     }
 
-    /// Starts a loop, and has it `shown`.
+    /// Starts a loop, and adds it to the statistics `shown`.
     ///
     /// # Errors
     ///
@@ -49,9 +50,9 @@ impl Loops {
     }
 
     // ANCHOR: finish
-    /// Waits until `stop` is cancelled, and then for the loops to serve the connections that they have. When `grace` is over,
-    /// what runs on the pool of `handlers` is cancelled, and the loops have half a second to say so to the clients. Gives
-    /// back the exit status.
+    /// Waits until `stop` is cancelled, and then for the loops to serve the connections that they have. When
+    /// `grace` is over, the tasks on the pool of `handlers` are cancelled, and the loops have half a second
+    /// to tell the clients so. Returns the exit status.
     pub fn finish(self, handlers: &ThreadPoolExecutor, stop: &CancelToken, grace: Duration) -> u8 {
         let _ = stop.sleep(Duration::MAX);
         let deadline = Instant::now() + grace;

@@ -1,17 +1,17 @@
 //! An event loop: one thread that looks after thousands of connections.
 //!
-//! A thread that serves one client waits most of the time. This one waits for all its clients at once: the system says
-//! on which connections something has changed, and each of them has a [turn](connection::Connection::turn), in which it
-//! goes on as far as it can without waiting.
+//! A thread that serves one client waits most of the time. An event loop waits for all its clients at once:
+//! the system reports which connections have changed, and each of them gets a
+//! [turn](connection::Connection::turn), in which it goes on as far as it can without waiting.
 //!
-//! Handlers run on this thread, and while one computes or waits, nobody is looked after; or the loop
+//! Handlers run on this thread, and while one computes or waits, no other client is served; or the loop
 //! [hands them over](Reactor::handing_over), and only reads, parses and writes.
 //!
 //! | room | what it holds |
 //! |---|---|
 //! | `event_loop` | the loop, and the connections that it looks after |
 //! | `acceptor` | its listener |
-//! | `deadlines` | when to look at which connection, though nothing happens on it |
+//! | `deadlines` | when to look at a connection even without an event |
 //! | `turn` | what the loop lends to the connection whose turn it is |
 //! | `connection` | one connection: how far it can go without waiting |
 //! | `pipeline` | its requests that were handed over, until their answers are sent |

@@ -12,20 +12,21 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// How many requests of one connection may be under way.
+/// How many requests of one connection may be handed over at a time.
 const MOST: usize = 8;
 
-/// How many bytes they may have together, but for one that is larger by itself.
+/// How many bytes these requests may have together, except for a single larger one.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// Its requests without an answer are counted; its answers wait here for their turn to be sent.
+/// Counts the connection's requests without an answer, and keeps its answers until it is their turn to be
+/// sent.
 #[derive(Default)]
 pub(super) struct Pipeline {
-    /// How many have no answer, and how many bytes they have.
+    /// How many requests have no answer, and how many bytes they have.
     unanswered: usize,
     bytes: usize,
     answered: VecDeque<Box<Exchange>>,
-    /// The last answer was taken. Those that come all the same are dropped.
+    /// The last answer was taken. Later answers are dropped.
     is_over: bool,
     client: Option<Arc<Remote>>,
 }
@@ -35,7 +36,7 @@ impl Pipeline {
         self.unanswered == 0 && self.answered.is_empty()
     }
 
-    /// Nothing can be sent before somebody else has answered.
+    /// Whether nothing can be sent before another thread has answered.
     pub(super) fn has_to_come(&self) -> bool {
         self.unanswered > 0 && self.answered.is_empty() && !self.is_over
     }
@@ -67,7 +68,7 @@ impl Pipeline {
         exchange
     }
 
-    /// One has come back.
+    /// Takes an exchange that has come back.
     pub(super) fn is_answered(&mut self, mut exchange: Box<Exchange>) {
         self.unanswered -= 1;
         self.bytes -= exchange.request.size();
@@ -77,7 +78,7 @@ impl Pipeline {
         }
     }
 
-    /// The next answer to send. If it is the last, none follows.
+    /// Returns the next answer to send. No answer follows the last one.
     pub(super) fn next_answer(&mut self) -> Option<Box<Exchange>> {
         let next = self.answered.pop_front()?;
         if !next.stays {
@@ -87,7 +88,7 @@ impl Pipeline {
         Some(next)
     }
 
-    /// Lets handlers know that nobody waits for them any more.
+    /// Tells the handlers that their client has left.
     pub(super) fn client_leaves(&self) {
         self.client.iter().for_each(|client| client.leaves());
     }

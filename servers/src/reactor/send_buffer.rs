@@ -1,11 +1,11 @@
-//! What a client has not taken yet: bytes, then at most one tail.
+//! The answers that a client has not taken yet: bytes, then at most one tail.
 //!
-//! It is a connection's whole memory of its answers. While there is something in it, no further request of
-//! that connection is answered, and then nothing is read. So a client that sends and never reads costs this
-//! and no more.
+//! All answers of a connection that are not sent are here. While the buffer is not empty, no further request
+//! of that connection is answered, and nothing is read. So a client that sends and never reads costs no more
+//! than this.
 //!
-//! A *tail* is the rest of a body that is too large to be copied: a place in a file, or bytes that are kept
-//! as they are. A file is read again from where the client is, a chunk at a time.
+//! A *tail* is the rest of a body that is too large to be copied: a place in a file, or bytes that are not
+//! copied. A file is read from the client's place, a chunk at a time.
 
 use crate::access_log::Line;
 use crate::http::{CHUNK, Share, append_chunk};
@@ -20,14 +20,14 @@ use std::time::Instant;
 /// How many chunks of a tail are sent in one turn.
 const CHUNKS: usize = 16;
 
-/// The answers that are to be sent, and the lines of the access log that are written when they are.
+/// The answers that wait to be sent, and their lines of the access log, which are written once they are sent.
 #[derive(Debug, Default)]
 pub(super) struct SendBuffer {
     bytes: Vec<u8>,
-    /// How many of the bytes were sent.
+    /// How many of the bytes have been sent.
     sent: usize,
     tail: Option<Tail>,
-    /// None while there is nothing to send.
+    /// `None` while there is nothing to send.
     budget: Option<WriteBudget>,
     /// How many bytes were sent since the connection was opened.
     total: u64,
@@ -40,29 +40,29 @@ pub(super) struct Tail {
     source: Source,
     at: u64,
     end: u64,
-    /// Of the memory for bodies: it may be a body that a client has sent.
+    /// A share of the memory for bodies: perhaps the tail is a body that a client has sent.
     _share: Share,
 }
 
 #[derive(Debug)]
 pub(super) enum Source {
-    /// What was sent is not remembered as bytes: it is read again from where the client is.
+    /// A file whose bytes are not kept: a part that the system did not take is read again.
     File(File),
     Memory(Cow<'static, [u8]>),
 }
 
 impl Tail {
-    /// What `source` has from `at` to `end`.
+    /// Makes a tail of the bytes of `source` from `at` to `end`.
     pub(super) fn new(source: Source, at: u64, end: u64) -> Tail {
         Tail { source, at, end, _share: Share::default() }
     }
 
-    /// The share is kept until it is sent.
+    /// Keeps the share until the tail is sent.
     pub(super) fn with(self, share: Share) -> Tail {
         Tail { _share: share, ..self }
     }
 
-    /// Writes a chunk at most. Says how many bytes that were, and whether `to` takes more.
+    /// Writes at most a chunk. Returns how many bytes were written, and whether `to` takes more.
     fn send(&mut self, buffer: &mut Vec<u8>, to: &mut impl Write) -> io::Result<(usize, bool)> {
         let chunk = match &self.source {
             Source::File(file) => {
@@ -81,8 +81,8 @@ impl Tail {
     }
 }
 
-/// The line in the access log of an answer that is not sent to its end. The numbers count from the opening of the
-/// connection.
+/// The line in the access log of an answer that is not completely sent. The numbers count from the opening of
+/// the connection.
 #[derive(Debug)]
 struct Unfinished {
     line: Line,
@@ -97,27 +97,27 @@ pub(super) enum Sent {
     All,
     /// The system takes no more for now.
     Blocked,
-    /// There is more, and this turn was long enough.
+    /// There is more to send, but this turn was long enough.
     Enough,
 }
 
 impl SendBuffer {
-    /// Nothing is left to send.
+    /// Whether nothing is left to send.
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.tail.is_none()
     }
 
-    /// A tail is left to send. Nothing may be put behind it.
+    /// Whether a tail is left to send. Nothing may be put behind it.
     pub(super) fn has_tail(&self) -> bool {
         self.tail.is_some()
     }
 
-    /// Until when the client has to take the next bytes; none if it has all of them.
+    /// Returns until when the client must take the next bytes; `None` if it has all of them.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.budget.as_ref().map(WriteBudget::deadline)
     }
 
-    /// The client has until `deadline`, whatever it takes.
+    /// Limits the client's time to `deadline`, whatever it takes.
     pub(super) fn end_by(&mut self, deadline: Instant) {
         if let Some(budget) = &mut self.budget {
             budget.end_by(deadline);
@@ -130,15 +130,17 @@ impl SendBuffer {
         self.tail = Some(tail);
     }
 
-    /// The answer whose `head` bytes of head and `body` bytes of body come behind the last that was told here has this line.
+    /// Gives a line to the next answer, which has `head` bytes of head and `body` bytes of body.
     pub(super) fn put_line(&mut self, line: Line, began: Instant, before: usize, head: usize, body: u64) {
         let body_at = self.total + (before + head) as u64;
         self.lines.push_back(Unfinished { line, began, body: body_at, end: body_at + body });
     }
 
-    /// Sends what is here, then what is in `fresh`, which is empty afterwards, as far as `to` takes it. It is `now`.
+    /// Sends the buffer and then `fresh`, as far as `to` takes them, at the time `now`. `fresh` is empty
+    /// afterwards.
     ///
-    /// What is new goes out from the buffer that all connections share. Only what is not taken at once is kept here.
+    /// `fresh` is the buffer that all connections share. Only the bytes that the system does not take at once
+    /// are kept here.
     pub(super) fn send(
         &mut self,
         fresh: &mut Vec<u8>,
@@ -200,7 +202,7 @@ impl SendBuffer {
 }
 
 impl Drop for SendBuffer {
-    /// Says of each answer that was not sent to its end how far it came.
+    /// Logs for each answer that was not completely sent how far it came.
     fn drop(&mut self) {
         for Unfinished { line, began, body, .. } in self.lines.drain(..) {
             line.end(self.total.saturating_sub(body), true, began.elapsed());
@@ -208,7 +210,7 @@ impl Drop for SendBuffer {
     }
 }
 
-/// Writes until all is written or there is no more room. Says how much was written.
+/// Writes until all bytes are written or there is no more room. Returns how many bytes were written.
 fn write_all_of(bytes: &[u8], to: &mut impl Write) -> io::Result<usize> {
     let mut written = 0;
     while written < bytes.len() {

@@ -1,7 +1,7 @@
 //! What an event loop lends to the connection whose turn it is.
 //!
-//! Buffers, clock and spare memory are there once and not once for each connection: only one connection has
-//! its turn at a time, and most of the thousands are idle.
+//! Buffers, clock and spare memory exist once and not for each connection: only one connection has its turn
+//! at a time, and most of the thousands are idle.
 
 use super::handoff::{Answers, Exchange, Job, Remote};
 use crate::http::{Request, date};
@@ -27,7 +27,7 @@ pub(super) struct Turn {
     /// When the turn began, or later.
     pub(super) now: Instant,
     pub(super) stop: Stop,
-    /// Where reads put what they bring.
+    /// The buffer into which reads put their bytes.
     pub(super) arrived: Box<[u8]>,
     /// Answers that are not sent yet, of the connection whose turn it is.
     pub(super) output: Vec<u8>,
@@ -35,7 +35,7 @@ pub(super) struct Turn {
     spare: Vec<Box<Exchange>>,
 }
 
-/// Which requests are answered elsewhere, and who has them answered.
+/// Which requests are answered on other threads, and the function that hands them over.
 pub(super) struct HandOver {
     pub(super) is_wanted: Box<dyn Fn(&Request<'_>) -> bool + Send>,
     pub(super) give: Box<dyn Fn(Job) + Send>,
@@ -45,8 +45,8 @@ pub(super) struct HandOver {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stop {
     No,
-    /// What is under way is finished. Until then, at least, idle connections are kept: the next request may
-    /// be on its way.
+    /// Requests in progress are finished. Idle connections are kept at least until this time: perhaps the
+    /// next request is on its way.
     Asked(Instant),
     /// There is no more time.
     Cancelled,
@@ -75,7 +75,7 @@ impl Turn {
         self.hand_over.as_ref().is_some_and(|hand_over| (hand_over.is_wanted)(request))
     }
 
-    /// An exchange for a request of this client, in memory that another one has had, if there is some.
+    /// Returns an exchange for a request of this client, in the memory of a used one if there is one.
     pub(super) fn exchange(&mut self, peer: SocketAddr, client: Arc<Remote>) -> Box<Exchange> {
         match self.spare.pop() {
             Some(mut used) => {
@@ -86,7 +86,7 @@ impl Turn {
         }
     }
 
-    /// Keeps the memory of an exchange for another one, but for what was large.
+    /// Keeps the memory of an exchange for another one, except for large buffers.
     pub(super) fn keep(&mut self, mut exchange: Box<Exchange>) {
         if self.spare.len() < SPARE && exchange.output.capacity() <= MOST_KEPT {
             exchange.forget();

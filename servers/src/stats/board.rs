@@ -1,7 +1,7 @@
-//! What each thread does: which client it serves, and what that has asked for. `--watch` shows it.
+//! What each thread does: which client it serves, and the client's request. `--watch` shows it.
 //!
-//! Threads write it on a board, which costs each request a lock that all of them share. So there is one only
-//! if somebody wants to watch.
+//! Threads write it on a board, which costs each request a lock that all threads share. So there is a board
+//! only with `--watch`.
 
 use crate::http::Request;
 use serde_json::{Value as Json, json};
@@ -22,24 +22,24 @@ pub(crate) struct Board(Mutex<HashMap<ThreadId, Line>>);
 struct Line {
     thread: Thread,
     client: Option<SocketAddr>,
-    /// None: it waits for a request, or for the client to take the answer.
+    /// `None` while the thread waits for a request, or for the client to take the answer.
     request: Option<String>,
     since: Instant,
 }
 
-/// What the current thread does until this is dropped. Then it does again what it did before.
+/// What the current thread does while this value lives. Its drop restores the entry before.
 pub(crate) struct Doing<'b> {
     board: &'b Board,
     before: Option<Line>,
 }
 
 impl Board {
-    /// The current thread serves a client.
+    /// Notes that the current thread serves a client.
     pub(crate) fn serves(&self, client: SocketAddr) -> Doing<'_> {
         self.write(Some(client), None)
     }
 
-    /// The current thread finds the answer to a request.
+    /// Notes that the current thread computes the answer to a request.
     pub(crate) fn answers(&self, request: &Request<'_>) -> Doing<'_> {
         let target: String = request.target.chars().take(LONGEST).collect();
         self.write(request.peer, Some(format!("{} {target}", request.method)))
@@ -51,7 +51,7 @@ impl Board {
         Doing { board: self, before: self.lock().insert(id, line) }
     }
 
-    /// The lines, in the order of the names of the threads.
+    /// Returns the lines, in the order of the names of the threads.
     pub(crate) fn json(&self) -> Json {
         let now = Instant::now();
         let lines = self.lock();

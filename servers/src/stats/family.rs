@@ -1,5 +1,5 @@
-//! The list of what is measured. A family has a name for Prometheus, a place in the JSON, and a sentence that
-//! says what it is; the table of the README is made of the same sentences.
+//! The list of all measured values. A family has a name for Prometheus, a place in the JSON, and a sentence
+//! that describes it; the README's table has the same sentences.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ pub struct Family {
     pub name: &'static str,
     /// Whether it only grows.
     pub kind: Kind,
-    /// Where it is in the JSON: the group. Empty if the group is called as the value of the label.
+    /// Its group in the JSON. Empty if the value of the label names the group.
     pub group: &'static str,
-    /// And in the group.
+    /// Its key in the group.
     pub key: &'static str,
-    /// What tells its samples from each other; empty if there is only one.
+    /// The label that distinguishes its samples; empty if there is only one.
     pub label: &'static str,
     /// What it is, with its unit.
     pub help: &'static str,
@@ -23,9 +23,9 @@ pub struct Family {
 /// How a value may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It begins at zero with the process, and grows.
+    /// It begins at zero with the process, and only grows.
     Counter,
-    /// It is what it is now.
+    /// It can rise and fall.
     Gauge,
 }
 

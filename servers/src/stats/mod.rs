@@ -1,4 +1,4 @@
-//! What can be measured of a stage while it runs: one list, as JSON and as the text that Prometheus reads.
+//! The statistics of a running stage: one list, as JSON and as the text that Prometheus reads.
 //!
 //! ```text
 //!   pool, loops, listener, server, process          sources: each adds samples of what it is now
@@ -8,12 +8,12 @@
 //!                      ──────▶ text   (/metrics)    the same sample, below the name of its family
 //! ```
 //!
-//! A *family* is one thing that is measured; [`families()`](families) is the list of all, with both names and what they mean. A *sample*
-//! is a family's value for one pool, one loop, one status code. Both forms are made of the same samples, so what one says
-//! the other says, too.
+//! A *family* is one thing that is measured; [`families()`](families) is the list of all, with both names and
+//! what they mean. A *sample* is a family's value for one pool, one loop, one status code. Both forms are
+//! made of the same samples, so they agree.
 //!
-//! Nothing is measured before somebody asks. What has to be counted as it happens is in the `Tally`, whose counters are
-//! atomics: no answer waits for a lock.
+//! Values are measured only for a request. Events that must be counted as they happen are in the `Tally`,
+//! whose counters are atomics: no answer waits for a lock.
 
 mod board;
 pub(crate) mod family;
@@ -32,21 +32,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The media type of the text for Prometheus.
 pub const TEXT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The sources of what is shown of a stage.
+/// The sources of a stage's statistics.
 pub struct Stats {
     sources: Mutex<Vec<Source>>,
 }
 
 type Source = Box<dyn Fn(&mut Samples) + Send + Sync>;
 
-/// What was measured in one look.
+/// The samples of one measurement.
 #[derive(Debug, Default)]
 pub struct Samples(Vec<Sample>);
 
 #[derive(Debug)]
 struct Sample {
     family: &'static Family,
-    /// Of which pool, which loop, which status; empty if there is only one.
+    /// The pool, loop or status that it belongs to; empty if there is only one.
     of: String,
     value: Value,
 }
@@ -60,15 +60,15 @@ enum Value {
 }
 
 impl Stats {
-    /// Measures the process, and nothing else so far.
+    /// Makes statistics that measure only the process so far.
     pub fn new() -> Stats {
         let stats = Stats { sources: Mutex::default() };
         stats.add(process::source());
         stats
     }
 
-    /// Measures a pool, too. `name` tells it from other pools, and from the other groups of the JSON, which are called
-    /// `server`, `loops` and `process`.
+    /// Measures a pool, too. `name` tells it from other pools, and from the other groups of the JSON, which
+    /// are called `server`, `loops` and `process`.
     #[must_use]
     pub fn with_pool(self, name: &'static str, pool: &Arc<ThreadPoolExecutor>) -> Stats {
         let pool = Arc::clone(pool);
@@ -106,7 +106,8 @@ impl Stats {
         self
     }
 
-    /// Measures something else, too. The source is called for each look, under a lock: it must not come back here.
+    /// Measures something else, too. The source is called for each look, under a lock: it must not come back
+    /// here.
     pub(crate) fn add(&self, source: impl Fn(&mut Samples) + Send + Sync + 'static) {
         self.lock().push(Box::new(source));
     }
@@ -121,20 +122,20 @@ impl Stats {
         samples
     }
 
-    /// What `/stats` answers: a group of values for each pool, for the server, its loops and the process. Without a pool,
-    /// `pool` is null, and a note says so.
+    /// Returns what `/stats` answers: a group of values for each pool, for the server, its loops and the
+    /// process. Without a pool, `pool` is null, and a note says so.
     pub fn json(&self) -> Json {
         self.look().json()
     }
 
-    /// What `/metrics` answers, of the type [`TEXT_TYPE`].
+    /// Returns what `/metrics` answers, of the type [`TEXT_TYPE`].
     pub fn text(&self) -> String {
         self.look().text()
     }
 }
 
 impl Samples {
-    /// A value of which there is one. Several sources may add to it: the value is their sum.
+    /// Adds to a value without a label. Several sources may add to it: the value is their sum.
     pub(crate) fn count(&mut self, family: &'static Family, count: u64) {
         let before = self.0.iter_mut().find(|sample| std::ptr::eq(sample.family, family));
         match before.map(|sample| &mut sample.value) {
@@ -199,7 +200,7 @@ impl Samples {
 }
 
 impl Sample {
-    /// A line of the text. A word is the value of a label, and 1 says that it is this one.
+    /// Appends a line of the text. A word is the value of a label, and the sample is 1.
     fn append_line(&self, text: &mut String) {
         let Family { name, label, key, .. } = *self.family;
         let word = if let Value::Word(word) = &self.value { Some((key, word)) } else { None };
@@ -221,7 +222,7 @@ impl Sample {
     }
 }
 
-/// The value of a label, as it stands between quotation marks.
+/// The value of a label, escaped for quotation marks.
 struct Escaped<'t>(&'t str);
 
 impl fmt::Display for Escaped<'_> {

@@ -1,4 +1,4 @@
-//! What the system tells of this process: memory, descriptors, threads, processor time. On Linux alone, from
+//! The system's values of this process: memory, descriptors, threads, processor time. Only on Linux, from
 //! `/proc`.
 
 use super::Samples;
@@ -15,12 +15,12 @@ pub(super) fn source() -> impl Fn(&mut Samples) + Send + Sync {
     }
 }
 
-/// What cannot be read is left out: without a `/proc`, or without a descriptor to read it.
+/// Values that cannot be read are left out: without a `/proc`, or without a descriptor to read it.
 #[cfg(target_os = "linux")]
 fn look_into_proc(samples: &mut Samples) {
     use std::fs;
 
-    /// In which Linux counts processor time for its users, whatever it uses itself.
+    /// The unit in which Linux reports processor time to programs, whatever it uses itself.
     const TICKS_PER_SECOND: f64 = 100.0;
 
     if let Ok(stat) = fs::read_to_string("/proc/self/stat")

@@ -1,11 +1,11 @@
-//! Counters of what a server has answered and refused, which cost next to nothing.
+//! Counters of a server's answers and refusals, which cost next to nothing.
 //!
 //! A counter that all threads write would go from one processor's cache to the next with each answer. So the
-//! answers are counted in stripes, each in cache lines of its own, and each thread writes to one of them.
-//! Whoever looks adds them up.
+//! answers are counted in stripes, each in cache lines of its own, and each thread writes to one of them. A
+//! reader adds the stripes up.
 //!
-//! All of it is relaxed: a number says nothing about any other, and nobody reads it to learn what another
-//! thread has written.
+//! All operations are relaxed: a number says nothing about any other, and no thread reads it to learn what
+//! another thread has written.
 
 use super::Samples;
 use super::family;
@@ -13,14 +13,14 @@ use crate::http::{FACTS, Refusal, Status};
 use std::array;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// As many threads can count answers at the same time without disturbing each other.
+/// How many threads can count answers at the same time without disturbing each other.
 const STRIPES: usize = 16;
 
 /// Three digits each, from 200 on.
 const CODES: usize = 400;
 const FIRST_CODE: u16 = 200;
 
-/// What a server has answered and refused, counted by the threads that do it.
+/// A server's answers and refusals, counted by the threads that send them.
 #[derive(Debug)]
 pub(crate) struct Tally {
     answers: Box<[Stripe]>,
@@ -33,7 +33,7 @@ pub(crate) struct Tally {
 struct Stripe([AtomicU64; CODES]);
 
 thread_local! {
-    /// The stripe of this thread. The first threads have one each.
+    /// The stripe of this thread. The first threads have a stripe each.
     static STRIPE: usize = {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         NEXT.fetch_add(1, Ordering::Relaxed) % STRIPES
@@ -50,14 +50,14 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// An answer is about to be sent.
+    /// Counts an answer, before it is sent.
     pub(crate) fn answered(&self, status: Status) {
         let stripe = STRIPE.with(|&stripe| stripe);
         let code = usize::from(status.code() - FIRST_CODE);
         self.answers[stripe].0[code].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A request is refused, and its connection ends.
+    /// Counts a refused request, whose connection ends.
     pub(crate) fn refused(&self, refusal: Refusal) {
         self.refusals[refusal.number()].fetch_add(1, Ordering::Relaxed);
     }

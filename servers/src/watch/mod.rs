@@ -1,11 +1,11 @@
 //! `--watch`: a stage is seen from outside, by a listener and a thread of its own.
 //!
-//! A server that reports on itself through the threads that serve its clients is silent when it matters most: when they are
-//! all busy. So this is a server beside the server. It has nothing in common with the other but the process and the numbers,
-//! and it goes on until the process ends.
+//! A server that reports on itself through the threads that serve its clients is silent when it matters most:
+//! when they are all busy. So this is a server beside the server. The two share only the process and the
+//! numbers, and this one goes on until the process ends.
 //!
-//! One thread is enough because it is an event loop: a client that says nothing, or reads slowly, holds no thread. Its limits
-//! are small, and its handlers only read numbers.
+//! One thread is enough because it is an event loop: a client that says nothing, or reads slowly, holds no
+//! thread. Its limits are small, and its handlers only read numbers.
 
 use crate::access_log::AccessLog;
 use crate::crowd::Crowd;
@@ -24,21 +24,22 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The page loads nothing from elsewhere and runs no script but its own, whatever names threads and requests have.
+/// The policy of the page: it loads nothing from elsewhere and runs only its own script, whatever names
+/// threads and requests have.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// How many may watch at a time. The descriptors are those of the stage, too, and it needs them more.
+/// How many clients may watch at a time. They share the descriptors with the stage, which needs them more.
 const MOST: usize = 256;
 
-/// What the page consists of.
+/// The files of the page.
 const FILES: [(&str, &str, &str); 3] = [
     ("/", "text/html; charset=utf-8", include_str!("page.html")),
     ("/watch.js", "text/javascript; charset=utf-8", include_str!("watch.js")),
     ("/watch.css", "text/css; charset=utf-8", include_str!("watch.css")),
 ];
 
-/// Answers at `addr` until the process ends. Says where that is, for port 0.
+/// Answers at `addr` until the process ends. Returns the bound address, because the port may be 0.
 pub(crate) fn begin(
     addr: SocketAddr,
     hosts: &HostArgs,
@@ -79,7 +80,7 @@ fn site(stats: &Arc<Stats>, board: &Arc<Board>) -> Site {
     site
 }
 
-/// Who looks at a page once a second sends a small request and takes a small answer.
+/// The limits of clients that send a small request a second and take a small answer.
 fn limits() -> Limits {
     let briefly = Duration::from_secs(2);
     Limits {

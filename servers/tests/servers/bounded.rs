@@ -1,7 +1,8 @@
 //! What the client sees when there is no room, for each policy; and how a saturated stage stops.
 //!
-//! A thread is kept busy by an upload whose body the test sends when it likes. The accepting thread takes clients in the
-//! order in which they have connected, so the one that connects next finds what those before it have left.
+//! A thread is kept busy by an upload whose body the test sends when it likes. The accepting thread takes
+//! clients in the order in which they have connected, so the one that connects next finds what those before
+//! it have left.
 
 use crate::lifecycle::{Upload, stop_by, stopping};
 #[cfg(target_os = "linux")]
@@ -99,7 +100,8 @@ fn caller_runs_serves_the_next_client_and_accepts_nobody_meanwhile() {
 }
 // ANCHOR_END: caller_runs
 
-/// All others would have to wait for a client that has nothing to ask, while the threads of the pool have nothing to do.
+/// All others would have to wait for a client that has nothing to ask, while the threads of the pool have
+/// nothing to do.
 #[test]
 fn the_accepting_thread_does_not_stay_with_an_idle_client() {
     let stage = start("caller-runs", &["--quiet", "--idle-timeout", "10m"]);
@@ -132,9 +134,9 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
 // ANCHOR_END: block
 
 // ANCHOR: rush
-/// 200 clients at once, 50 ms each, eight threads, room for 48 more: seven rounds. That takes a tenth more on a quiet machine
-/// (the book's chapter measures it). Here it may take twice as long, since the machine may be busy; without a bound it would
-/// take 25 rounds.
+/// 200 clients at once, 50 ms each, eight threads, room for 48 more: seven rounds. That takes a tenth more on
+/// a quiet machine (the book's chapter measures it). Here it may take twice as long, since the machine may be
+/// busy; without a bound it would take 25 rounds.
 #[test]
 fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
     const REQUEST: &str = "GET /block?ms=50 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
@@ -183,7 +185,8 @@ fn a_saturated_stage_stops_in_order() {
     }
 }
 
-/// When the one that has waited longest is closed, the new one is not yet in its place. If the stop comes then, it is told.
+/// When the one that has waited longest is closed, the new one is not yet in its place. If the stop comes
+/// then, it is told.
 #[test]
 fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes() {
     for _ in 0..20 {
@@ -201,7 +204,8 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
     }
 }
 
-/// A client that was refused before the stop did not come too late. It has not hung up, so the end waits for it.
+/// A client that was refused before the stop did not come too late. It has not hung up, so the end waits for
+/// it.
 #[test]
 fn clients_that_were_refused_before_the_stop_do_not_count_as_late() {
     let mut stage = start("abort", &["--quiet"]);
@@ -252,8 +256,8 @@ fn what_the_accepting_thread_serves_is_served_to_the_end() {
     assert_eq!(stage.exit_status(), Some(0));
 }
 
-/// The process ends two seconds after the grace, whatever its threads do: on a very busy machine that may be before they
-/// have told their clients. So one of five attempts has to do.
+/// The process ends two seconds after the grace, whatever its threads do: on a very busy machine that may be
+/// before they have told their clients. So one of five attempts has to do.
 #[test]
 fn out_of_time_everybody_is_cancelled_and_told_also_by_the_accepting_thread() {
     for policy in ["caller-runs", "block", "discard"] {
@@ -281,7 +285,8 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
     told.iter().all(|&told| told)
 }
 
-/// Clients that were refused and stay keep a descriptor each. They have to go for the next ones, who are told as they were.
+/// Clients that were refused and stay keep a descriptor each. They have to go for the next ones, who are told
+/// as they were.
 #[test]
 fn with_few_descriptors_everybody_is_told_all_the_same() {
     let flags = [&["--quiet"], &SMALL[..]].concat();

@@ -15,8 +15,8 @@ use std::time::Duration;
 /// A buffer of 16 KiB never ends where one of these ends.
 const HELLO: &str = "GET /hello?a HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// A client that always has a request in the pipe, or at least the beginning of one, and takes every answer. It says
-/// when an answer has come.
+/// A client that always has a request in the pipe, or at least the beginning of one, and takes every answer.
+/// It says when an answer has come.
 pub(crate) fn pipeline_endlessly(stage: &Stage) -> mpsc::Receiver<()> {
     // Each write ends within a request, and the next begins with the rest of it.
     let (begin, rest) = HELLO.split_at(7);
@@ -134,7 +134,8 @@ fn connect_with_small_window(stage: &Stage) -> Client {
     Client::over(TcpStream::from(socket))
 }
 
-/// A client that reads some 40 KiB a second of a large answer, of the 64 that are asked for. It ends when it is dropped.
+/// A client that reads some 40 KiB a second of a large answer, of the 64 that are asked for. It ends when it
+/// is dropped.
 pub(crate) struct SlowReader {
     stream: TcpStream,
     reading: Option<thread::JoinHandle<()>>,

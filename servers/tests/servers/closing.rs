@@ -87,8 +87,8 @@ fn a_client_that_is_still_sending_sees_that_it_was_turned_away() {
     stop.cancel();
 }
 
-/// Clients that keep their sockets, as most do that expect more answers. To wait a moment for each of them to hang up
-/// would take twice as long as this allows.
+/// Clients that keep their sockets, as most do that expect more answers. To wait a moment for each of them to
+/// hang up would take twice as long as this allows.
 #[test]
 fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
     for binary in STAGES {

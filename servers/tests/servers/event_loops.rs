@@ -1,5 +1,5 @@
-//! The stages with event loops: what is theirs alone. (`acceptance`, `closing`, `timeouts` and the like have what every
-//! stage has to do.)
+//! The stages with event loops: what is theirs alone. (`acceptance`, `closing`, `timeouts` and the like have
+//! what every stage has to do.)
 
 use crate::support::{Client, ENDLESS, EVENT_LOOPS, MULTI_REACTOR, Stage, get, shell};
 use std::io::{ErrorKind, Read, Write};
@@ -73,8 +73,8 @@ fn a_client_that_ends_its_side_gets_the_answers_to_what_it_has_asked() {
     });
 }
 
-/// Bytes and the end of a side come in one event, since the loop is held up when they come. A read that brings the bytes has
-/// not seen the end, and the system tells of it no second time.
+/// Bytes and the end of a side come in one event, since the loop is held up when they come. A read that
+/// brings the bytes has not seen the end, and the system tells of it no second time.
 #[test]
 fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
     let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
@@ -178,7 +178,8 @@ fn send_and_never_read(stage: &Stage, request: &str, most: usize) -> (Client, us
 }
 
 // ANCHOR: never_reads
-/// The system's buffers take some megabytes each way. What the server keeps is bounded, whatever the client sends.
+/// The system's buffers take some megabytes each way. What the server keeps is bounded, whatever the client
+/// sends.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_client_that_sends_and_never_reads_costs_a_buffer_and_no_more() {

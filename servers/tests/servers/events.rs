@@ -1,4 +1,5 @@
-//! What the library says through the `tracing` facade, to a subscriber of the stages and to one of the user's own.
+//! What the library says through the `tracing` facade, to a subscriber of the stages and to one of the user's
+//! own.
 
 use crate::support::{Client, POOLED, REACTOR, Stage};
 use executor::CancelToken;

@@ -1,8 +1,8 @@
 //! Crowds that hold on to what they get. Every stage has a bound within which it answers somebody else.
 //!
-//! A client that sends nothing, or half a request, keeps a thread until its time is up. Of N such clients each of T
-//! threads has to outlast N/T, one after the other. The stage without a bound on threads has to outlast none, and neither
-//! has an event loop.
+//! A client that sends nothing, or half a request, keeps a thread until its time is up. Of N such clients
+//! each of T threads has to outlast N/T, one after the other. The stage without a bound on threads has to
+//! outlast none, and neither has an event loop.
 //!
 //! `SERVERS_FLOOD=500` makes the crowds larger than fits a quick test run.
 
@@ -25,8 +25,8 @@ fn crowd_size() -> usize {
     std::env::var("SERVERS_FLOOD").map_or(30, |size| size.parse().expect("SERVERS_FLOOD is a number"))
 }
 
-/// Where nobody stands in line, a client's time begins when it connects. There it gets more, so that it can be kept from
-/// sending for a moment on a loaded machine; the bound does not depend on it.
+/// Where nobody stands in line, a client's time begins when it connects. There it gets more, so that it can
+/// be kept from sending for a moment on a loaded machine; the bound does not depend on it.
 const ROOM_TO_SEND: Duration = Duration::from_millis(500);
 
 fn start(binary: &'static str) -> Stage {
@@ -81,7 +81,8 @@ fn reset_all(clients: Vec<Client>) {
 }
 
 fn assert_answers_within_bound(stage: &Stage, count: usize, what: &str) {
-    // A client that gets no processor for so long that its server takes it for silent, and closes, comes again.
+    // A client that gets no processor for so long that its server takes it for silent, and closes, comes
+    // again.
     let (began, mut client) = loop {
         let began = Instant::now();
         let mut client = stage.connect();
@@ -135,7 +136,8 @@ fn flood_twice(binary: &'static str, count: usize) {
     let descriptors = stage.open_descriptors();
     flood(&stage, count);
     eventually("a connection stays open", || stage.open_descriptors() == descriptors);
-    // What a pool's threads and the allocator keep, they have got by now. It must not grow from flood to flood.
+    // What a pool's threads and the allocator keep, they have got by now. It must not grow from flood to
+    // flood.
     let (threads, memory) = (settled_threads(&stage), stage.resident_kib());
     flood(&stage, count);
     eventually("a connection stays open", || stage.open_descriptors() == descriptors);

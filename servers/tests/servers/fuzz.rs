@@ -1,5 +1,5 @@
-//! The acceptance suite's cases, and mutations of them, held to what has to be true of any bytes. `fuzz/` has the target for
-//! those who have cargo-fuzz. What it finds becomes a case.
+//! The acceptance suite's cases, and mutations of them, held to what has to be true of any bytes. `fuzz/` has
+//! the target for those who have cargo-fuzz. What it finds becomes a case.
 
 #[path = "../../fuzz/property.rs"]
 mod property;

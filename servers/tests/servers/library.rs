@@ -186,7 +186,8 @@ fn a_busy_connection_makes_way_for_a_waiting_one() {
     accepting.stop();
 }
 
-/// Nothing but the end of its task can end the wait of a thread whose connection may stay, so it does not look up meanwhile.
+/// Nothing but the end of its task can end the wait of a thread whose connection may stay, so it does not
+/// look up meanwhile.
 #[test]
 fn a_task_that_waits_for_long_ends_when_it_is_cancelled() {
     let hours = Duration::from_secs(10_000);

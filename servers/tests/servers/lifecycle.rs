@@ -13,8 +13,8 @@ use std::{iter, thread};
 
 const SHUTDOWN: &str = "POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// The signal of a terminal that is gone, where it stops a stage: on Linux, and not if these tests were started with it ignored,
-/// as by `nohup`, since the stages inherit that.
+/// The signal of a terminal that is gone, where it stops a stage: on Linux, and not if these tests were
+/// started with it ignored, as by `nohup`, since the stages inherit that.
 pub(crate) fn hangup() -> &'static str {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

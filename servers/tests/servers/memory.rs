@@ -33,7 +33,8 @@ fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     bytes
 }
 
-/// Clients that have sent all but the last byte of their bodies, unless they were refused before, or the stage takes no more.
+/// Clients that have sent all but the last byte of their bodies, unless they were refused before, or the
+/// stage takes no more.
 pub(crate) fn upload_all_but_one_byte(addr: SocketAddr, clients: usize, length: usize) -> Vec<Client> {
     let bodies = [post(length, false), post(length, true)];
     let upload = |number: usize| {

@@ -51,7 +51,8 @@ fn an_idle_connection_makes_way_for_a_waiting_one() {
     idle.assert_closed();
 }
 
-/// What a client has been told it does not run into. So while idle connections have to go, no answer promises that one stays.
+/// What a client has been told it does not run into. So while idle connections have to go, no answer promises
+/// that one stays.
 #[test]
 fn who_asks_while_idle_connections_have_to_go_is_told_that_its_own_does_not_stay() {
     let stage = Stage::start(POOLED, &["--threads", "1", "--idle-timeout", "10m"]);
@@ -70,8 +71,9 @@ fn who_asks_while_idle_connections_have_to_go_is_told_that_its_own_does_not_stay
     assert!(told.len() < 5, "never: {told:?}");
 }
 
-/// A connection that was just accepted waits in the queue until an idle thread has woken. That is no reason to close
-/// the others: their clients would connect again and wait in the queue, and so on, at a quarter of the speed.
+/// A connection that was just accepted waits in the queue until an idle thread has woken. That is no reason
+/// to close the others: their clients would connect again and wait in the queue, and so on, at a quarter of
+/// the speed.
 #[test]
 fn nobody_makes_way_for_a_connection_that_an_idle_thread_is_about_to_take() {
     for binary in [POOLED, LIFECYCLE, BOUNDED] {

@@ -68,7 +68,8 @@ fn work_of_a_strange_length_is_refused() {
     });
 }
 
-/// The time asked for is longer than a test waits: the next client is answered because the computation was given up.
+/// The time asked for is longer than a test waits: the next client is answered because the computation was
+/// given up.
 #[test]
 fn a_computation_ends_when_its_client_leaves() {
     let endless = "GET /cpu?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -142,7 +143,8 @@ fn other_methods_are_told_which_there_are() {
     });
 }
 
-/// The commands can be copied, so a client that makes up its host must not get a command of its own among them.
+/// The commands can be copied, so a client that makes up its host must not get a command of its own among
+/// them.
 #[test]
 fn the_front_page_says_which_stage_it_is_and_what_to_send() {
     every_stage(&["--quiet"], |stage| {
@@ -180,7 +182,8 @@ fn head_is_get_without_the_body() {
     });
 }
 
-/// A head that leaves before its body arrives before its body, mostly. What leaves in one write arrives in one piece.
+/// A head that leaves before its body arrives before its body, mostly. What leaves in one write arrives in
+/// one piece.
 #[test]
 fn a_small_answer_arrives_in_one_piece() {
     let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! What is said against threads that share a listener, put to the test. (`policy.rs` has what every stage shows.)
+//! What is said against threads that share a listener, put to the test. (`policy.rs` has what every stage
+//! shows.)
 
 use crate::support::{Client, DEADLINE, SHARED_ACCEPT, Stage};
 use servers::Listener;
@@ -36,7 +37,8 @@ fn a_listener_may_be_shared_and_each_connection_has_one_thread() {
 // ANCHOR_END: sharing
 
 // ANCHOR: no_rejection
-/// True: there is no queue of its own. Who comes while all threads are busy is neither served nor refused nor counted.
+/// True: there is no queue of its own. Who comes while all threads are busy is neither served nor refused nor
+/// counted.
 #[test]
 fn nobody_is_refused_and_nobody_knows_who_waits() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);
@@ -76,8 +78,8 @@ fn the_order_is_the_systems() {
 // ANCHOR_END: no_order
 
 // ANCHOR: backlog
-/// True, on Linux: asked for room for two, the system has room for three. The fourth client is not refused; it hears
-/// nothing, and is connected when there is room.
+/// True, on Linux: asked for room for two, the system has room for three. The fourth client is not refused;
+/// it hears nothing, and is connected when there is room.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_backlog_refuses_nobody() {
@@ -96,7 +98,8 @@ fn a_full_backlog_refuses_nobody() {
 }
 // ANCHOR_END: backlog
 
-/// Two threads that accept, and die of the first connection they get. The listener lives as long as the test holds it.
+/// Two threads that accept, and die of the first connection they get. The listener lives as long as the test
+/// holds it.
 fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
     let listener = Arc::new(Listener::bind(([127, 0, 0, 1], 0).into()).unwrap());
     let (tell, dead) = mpsc::channel::<()>();
@@ -119,7 +122,8 @@ fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
 }
 
 // ANCHOR: dying_threads
-/// True of the bare loop: a panic takes its thread along. The others notice nothing, until there are no others.
+/// True of the bare loop: a panic takes its thread along. The others notice nothing, until there are no
+/// others.
 #[test]
 fn a_dying_thread_is_not_replaced() {
     let (listener, dead) = accept_loops_that_panic();
@@ -135,7 +139,8 @@ fn a_dying_thread_is_not_replaced() {
     assert!(matches!(nothing.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{nothing}");
 }
 
-/// Refuted for this stage: `serve` catches what a handler panics with, so the thread is never lost to begin with.
+/// Refuted for this stage: `serve` catches what a handler panics with, so the thread is never lost to begin
+/// with.
 #[test]
 fn panicking_handlers_cost_no_thread() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);

@@ -47,8 +47,8 @@ pub(crate) fn room(binary: &str) -> &'static [&'static str] {
     if binary == BOUNDED { &["--queue", "10000"] } else { &[] }
 }
 
-/// Runs a test against each stage, started with `flags` and room for any crowd; side by side, since most of a test is
-/// waiting.
+/// Runs a test against each stage, started with `flags` and room for any crowd; side by side, since most of a
+/// test is waiting.
 pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&mut Stage) + Sync) {
     each_of(&STAGES, flags, test);
 }
@@ -104,7 +104,8 @@ impl Stage {
         Stage::start(binary, &[flags, room(binary)].concat())
     }
 
-    /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell alone.
+    /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell
+    /// alone.
     pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
         // As many loops on every machine, unless the test has its own idea.
         if binary == MULTI_REACTOR && !command.get_args().any(|arg| arg == "--loops") {
@@ -348,8 +349,8 @@ pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Fails unless `attempt` takes less than `bound`, by what it has measured itself, in one of five times. A wait that is in
-/// the code is there each time; what else the machine does is not.
+/// Fails unless `attempt` takes less than `bound`, by what it has measured itself, in one of five times. A
+/// wait that is in the code is there each time; what else the machine does is not.
 pub(crate) fn once_of_five(bound: Duration, mut attempt: impl FnMut() -> Duration) {
     let times: Vec<_> = (0..5).map(|_| attempt()).take_while(|&took| took >= bound).collect();
     assert!(times.len() < 5, "never less than {bound:?}: {times:?}");
@@ -434,7 +435,8 @@ impl Client {
         reply
     }
 
-    /// Fails unless the server closes in order, having said no more than was read: no second answer, no reset.
+    /// Fails unless the server closes in order, having said no more than was read: no second answer, no
+    /// reset.
     pub(crate) fn assert_closed(&mut self) {
         while self.read_some() {}
         assert_eq!(String::from_utf8_lossy(&self.arrived), "");

@@ -75,7 +75,8 @@ fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
 
 fn no_place(binary: &'static str) -> String {
     let stage = Stage::start(binary, &["--quiet", "--threads", "8", "--max-connections", "4"]);
-    // Each is told to go on, so it has its place. A single thread would tell the second when the first is done.
+    // Each is told to go on, so it has its place. A single thread would tell the second when the first is
+    // done.
     let count = if binary == SINGLE_THREADED { 1 } else { 4 };
     let _served: Vec<_> = (0..count).map(|_| Upload::begin(&stage)).collect();
     let mut next = stage.connect();
@@ -166,7 +167,8 @@ fn threads_for_a_crowd(binary: &'static str) -> String {
         before = if threads == before.0 { (threads, before.1 + 1) } else { (threads, 0) };
         before.1 == 5
     });
-    // A stage that ends in order has a thread that listens for SIGHUP, unless these tests were started with that ignored.
+    // A stage that ends in order has a thread that listens for SIGHUP, unless these tests were started with
+    // that ignored.
     let ends_in_order = STOPPING_STAGES.contains(&binary);
     (before.0 + usize::from(ends_in_order && hangup() != "HUP")).to_string()
 }

@@ -48,7 +48,8 @@ fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> C
     rows.filter_map(|row| Some(((*row.last()?).to_owned(), row.get(3)?.parse().ok()?))).collect()
 }
 
-/// The calls that one more request takes. What happens in some requests only, such as a time-out, is rounded away.
+/// The calls that one more request takes. What happens in some requests only, such as a time-out, is rounded
+/// away.
 fn per_request(binary: &'static str, root: &Path, requests: impl Fn(&Stage, u64)) -> Calls {
     let [few, many] = REQUESTS.map(|count| traced(binary, root, |stage| requests(stage, count)));
     let more = REQUESTS[1] - REQUESTS[0];
@@ -81,8 +82,9 @@ fn a_small_file_takes_few_system_calls() {
         }
     });
     assert!(total(&kept) <= 6, "{kept:?}");
-    // One thread alone, since it depends on chance how often the threads of a pool wake each other. It is held while
-    // the clients connect and ask, so that it finds each request there: two more calls wait for one that is not.
+    // One thread alone, since it depends on chance how often the threads of a pool wake each other. It is
+    // held while the clients connect and ask, so that it finds each request there: two more calls wait for
+    // one that is not.
     let alone = |path: &'static str| {
         per_request(SINGLE_THREADED, &root, move |stage, count| {
             let mut holder = stage.connect();
@@ -101,8 +103,8 @@ fn a_small_file_takes_few_system_calls() {
             }
         })
     };
-    // The connection is accepted and closed, the request read, the answer written; the file is opened, looked at, read,
-    // and closed.
+    // The connection is accepted and closed, the request read, the answer written; the file is opened, looked
+    // at, read, and closed.
     let (file, hello) = (alone("/small.bin"), alone("/hello"));
     assert!(total(&file) <= 8, "{file:?}");
     assert!(total(&hello) <= 4, "{hello:?}");

@@ -1,4 +1,5 @@
-//! What is seen of a stage: at `/stats` and `/metrics`, and with `--watch` also while all its threads are busy.
+//! What is seen of a stage: at `/stats` and `/metrics`, and with `--watch` also while all its threads are
+//! busy.
 
 use crate::command_line::assert_fails;
 use crate::support::{
@@ -28,7 +29,8 @@ fn watched(addr: SocketAddr) -> Value {
     stats_of(Client::connect(addr))
 }
 
-/// What `/metrics` says, by name and labels as they are written. Anything that is not as the format has it fails.
+/// What `/metrics` says, by name and labels as they are written. Anything that is not as the format has it
+/// fails.
 fn metrics(mut client: Client) -> HashMap<String, String> {
     let reply = client.get("/metrics");
     assert_eq!((reply.status, reply.header("Content-Type")), (200, Some(TEXT_TYPE)));

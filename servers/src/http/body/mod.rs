@@ -111,7 +111,8 @@ impl BodyDecoder {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] once it can be told that the body is malformed or too large, or `room` has no memory for it.
+    /// A [`Refusal`] once it can be told that the body is malformed or too large, or `room` has no memory for
+    /// it.
     pub(super) fn decode(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let mut used = 0;
         while used < bytes.len() && !self.is_complete() {

@@ -146,7 +146,8 @@ fn each_byte_has_its_places() {
         };
         let rest = " / HTTP/1.1\r\nHost: h\r\n\r\n";
         assert_eq!(accepts("G", &format!("T{rest}")), is_token(byte), "method: {byte:#x}");
-        // `#` begins a fragment, which is not sent. Browsers send other ASCII that URIs do not have, in queries.
+        // `#` begins a fragment, which is not sent. Browsers send other ASCII that URIs do not have, in
+        // queries.
         let in_target = byte.is_ascii_graphic() && byte != b'#';
         assert_eq!(accepts("GET /?a", "b HTTP/1.1\r\nHost: h\r\n\r\n"), in_target, "target: {byte:#x}");
         let get = "GET / HTTP/1.1\r\nHost: h\r\n";

@@ -1,4 +1,4 @@
-//! How what was done on other threads comes back to an event loop.
+//! A mailbox through which other threads give results back to an event loop.
 //!
 //! ```text
 //!   event loop                                       another thread
@@ -11,11 +11,11 @@
 //!
 //! # Invariants
 //!
-//! 1. Each errand is posted once: done, or, if it is dropped, as [undone](Load::is_undone). So nobody waits for one that
-//!    was refused by a queue, thrown out of it, or lost in a panic.
+//! 1. Each errand is posted once: done, or, if it is dropped, as [undone](Load::is_undone). So no client
+//!    waits for an errand that a queue has refused or discarded, or that was lost in a panic.
 //! 2. Loads come out in the order in which they were posted.
-//! 3. The loop is notified of the first load that comes after it has emptied the mailbox, and this ends the wait that
-//!    follows. So the loop never sleeps while a load is in the mailbox.
+//! 3. The loop is notified of the first load that comes after it has emptied the mailbox, and this ends the
+//!    wait that follows. So the loop never sleeps while a load is in the mailbox.
 
 use super::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,9 +24,9 @@ pub(crate) trait Notify {
     fn notify(&self);
 }
 
-/// What an errand carries.
+/// The load of an errand.
 pub(crate) trait Load {
-    /// Nobody will do it.
+    /// Called if the errand is dropped before it is done.
     fn is_undone(&mut self);
 }
 
@@ -60,7 +60,7 @@ impl<L, B: Notify> Mailbox<L, B> {
         std::mem::swap(&mut *self.lock(), taken);
     }
 
-    /// Lets the loop look at something else than its mail.
+    /// Wakes the loop for another reason than mail.
     pub(crate) fn notify(&self) {
         self.event_loop.notify();
     }
@@ -73,7 +73,7 @@ impl<L, B: Notify> Mailbox<L, B> {
 /// Something to be done on another thread.
 #[derive(Debug)]
 pub(crate) struct Errand<L: Load, B: Notify> {
-    /// None once it is posted.
+    /// `None` once it is posted.
     load: Option<L>,
     to: Arc<Mailbox<L, B>>,
 }
@@ -87,7 +87,7 @@ impl<L: Load, B: Notify> Errand<L, B> {
         self.load.as_ref().expect("it is not posted before it is done or dropped")
     }
 
-    /// Does it, and posts it. If `work` panics, it is undone.
+    /// Does the errand, and posts it. If `work` panics, it is posted as undone.
     pub(crate) fn done(mut self, work: impl FnOnce(&mut L)) {
         if let Some(load) = &mut self.load {
             work(load);

@@ -6,13 +6,12 @@
 //! ```
 //!
 //! The loop gives a request away whole, in a box of its own. The other thread makes the answer, head and
-//! body, as bytes; so it never waits for the client, and all that the loop has left to do is to send them.
-//! The box comes back through the [mailbox] of the loop, and is used for another request when its answer is
-//! sent.
+//! body, as bytes; so it never waits for the client, and the loop only has to send them. The box comes back
+//! through the [mailbox] of the loop, and is used for another request when its answer is sent.
 
 mod mailbox;
 
-/// The one door to what a model has stand-ins for.
+/// The one door to the types that a model replaces.
 mod door {
     pub(super) use std::sync;
 }
@@ -33,13 +32,14 @@ use std::time::Instant;
 #[derive(Debug)]
 pub(super) struct Exchange {
     server: Arc<Server>,
-    /// Where the connection is, and which one it is: another may have its place by now.
+    /// Slab index and unique number of the connection; the number shows whether the index belongs to another
+    /// one by now.
     pub(super) place: usize,
     pub(super) connection: u64,
     pub(super) request: OwnedRequest,
     /// Whether the connection goes on after it.
     pub(super) stays: bool,
-    /// Whether something has arrived behind it.
+    /// Whether more has arrived behind the request.
     pub(super) has_more: bool,
     pub(super) peer: SocketAddr,
     pub(super) client: Arc<Remote>,
@@ -106,13 +106,14 @@ impl Exchange {
         let head = self.output.len();
         match into_bytes(body, &mut self.output) {
             Ok(tail) => self.tail = tail.map(|tail| tail.with(self.request.take_share())),
-            // The head has promised a body. Only the end of the connection can tell the client that it does not come.
+            // The head has promised a body. Only the end of the connection can tell the client that it is
+            // missing.
             Err(_) => self.stays = false,
         }
         self.line = line.map(|line| AnswerLine { line, began, head, body: length });
     }
 
-    /// Lets go of the request and the answer, and keeps memory for others.
+    /// Drops the request and the answer, and keeps memory for others.
     pub(super) fn forget(&mut self) {
         self.request.drop_body();
         (self.tail, self.line) = (None, None);
@@ -121,7 +122,7 @@ impl Exchange {
 }
 
 impl Load for Box<Exchange> {
-    /// The answer of a server that has no room for the request.
+    /// Makes the answer of a server that has no room for the request.
     fn is_undone(&mut self) {
         self.stays = false;
         self.output.clear();
@@ -136,7 +137,7 @@ impl Load for Box<Exchange> {
 
 impl Notify for Waker {
     fn notify(&self) {
-        // It fails only where the system is out of memory; the loop looks at its next event then.
+        // It fails only if the system is out of memory; the loop then takes its mail at its next event.
         let _ = self.wake();
     }
 }
@@ -144,7 +145,7 @@ impl Notify for Waker {
 /// The mailbox of an event loop.
 pub(super) type Answers = Mailbox<Box<Exchange>, Waker>;
 
-/// One request that waits for its answer. Dropped without having [run](Job::run), it answers 503.
+/// One request that waits for its answer. A job that is dropped before it has [run](Job::run) answers 503.
 #[derive(Debug)]
 pub struct Job(Errand<Box<Exchange>, Waker>);
 
@@ -153,8 +154,8 @@ impl Job {
         Job(Errand::new(exchange, answers))
     }
 
-    /// The number of the connection that the request came over; no other has it. Jobs of one connection have to be run one
-    /// after the other, in the order in which they were handed over: their answers are sent as they come.
+    /// Returns the unique number of the request's connection. Jobs of one connection must be run one after
+    /// the other, in the order in which they were handed over: their answers are sent as they come.
     pub fn connection(&self) -> u64 {
         self.0.load().connection
     }
@@ -169,7 +170,7 @@ impl Job {
     }
 }
 
-/// Appends a body to `out`, but no more than a chunk of it. Gives back the rest.
+/// Appends a body to `out`, but at most a chunk of it. Returns the rest.
 ///
 /// # Errors
 ///
@@ -190,7 +191,7 @@ pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tai
     }
 }
 
-/// Appends an answer from memory, the last one of the connection. Says how long its head is.
+/// Appends an answer from memory, the last one of the connection. Returns how long its head is.
 pub(super) fn append_last(response: Response, output: &mut Vec<u8>) -> usize {
     let before = output.len();
     response.append_head(CLOSE, output);

@@ -1,9 +1,10 @@
 //! What every stage has to do with what clients send, written once.
 //!
-//! The cases are data. Each is sent whole, byte by byte, and cut in two at every place. Sent whole, it is followed by
-//! another request: behind one that is understood that must be answered, so its end was found; behind one that is
-//! refused it must not be. What is refused is also tried behind a request that takes its time: the refusal has to wait for
-//! that answer, and must not change meanwhile. What clients do with time is in `timeouts.rs` and `rude.rs`.
+//! The cases are data. Each is sent whole, byte by byte, and cut in two at every place. Sent whole, it is
+//! followed by another request: behind one that is understood that must be answered, so its end was found;
+//! behind one that is refused it must not be. What is refused is also tried behind a request that takes its
+//! time: the refusal has to wait for that answer, and must not change meanwhile. What clients do with time is
+//! in `timeouts.rs` and `rude.rs`.
 
 pub(crate) mod cases;
 
@@ -84,7 +85,8 @@ fn every_case_is_answered_when_it_arrives_whole() {
 
 /// Cases that can be split: a stage that keeps no connection may close between two requests.
 fn single_requests() -> impl Iterator<Item = Case> {
-    // A refusal may come, and the connection be closed, while the rest of an overlong request is still being sent.
+    // A refusal may come, and the connection be closed, while the rest of an overlong request is still being
+    // sent.
     cases::all().into_iter().filter(|case| case.kind != Kind::Pipelined && case.bytes.len() < 1_000)
 }
 
@@ -107,7 +109,8 @@ fn every_request_is_answered_wherever_it_is_cut() {
     every_stage(&["--quiet"], |stage| {
         let place = STAGES.iter().position(|&binary| binary == stage.binary).unwrap();
         for (number, case) in single_requests().enumerate() {
-            // The stages share the work, since what splits is not what they differ in: each takes its part of the cuts.
+            // The stages share the work, since what splits is not what they differ in: each takes its part of
+            // the cuts.
             for cut in (1..case.bytes.len()).filter(|cut| (number + cut) % STAGES.len() == place) {
                 let mut client = stage.connect();
                 client.send(&case.bytes[..cut]);
@@ -120,11 +123,12 @@ fn every_request_is_answered_wherever_it_is_cut() {
     });
 }
 
-/// So many cases at a time that the threads are enough also for those before, which may not have seen their clients go.
+/// So many cases at a time that the threads are enough also for those before, which may not have seen their
+/// clients go.
 const AT_ONCE: usize = 60;
 
-/// A stage with jobs finds the refusal while the first answer is under way, and the rest arrives when it has been found.
-/// The others read on behind that answer; they share the halves.
+/// A stage with jobs finds the refusal while the first answer is under way, and the rest arrives when it has
+/// been found. The others read on behind that answer; they share the halves.
 #[test]
 fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
     const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";

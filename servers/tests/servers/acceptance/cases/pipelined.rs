@@ -1,4 +1,5 @@
-//! Several requests in a row. Where one of them ends is where the next begins, which is what smuggling is about.
+//! Several requests in a row. Where one of them ends is where the next begins, which is what smuggling is
+//! about.
 
 /// They arrive as one piece, and a stage that keeps no connection answers what it has got before it closes.
 pub(super) const PIPELINED: &[(&str, &str, &[u16])] = &[
