@@ -63,7 +63,7 @@ fn ask(client: &mut TcpStream, requests: &str, times: usize) {
     for _ in 0..times {
         client.write_all(requests.as_bytes()).unwrap();
         let mut read = 0;
-        // The first time nobody knows how long the answers are; then they are as long again.
+        // The first time the length of the answers is unknown; later they have the same length again.
         while if length > 0 { read < length } else { count_of(BODY, &answers[..read]) < expected } {
             let count = client.read(&mut answers[read..]).unwrap();
             assert!(count > 0, "closed");

@@ -18,7 +18,7 @@ fn start(policy: &str, flags: &[&str]) -> Stage {
     Stage::start(BOUNDED, &[&["--policy", policy], &SMALL[..], flags].concat())
 }
 
-/// The one that keeps the thread, and the one for which there still was room.
+/// Returns the client that keeps the thread, and the one for which there was still room.
 fn saturate(stage: &Stage) -> (Upload, Client) {
     (Upload::begin(stage), stage.ask("/hello"))
 }
@@ -28,7 +28,7 @@ fn stat(stage: &Stage, name: &str) -> u64 {
     stage.stats()["pool"][name].as_u64().unwrap()
 }
 
-/// Those who were let in are answered in the end.
+/// Checks that the accepted clients are answered in the end.
 fn assert_served(upload: Upload, waiting: Vec<Client>) {
     assert_eq!(upload.end().status, 200);
     for mut client in waiting {
@@ -59,7 +59,7 @@ fn discard_closes_the_next_client_without_a_word_and_without_a_reset() {
     let stage = start("discard", &["--quiet"]);
     let (upload, waiting) = saturate(&stage);
     for _ in 0..3 {
-        // Closed with bytes that nobody has read, the connection would be reset.
+        // A connection that the server closes with unread bytes would be reset.
         let mut next = stage.connect();
         next.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n")
             .send(vec![b'x'; 100_000]);
@@ -108,7 +108,7 @@ fn the_accepting_thread_does_not_stay_with_an_idle_client() {
     let (upload, waiting) = saturate(&stage);
     let next = Upload::begin(&stage);
     assert_served(upload, vec![waiting]);
-    // Nobody waits in the queue any more.
+    // No connection waits in the queue any more.
     assert_eq!(next.end().header("Connection"), Some("close"));
     assert_eq!(stage.get("/hello").header("Connection"), Some("keep-alive"), "a thread of the pool may stay");
 }
@@ -185,8 +185,8 @@ fn a_saturated_stage_stops_in_order() {
     }
 }
 
-/// When the one that has waited longest is closed, the new one is not yet in its place. If the stop comes
-/// then, it is told.
+/// When the longest waiting connection is closed, the new one is not yet in its place. If the stop comes
+/// then, the new client is told 503.
 #[test]
 fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes() {
     for _ in 0..20 {
@@ -249,7 +249,7 @@ fn what_the_accepting_thread_serves_is_served_to_the_end() {
     eventually("the stop has begun: it connects to wake the accepting thread", || stage.backlog() == 2);
     let reply = next.end();
     assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")));
-    // Until then nobody could tell it.
+    // Until then no thread could tell it.
     assert_refused(&mut { late });
     assert_eq!(stopping(&stage), "stopping: refused 1 that came too late");
     assert_served(upload, vec![waiting]);
@@ -285,8 +285,8 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
     told.iter().all(|&told| told)
 }
 
-/// Clients that were refused and stay keep a descriptor each. They have to go for the next ones, who are told
-/// as they were.
+/// Clients that were refused and stay keep a descriptor each. They are closed for the next clients, which are
+/// told 503 in the same way.
 #[test]
 fn with_few_descriptors_everybody_is_told_all_the_same() {
     let flags = [&["--quiet"], &SMALL[..]].concat();
@@ -301,7 +301,8 @@ fn with_few_descriptors_everybody_is_told_all_the_same() {
     assert_eq!(stage.stop(), Vec::<String>::new(), "it had to wait for descriptors");
 }
 
-/// Whoever waits holds a descriptor. With a policy that makes clients wait outside, only so many are held.
+/// Each waiting client holds a descriptor. A policy that makes clients wait in the backlog bounds the
+/// descriptors.
 #[cfg(target_os = "linux")]
 #[test]
 fn block_holds_no_more_connections_than_it_has_room_for() {

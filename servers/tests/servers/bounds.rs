@@ -107,7 +107,7 @@ fn who_comes_when_all_places_are_taken_is_told_so_and_costs_no_thread() {
         assert_eq!(stage.threads(), threads);
         assert_eq!(served.pop().unwrap().end().status, 200);
         // The place is free when the server has seen the end.
-        eventually("nobody is served any more", || stage.get("/hello").status == 200);
+        eventually("clients are no longer served", || stage.get("/hello").status == 200);
         for upload in served {
             assert_eq!(upload.end().status, 200);
         }

@@ -28,7 +28,7 @@ fn keeps(stage: &Stage) {
     assert_eq!(client.get("/hello").status, 200);
 }
 
-/// Whoever has sent more already need not be told, and less than a second cannot be told.
+/// A client that has sent more already need not be told, and less than a second cannot be told.
 #[test]
 fn a_client_is_told_for_how_long_it_may_be_idle() {
     for (timeout, told) in [("1700ms", Some("timeout=1")), ("2m", Some("timeout=120")), ("900ms", None)] {

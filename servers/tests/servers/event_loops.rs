@@ -48,14 +48,14 @@ fn slow_handlers_hold_up_no_loop() {
     });
 }
 
-/// What the site was not told to be slow holds up everybody on its loop.
+/// A handler that the site does not know to be slow holds up every client of its loop.
 #[test]
 fn a_loop_that_trusts_its_handlers_is_held_up() {
     let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
     let mut slow = stage.ask("/block?ms=500");
     let mut quick = stage.ask("/hello");
     slow.reply();
-    // Only now has the loop looked at anybody else. The answer may be on its way already.
+    // Only now has the loop looked at other clients. The answer may be on its way already.
     quick.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     assert_eq!(quick.reply().status, 200);
 }
@@ -198,7 +198,8 @@ fn a_client_that_sends_and_never_reads_costs_a_buffer_and_no_more() {
 }
 // ANCHOR_END: never_reads
 
-/// It has stopped to read for a while, and goes on where it was: nothing is lost, and nothing is told twice.
+/// The loop has stopped reading for a while, and goes on from there: nothing is lost, and nothing is sent
+/// twice.
 #[test]
 fn a_client_that_reads_late_gets_every_answer() {
     each(&["--quiet", "--write-timeout", "10m"], |stage| {
@@ -302,7 +303,7 @@ fn without_descriptors_it_neither_spins_nor_forgets_who_waits() {
         let stage = Stage::start_command(binary, &mut shell("ulimit -n 30", binary, &["--quiet"]));
         let mut clients: Vec<_> = (0..40).map(|_| stage.connect()).collect();
         assert!(stage.log_line().starts_with("cannot accept a connection"));
-        // Those that are served make room for those that wait, and nobody else comes who would have it look.
+        // Served clients make room for waiting ones, and no new client arrives to make the loop look.
         for client in &mut clients {
             client.send("GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
         }

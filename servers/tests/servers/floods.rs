@@ -1,8 +1,8 @@
-//! Crowds that hold on to what they get. Every stage has a bound within which it answers somebody else.
+//! Crowds of clients that hold their threads. Every stage has a bound within which it answers another client.
 //!
 //! A client that sends nothing, or half a request, keeps a thread until its time is up. Of N such clients
-//! each of T threads has to outlast N/T, one after the other. The stage without a bound on threads has to
-//! outlast none, and neither has an event loop.
+//! each of T threads must outlast N/T, one after the other. The stage without a bound on threads need not
+//! outlast any, nor need an event loop.
 //!
 //! `SERVERS_FLOOD=500` makes the crowds larger than fits a quick test run.
 
@@ -25,8 +25,8 @@ fn crowd_size() -> usize {
     std::env::var("SERVERS_FLOOD").map_or(30, |size| size.parse().expect("SERVERS_FLOOD is a number"))
 }
 
-/// Where nobody stands in line, a client's time begins when it connects. There it gets more, so that it can
-/// be kept from sending for a moment on a loaded machine; the bound does not depend on it.
+/// Where no client waits for a thread, a client's time begins when it connects. There it gets more time,
+/// because a loaded machine can keep it from sending for a moment; the bound does not depend on it.
 const ROOM_TO_SEND: Duration = Duration::from_millis(500);
 
 fn start(binary: &'static str) -> Stage {
@@ -58,7 +58,7 @@ fn in_line(binary: &str, count: usize) -> usize {
     }
 }
 
-/// How long somebody else may have to wait behind `count` clients that hold on.
+/// How long another client may wait behind `count` clients that hold their threads.
 fn bound(binary: &str, count: usize) -> Duration {
     (HEADER_TIMEOUT + OVERHEAD) * u32::try_from(in_line(binary, count)).unwrap() + SLACK
 }

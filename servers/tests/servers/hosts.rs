@@ -1,5 +1,5 @@
-//! Who a server takes itself for. A page of a stranger can reach it through the owner's browser, by a name of
-//! its own.
+//! The names that a server answers for. A stranger's page can reach it through the owner's browser, by a name
+//! of its own.
 
 use crate::support::{Client, Reply, STAGES, Stage};
 use std::thread;

@@ -1,4 +1,4 @@
-//! What the stages have no occasion to show.
+//! Behaviour of the library that the stages do not show.
 
 use crate::support::{Client, DEADLINE, eventually, once_of_five};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
@@ -173,7 +173,7 @@ fn a_busy_connection_makes_way_for_a_waiting_one() {
     let accepting = accept(listener("127.0.0.1:0"), site);
     let mut busy = Client::connect(accepting.addr);
     open.send(()).unwrap();
-    assert_eq!(busy.get("/gate").header("Connection"), Some("keep-alive"), "nobody waits");
+    assert_eq!(busy.get("/gate").header("Connection"), Some("keep-alive"), "no client waits");
     busy.send("GET /gate HTTP/1.1\r\nHost: h\r\n\r\n");
     let mut waiting = Client::connect(accepting.addr);
     waiting.send("GET /hello HTTP/1.0\r\n\r\n");

@@ -59,7 +59,7 @@ pub(crate) fn stop_by(how: &str, stage: &Stage) {
     }
 }
 
-/// What the stage says it waits for.
+/// Returns the line in which the stage says what it waits for.
 pub(crate) fn stopping(stage: &Stage) -> String {
     let line = stage.log_line();
     assert!(line.starts_with("stopping: "), "{line}");
@@ -93,13 +93,13 @@ fn new_connections_are_refused_while_it_stops() {
         stop_by("TERM", stage);
         stopping(stage);
         // Between the signal and the end of listening a client may still be told 503.
-        eventually("somebody still listens", || TcpStream::connect(stage.addr).is_err());
+        eventually("a socket still listens", || TcpStream::connect(stage.addr).is_err());
         assert_eq!(upload.end().status, 200);
         assert_eq!(stage.exit_status(), Some(0));
     });
 }
 
-/// What clients were told that ask without a pause, from before the signal until nobody listens.
+/// Returns the answers to clients that ask without a pause, from before the signal until no socket listens.
 fn ask_until_the_end(stage: &mut Stage, clients: usize) -> Vec<String> {
     let addr = stage.addr;
     let ask = move || iter::from_fn(|| ask_alone(addr)).collect::<Vec<_>>();
@@ -127,7 +127,7 @@ fn who_comes_too_late_is_told_and_counted() {
             told => return assert_eq!(counts, [told], "one line: {log:?}"),
         }
     }
-    panic!("in fifty attempts nobody came too late");
+    panic!("in fifty attempts no client came too late");
 }
 
 /// Clients that ask again as soon as they are answered are in the queue at every moment, also when listening
@@ -175,7 +175,7 @@ fn nothing_wakes_while_there_is_nothing_to_do() {
     });
 }
 
-/// The answer, which is empty if the connection was reset. None if nobody listens.
+/// The answer, which is empty if the connection was reset. `None` if no socket listens.
 pub(crate) fn ask_alone(addr: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect(addr).ok()?;
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
@@ -195,7 +195,7 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     // Accepted is accepted, whether begun or not.
     eventually("not all are accepted", || stage.open_descriptors() == unused + 6);
     stop_by("TERM", &stage);
-    // Until then nobody is served, and from then on it is a matter of how it stops.
+    // Until then no client is served, and from then on the answer depends on how it stops.
     stopping(&stage);
     assert_eq!(upload.end().status, 200);
     for mut client in waiting {

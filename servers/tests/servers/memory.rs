@@ -1,4 +1,4 @@
-//! What all clients together can make a stage hold, and that it is given back.
+//! The memory that all clients together can make a stage hold, and its release.
 
 use crate::closing::has_answer;
 use crate::support::{Client, SINGLE_THREADED, STAGES, Stage, each_of, eventually, every_stage};
@@ -86,7 +86,7 @@ fn a_body_for_which_there_is_no_memory_is_refused_until_another_is_gone() {
         let said = (reply.status, reply.header("Retry-After"), reply.header("Connection"));
         assert_eq!(said, (503, Some("1"), Some("close")), "before its body is wanted");
         third.assert_closed();
-        // Of one in chunks nobody knows how long it becomes.
+        // The length of a body in chunks is unknown.
         let (mut chunked, status) = begin(HALF[1]);
         assert_eq!(status, 100);
         let _ = chunked.stream.write_all(format!("{:x}\r\n{}", 250_000, "a".repeat(250_000)).as_bytes());
@@ -136,8 +136,8 @@ fn clients_within_their_bounds_end_no_stage() {
                 let stage = Stage::start_command(binary, &mut command);
                 let mut clients = upload_all_but_one_byte(stage.addr, CONNECTIONS, 4 * MIB);
                 end_uploads(&mut clients);
-                drop(clients); // with answers that nobody has read
-                eventually("nobody is served any more", || stage.get("/hello").status == 200);
+                drop(clients); // with unread answers
+                eventually("clients are no longer served", || stage.get("/hello").status == 200);
             });
         }
     });
@@ -282,7 +282,7 @@ fn all_that_was_taken_is_given_back() {
                 stream
             })
             .collect();
-        eventually("nobody came", || inside.held().0 > 0);
+        eventually("no client came", || inside.held().0 > 0);
         inside.stop.cancel();
         drop(held);
         inside.serving.take().unwrap().join().unwrap();

@@ -64,7 +64,7 @@ fn who_asks_while_idle_connections_have_to_go_is_told_that_its_own_does_not_stay
         });
         let began = Instant::now();
         let reply = stage.get("/hello");
-        // It has to be within a second, and who knows what else this machine does.
+        // It must be within a second, and this machine may be busy.
         (reply.header("Connection") == Some("close")).then_some(()).ok_or(began.elapsed())
     };
     let told: Vec<_> = (0..5).map(|_| is_told()).take_while(Result::is_err).collect();
@@ -104,7 +104,7 @@ fn nobody_makes_way_for_a_connection_that_an_idle_thread_is_about_to_take() {
 #[test]
 fn a_silent_connection_makes_way_for_a_waiting_one() {
     for binary in STAGES {
-        // With a thread for each, or one for all, nobody is in the way.
+        // With a thread for each client, or one for all, no client is in the way.
         if [THREAD_PER_TASK, REACTOR, MULTI_REACTOR].contains(&binary) {
             continue;
         }

@@ -132,7 +132,7 @@ fn a_dying_thread_is_not_replaced() {
         assert_eq!(client.reply().status, 503, "the connection is answered as it is dropped");
         dead.recv_timeout(DEADLINE).expect("a thread dies");
     }
-    // The process lives, and the system still takes connections for it. Nobody will ever accept this one.
+    // The process lives, and the system still takes connections for it. No thread will ever accept this one.
     let mut client = Client::connect(listener.local_addr());
     client.stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     let nothing = client.stream.read(&mut [0]).unwrap_err();
@@ -180,7 +180,7 @@ fn there_is_no_thundering_herd() {
         stage.assert_alive();
     }
     let switches = stage.voluntary_context_switches() - before;
-    // A few waits for each connection, whoever serves it. A herd would be every thread for every connection.
+    // A few waits for each connection, on any thread. A herd would be every thread for every connection.
     assert!(switches < connections * threads / 4, "{switches} context switches");
 }
 

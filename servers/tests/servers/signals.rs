@@ -1,4 +1,4 @@
-//! What no stage can show, because nothing in it blocks for ever.
+//! The deadline of a stop, which no stage can show, because no stage blocks without an end.
 
 use crate::support::{DEADLINE, output_of};
 use executor::CancelToken;

@@ -25,18 +25,18 @@ pub(crate) const MULTI_REACTOR: &str = env!("CARGO_BIN_EXE_multi_reactor");
 /// A path whose answer takes longer than a test.
 pub(crate) const ENDLESS: &str = "/block?ms=60000";
 
-/// Those with event loops.
+/// The stages with event loops.
 pub(crate) const EVENT_LOOPS: [&str; 2] = [REACTOR, MULTI_REACTOR];
 
-/// In the order of the course.
+/// All stages, in the order of the course.
 pub(crate) const STAGES: [&str; 8] =
     [SINGLE_THREADED, THREAD_PER_TASK, SHARED_ACCEPT, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
-/// Those whose connections stay open between requests.
+/// The stages whose connections stay open between requests.
 pub(crate) const KEEPING_STAGES: [&str; 6] =
     [THREAD_PER_TASK, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
-/// Those that can be stopped in order.
+/// The stages that can be stopped in order.
 pub(crate) const STOPPING_STAGES: [&str; 4] = [LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
 /// Added to each command. The tests call the server by many names; those of `hosts.rs` start one that minds.
@@ -53,14 +53,14 @@ pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&mut Stage) + Sync) {
     each_of(&STAGES, flags, test);
 }
 
-/// The same for some of the stages.
+/// Runs a test against some of the stages.
 pub(crate) fn each_of(stages: &[&'static str], flags: &[&str], test: impl Fn(&mut Stage) + Sync) {
     let test = &test;
     thread::scope(|scope| {
         for &binary in stages {
             let name = Path::new(binary).file_name().unwrap().to_string_lossy().into_owned();
             let run = move || test(&mut Stage::start_with_room(binary, flags));
-            // The name shows up in the message of whichever fails.
+            // The name appears in the message of a test that fails.
             thread::Builder::new().name(name).spawn_scoped(scope, run).unwrap();
         }
     });
@@ -126,7 +126,7 @@ impl Stage {
         stage
     }
 
-    /// Starts a stage whose log nobody can read, so each line that it writes to it fails.
+    /// Starts a stage whose log is closed, so that each line that it writes fails.
     pub(crate) fn start_with_closed_log(binary: &'static str) -> Stage {
         let (log, stderr) = std::io::pipe().unwrap();
         drop(log);
@@ -177,7 +177,7 @@ impl Stage {
         client
     }
 
-    /// What `/stats` says.
+    /// Returns what `/stats` says.
     pub(crate) fn stats(&self) -> serde_json::Value {
         serde_json::from_slice(&self.get("/stats").body).unwrap()
     }
@@ -213,7 +213,7 @@ impl Stage {
         }
     }
 
-    /// Ends the stage and gives back what it said on stderr and nobody has read.
+    /// Ends the stage and returns the unread lines of its stderr.
     pub(crate) fn stop(mut self) -> Vec<String> {
         self.child.kill().unwrap();
         self.log.iter().collect()
@@ -333,7 +333,7 @@ pub(crate) fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> 
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
-            // Goes on reading when nobody listens, or the process would wait for room in the pipe.
+            // Goes on reading without a receiver, or the process would wait for room in the pipe.
             let _ = tell.send(line);
         }
     });

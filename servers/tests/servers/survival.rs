@@ -1,4 +1,4 @@
-//! What the stages differ in, found out by trying, as a table for the book.
+//! Tries in what the stages differ, and makes a table of it for the book.
 //!
 //! `RECORD=1 cargo test --test servers survival` writes the table; without it the test compares.
 
@@ -68,7 +68,7 @@ fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
     for client in &mut busy {
         client.send(bytes);
     }
-    // Whoever has sent something by the time it is looked at is not silent, and is waited for.
+    // A client that has sent something before the server looks is not silent, and the server waits for it.
     let other = stage.ask("/hello");
     if answered(&other) { "answered" } else { "left waiting" }.to_owned()
 }
@@ -96,7 +96,7 @@ fn answered(client: &Client) -> bool {
 
 fn rush(binary: &'static str) -> String {
     let stage = start(binary);
-    // Whoever is silent for a second may be sent away, so each says at once what it wants.
+    // The server may close a client that is silent for a second, so each client sends its request at once.
     let mut clients: Vec<_> = (0..200).map(|_| stage.ask("/block?ms=20")).collect();
     statuses(&mut clients)
 }
@@ -206,11 +206,11 @@ fn few_threads(binary: &'static str) -> String {
         let stage = Stage::start_command(binary, &mut command);
         // A pool without a single thread that runs refuses, so let there be one before the crowd comes.
         stage.assert_alive();
-        // Whoever is silent for long may be sent away, so each says at once what it wants.
+        // The server may close a client that is silent for long, so each client sends its request at once.
         let mut clients: Vec<_> = (0..60).map(|_| stage.ask("/hello")).collect();
         let statuses: Vec<_> = clients.iter_mut().map(|client| client.reply().status).collect();
         drop(clients);
-        eventually("nobody is served any more", || stage.get("/hello").status == 200);
+        eventually("clients are no longer served", || stage.get("/hello").status == 200);
         return if statuses.contains(&503) { "503 for who comes too late" } else { "all are served" }
             .to_owned();
     }
@@ -228,7 +228,7 @@ fn terminated(binary: &'static str) -> String {
     assert_eq!(client.reply().status, 100);
     stage.signal("TERM");
     while stage.log_line_or_end().is_some_and(|line| !line.starts_with("stopping: ")) {}
-    let _ = client.stream.write_all(b"body"); // perhaps to nobody
+    let _ = client.stream.write_all(b"body"); // perhaps the server has ended
     let answer = client.stream.read(&mut [0; 1024]);
     match (answer, stage.exit_status()) {
         (Ok(1..), Some(0)) => "answered, then stops".to_owned(),

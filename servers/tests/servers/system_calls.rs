@@ -28,7 +28,7 @@ fn can_trace() -> bool {
     can
 }
 
-/// What the stage calls while `requests` runs, from its start to its end.
+/// Counts the stage's system calls from its start to its end, while `requests` runs.
 fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> Calls {
     let summary = root.with_extension("calls");
     // With -D the stage is our child and strace is not, so ending the stage ends both.

@@ -36,6 +36,6 @@ fn it_recovers_again_and_again() {
         let crowd: Vec<Client> = (0..60).map(|_| stage.connect()).collect();
         drop(crowd);
         // Some threads may still be about to end.
-        eventually("nobody is served any more", || stage.get("/hello").status == 200);
+        eventually("clients are no longer served", || stage.get("/hello").status == 200);
     }
 }

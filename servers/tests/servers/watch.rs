@@ -178,7 +178,8 @@ fn refusals_are_counted_by_kind() {
     });
 }
 
-/// A connection that nobody serves is no request; whether it is told so depends on the policy.
+/// A connection that is not served does not count as a request; the policy decides whether its client is
+/// told.
 #[test]
 fn connections_that_are_not_served_are_counted_by_what_they_are_told() {
     for (policy, reason) in [("abort", "turned_away"), ("discard", "closed_unanswered")] {
@@ -343,7 +344,7 @@ fn an_address_that_is_taken_is_said_before_the_stage_listens() {
     }
 }
 
-/// What others ask for is shown to those who watch alone.
+/// Only watchers see what other clients ask for.
 #[test]
 fn a_stage_that_is_not_watched_shows_no_requests() {
     let stage = Stage::start(THREAD_PER_TASK, &["--quiet"]);
@@ -368,7 +369,7 @@ fn the_readme_tells_every_family() {
     assert_eq!(rows, expected, "write this:\n{}", expected.join("\n"));
 }
 
-/// Requests that wait are no connections that wait: each loop has accepted them all.
+/// Waiting requests are not waiting connections: each loop has accepted them all.
 #[test]
 fn an_event_loop_with_a_full_pool_counts_who_waits() {
     for binary in EVENT_LOOPS {

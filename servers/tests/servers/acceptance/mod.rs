@@ -1,4 +1,4 @@
-//! What every stage has to do with what clients send, written once.
+//! What every stage must do with the bytes that clients send, written once.
 //!
 //! The cases are data. Each is sent whole, byte by byte, and cut in two at every place. Sent whole, it is
 //! followed by another request: behind one that is understood that must be answered, so its end was found;
@@ -190,7 +190,7 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
             client.send([body.as_bytes(), FOLLOWER].concat());
             assert_eq!(client.reply().text(), "abc");
             assert_eq!(client.reply().text(), "Hello, world!");
-            // Who does not wait need not be told.
+            // A client that does not wait need not be told.
             assert_eq!(stage.connect().send(head + body).reply().status, 200);
         }
         let too_large =
@@ -199,7 +199,7 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
     });
 }
 
-/// It would otherwise be told to send a body that nobody wants, and be refused then.
+/// Otherwise the client would be told to send a body that the server then refuses.
 #[test]
 fn who_waits_for_100_continue_is_refused_at_once() {
     every_stage(&["--quiet"], |stage| {
@@ -219,7 +219,7 @@ fn who_waits_for_100_continue_is_refused_at_once() {
             );
             client.assert_closed();
         }
-        // Whose body is here already is told nothing of the kind.
+        // A client whose body has arrived already is not told that.
         let whole = "POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc";
         let mut client = stage.connect();
         client.send([whole.as_bytes(), FOLLOWER].concat());
