@@ -27,10 +27,10 @@ impl WorkerPool {
         todo!("put the job into the queue and wake up a worker")
     }
 
-    /// Ends the pool: every job accepted so far is still run, then every thread ends. Returns when they are gone,
-    /// and sleeps until then.
+    /// Ends the pool: every job accepted so far is still run, then every thread ends. Sleeps until they are
+    /// gone, and then returns.
     ///
-    /// It takes the pool by value, so nobody can call `execute` afterwards.
+    /// It takes the pool by value, so no thread can call `execute` afterwards.
     pub fn shutdown(self) {
         todo!("tell the workers that no more jobs come, and wait for their end")
     }

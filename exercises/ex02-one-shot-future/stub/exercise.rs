@@ -5,7 +5,7 @@
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends.
+/// Makes the two ends of a one-shot future.
 pub fn promise<T>() -> (Promise<T>, Future<T>) {
     todo!("make the place that both ends share")
 }
@@ -16,7 +16,7 @@ pub struct Promise<T> {
     place: std::marker::PhantomData<T>,
 }
 
-/// The end that waits for it.
+/// The end that waits for the value.
 pub struct Future<T> {
     place: std::marker::PhantomData<T>,
 }
@@ -26,9 +26,10 @@ pub struct Future<T> {
 pub struct Abandoned;
 
 impl<T> Promise<T> {
-    /// Provides the value and wakes up whoever waits for it. Never waits, and works when the future is gone, too.
+    /// Provides the value and wakes up the thread that waits for it. Never waits, and works when the future
+    /// is gone, too.
     ///
-    /// It takes the promise by value, so it can be kept only once.
+    /// It takes the promise by value, so a promise can be kept only once.
     pub fn complete(self, value: T) {
         todo!("put the value into its place and wake up the waiter")
     }
@@ -37,7 +38,7 @@ impl<T> Promise<T> {
 // What if a promise is dropped without having been kept?
 
 impl<T> Future<T> {
-    /// Waits until the value is there and returns it; or until it is clear that it will never be.
+    /// Waits until the value is there, and returns it; or until it is certain that no value will come.
     pub fn join(self) -> Result<T, Abandoned> {
         todo!("wait until there is something to return")
     }

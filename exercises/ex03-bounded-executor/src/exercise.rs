@@ -11,20 +11,22 @@ use crate::sync::Arc;
 /// Hands jobs to another executor, and never more than `bound` that are not done, running or queued there.
 pub struct BoundedExecutor<E> {
     inner: E,
-    // A semaphore has permits: `acquire()` waits for one and returns a `Permit`, whose drop gives it back. A permit that
-    // is to outlive the borrow is taken with `permit.forget()` and given back with `semaphore.release(1)`.
+    // A semaphore has permits: `acquire()` waits for one and returns a `Permit`, whose drop gives it back. A
+    // permit that must outlive the borrow is taken with `permit.forget()` and given back with
+    // `semaphore.release(1)`.
 }
 
 impl<E: Executor> BoundedExecutor<E> {
-    /// Lets in `bound` jobs at a time.
+    /// Makes an executor that lets in `bound` jobs at a time.
     pub fn new(inner: E, bound: usize) -> Self {
         todo!("make a semaphore with as many permits as the bound")
     }
 
     /// Waits until there is room, then hands the job to the inner executor.
     ///
-    /// If the inner executor refuses the job, so does this one: the same error, with the job in it. A caller whose task was
-    /// cancelled gets an error from `acquire()` and no permit: it is refused ([`RejectReason::Interrupted`]), or waits on.
+    /// If the inner executor refuses the job, so does this one: the same error, with the job in it. A caller
+    /// whose task was cancelled gets an error from `acquire()` and no permit. Refuse its job
+    /// ([`RejectReason::Interrupted`]), or let it wait on.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("take a permit, hand the job over, and see to it that the permit comes back in every case")
     }

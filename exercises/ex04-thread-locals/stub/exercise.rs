@@ -1,6 +1,7 @@
-//! An isolating executor: over any executor, it sees to it that a job finds nothing that another has left on its thread.
+//! An isolating executor: over any executor, it makes sure that a job finds nothing that another has left on
+//! its thread.
 //!
-//! This is the only file to edit; what there is to do is at its end. `cargo test -p ex04-thread-locals` checks it.
+//! This is the only file to edit; your part is at its end. `cargo test -p ex04-thread-locals` checks it.
 #![allow(unused)]
 
 use std::cell::{Cell, RefCell};
@@ -11,19 +12,19 @@ use executor::{Executor, RejectedExecution};
 use crate::sync::thread_local;
 
 thread_local! {
-    /// The session of whoever is signed in on this thread. `SESSION.with(|slot| …)` lends you the slot.
+    /// The session of the user who is signed in on this thread. `SESSION.with(|slot| …)` lends you the slot.
     static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
 }
 
-/// Somebody is signed in, until this is dropped.
+/// A user's session: the user is signed in until the session is dropped.
 pub struct Session {
     user: &'static str,
     at_end: Option<Box<dyn FnOnce()>>, // not Send: a session ends on the thread on which it began
 }
 
 impl Session {
-    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs nobody in and does not
-    /// panic.
+    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs no user in and
+    /// does not panic.
     pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
         Self { user, at_end: Some(Box::new(at_end)) }
     }
@@ -37,7 +38,7 @@ impl Drop for Session {
     }
 }
 
-/// Who is signed in on this thread.
+/// The user who is signed in on this thread, if there is one.
 pub fn signed_in() -> Option<&'static str> {
     SESSION.with(|slot| slot.borrow().as_ref().map(|session| session.user))
 }
@@ -52,22 +53,23 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and shields them and their thread from each other: a job finds nobody signed in, and
-/// whoever it signs in is signed out when it ends.
+/// Hands jobs to another executor, and shields them and their thread from each other: a job finds no user
+/// signed in, and a user whom it signs in is signed out when it ends.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }
 
 impl<E: Executor> IsolatingExecutor<E> {
-    /// Puts itself in front of `inner`.
+    /// Makes an executor that stands in front of `inner`.
     pub fn new(inner: E) -> Self {
         Self { inner }
     }
 
     /// Hands the job to the inner executor, which may run it on any thread: one of a pool's, or this one.
     ///
-    /// Whoever is signed in on that thread is not until the job and the session that it leaves have ended, and is again
-    /// afterwards. If the inner executor refuses the job, so does this one: the same error, with the job in it.
+    /// The user who is signed in on that thread is signed out until the job and the session that it leaves
+    /// have ended, and is then signed in again. If the inner executor refuses the job, so does this one: the
+    /// same error, with the job in it.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("hand over a closure that runs the job, and sees to the session before and after it")
     }

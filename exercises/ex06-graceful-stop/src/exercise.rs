@@ -18,7 +18,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    /// Lets no client connect any more, and brings back every thread that waits in `accept`. Closing twice is
+    /// harmless.
     fn close(&self);
 }
 
@@ -28,16 +29,17 @@ pub trait Connection: Send + 'static {
     /// Like any code, it may panic. That is no refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up
+    /// without a word.
     fn refuse(self);
 }
 
 /// How a server has come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Everybody who was being served, or waited to be, was served.
+    /// Every client that was being served or waited for its turn was served.
     InOrder,
-    /// The time was up before that.
+    /// The time was up before every client was served.
     CutOff,
 }
 
@@ -45,13 +47,14 @@ pub enum Stopped {
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
-    // What do several threads that call shutdown() have to know of each other? Who counts the refused?
+    // What must several threads that call shutdown() know of each other? Where are the refused clients
+    // counted?
 }
 
 // What becomes of a connection that a closure has captured, if the closure is dropped and not called?
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as somebody calls `run`.
+    /// Makes a server, which runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         todo!("keep the listener and the pool")
     }
@@ -63,13 +66,14 @@ impl<L: Listener> Server<L> {
         todo!("accept clients and hand them to the pool, until there are no more")
     }
 
-    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    /// Stops the server and waits until every client is served. Once `deadline` is cancelled, it waits for no
+    /// client.
     ///
-    /// Any thread may call it, several may at the same time, and again when all is over. A request may not: it would wait for
-    /// itself.
+    /// Any thread may call it, several may at the same time, and again when all is over. A request must not
+    /// call it: it would wait for itself.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         todo!(
-            "let nobody in, wait for those who are in, cut off what is left when the time is up, and say which it was"
+            "let no client in, wait for the accepted ones, cut off what is left when the time is up, and say which it was"
         )
     }
 

@@ -13,20 +13,21 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// Submits tasks to an executor and collects their results.
 pub struct CompletionService<E, T> {
     executor: E,
-    // Who puts results where, and who has to know how many are still to come? `T` has to stand somewhere:
+    // Which code puts results where, and which has to know how many will still come? `T` has to stand
+    // somewhere:
     results: std::marker::PhantomData<T>,
 }
 
 impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
-    /// A service that has its tasks run by this executor.
+    /// Makes a service that has its tasks run by this executor.
     pub fn new(executor: E) -> Self {
         todo!("keep the executor and make the place for the results")
     }
 
     /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
     ///
-    /// If the executor refuses the task, so does this: the same error with the task in it, and no result of it comes
-    /// out.
+    /// If the executor refuses the task, so does the service: it returns the same error with the task in it,
+    /// and no result of the task comes out.
     pub fn submit(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
@@ -35,16 +36,16 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         todo!("submit the task, and see to it that its result will be found")
     }
 
-    /// Waits for the next task to end and returns its result; `None` once the results of all accepted tasks have been
-    /// taken.
+    /// Waits for the next task to end and returns its result; `None` once the results of all accepted tasks
+    /// have been taken.
     ///
-    /// Any number of threads may call it at the same time. A thread that waits sleeps on a `Condvar` of `crate::sync`: the
-    /// tests see no other sleep.
+    /// Any number of threads may call it at the same time. A thread that waits sleeps on a `Condvar` of
+    /// `crate::sync`: the tests see no other sleep.
     pub fn take(&self) -> Option<Result<T, TaskError>> {
         todo!("wait for as long as a result can come")
     }
 
-    /// The next result if it is there already. Never waits.
+    /// Takes the next result if it is there already. Never waits.
     pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         todo!("take what is there")
     }

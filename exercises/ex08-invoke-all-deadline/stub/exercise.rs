@@ -9,14 +9,14 @@ use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHa
 /// Milliseconds: a moment on the clock, or the time from one to another.
 pub type Millis = u64;
 
-/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while somebody
+/// Tells the time, and waits on it. The tests bring their own clock: its time goes on only while a thread
 /// waits on it.
 pub trait Clock {
     /// The time now.
     fn now(&self) -> Millis;
 
-    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is there
-    /// already is returned even if `at_most` is 0.
+    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is
+    /// there already is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -27,11 +27,13 @@ pub trait Clock {
 /// What one task does.
 pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Has all jobs run and returns what came of each, in the order of the jobs, `timeout` after the call at the latest.
+/// Has all jobs run and returns what came of each, in the order of the jobs, `timeout` after the call at the
+/// latest.
 ///
-/// What has not ended by then is cancelled, and what was not submitted by then never is: `Err(TaskError::Cancelled)`. If
-/// the executor refuses a job, those submitted before it are cancelled, and the refusal is returned as it is. If the caller
-/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), that ends the wait as the deadline does.
+/// What has not ended by then is cancelled, and what was not submitted by then never is:
+/// `Err(TaskError::Cancelled)`. If the executor refuses a job, those submitted before it are cancelled, and
+/// the refusal is returned as it is. If the caller is told to give up while it waits
+/// (`JoinTimeoutError::Interrupted`), that ends the wait as the deadline does.
 pub fn invoke_all<T: Send + 'static>(
     executor: &impl Executor,
     clock: &impl Clock,

@@ -9,16 +9,16 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends.
+/// Makes the two ends of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     todo!("make the place that both ends share")
 }
 
-/// There will be no value: somebody called it off, or the promise was dropped.
+/// There will be no value: a caller cancelled the future, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// What everybody who waits gets.
+/// What every waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
 /// The end that provides the value. There is one.
@@ -27,15 +27,15 @@ pub struct Promise<T> {
     place: std::marker::PhantomData<T>,
 }
 
-/// The end that waits for it. There may be many, on one value.
+/// The end that waits for the value. There may be many, on one value.
 pub struct SharedFuture<T> {
     place: std::marker::PhantomData<T>,
 }
 
 impl<T> Promise<T> {
-    /// Provides the value, whether anybody waits for it or not. False if it comes too late.
+    /// Provides the value, whether a thread or task waits for it or not. False if it comes too late.
     pub fn complete(self, value: T) -> bool {
-        todo!("decide the outcome, if nobody has, and tell all who wait")
+        todo!("decide the outcome, if it is open, and tell all who wait")
     }
 }
 
@@ -53,9 +53,9 @@ impl<T> SharedFuture<T> {
         todo!("wait until there is an outcome")
     }
 
-    /// Calls it off, for everybody. True if that decided the outcome.
+    /// Cancels the future, for all waiters. True if that decided the outcome.
     pub fn cancel(&self) -> bool {
-        todo!("decide the outcome, if nobody has, and tell all who wait")
+        todo!("decide the outcome, if it is open, and tell all who wait")
     }
 
     /// Whether the outcome is decided, with a value or without.
@@ -67,7 +67,8 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll, at least.
+    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll,
+    /// at least.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         todo!("look, and leave `context.waker()` if there is nothing yet")
     }

@@ -1,4 +1,5 @@
-//! A pool's inbox: submitters leave jobs in it, workers fetch them, and a worker is notified only if one sleeps.
+//! A pool's inbox: submitters leave jobs in it, workers fetch them, and a worker is notified only if one
+//! sleeps.
 //!
 //! This is the only file to edit. `cargo test -p ex10-sleeping-workers` checks it.
 #![allow(unused)]
@@ -9,12 +10,12 @@ use crate::sync::{Condvar, Mutex};
 
 /// Where submitters leave jobs and workers fetch them.
 pub struct Inbox<T> {
-    // Besides the jobs: what does put() have to know of the workers? `T` has to stand somewhere:
+    // Besides the jobs: what must put() know of the workers? `T` has to stand somewhere:
     jobs: std::marker::PhantomData<T>,
 }
 
 impl<T> Inbox<T> {
-    /// Makes an empty one.
+    /// Makes an empty inbox.
     pub fn new() -> Self {
         todo!("make an inbox without a job")
     }
@@ -26,6 +27,6 @@ impl<T> Inbox<T> {
 
     /// Takes the oldest job. Sleeps while there is none.
     pub fn take(&self) -> T {
-        todo!("take the oldest job, or say that you sleep and sleep")
+        todo!("take the oldest job, or note that you sleep, and sleep")
     }
 }

@@ -1,4 +1,5 @@
-//! Two things without a lock: a value that one thread hands to another, and two flags of which one at least is seen.
+//! Two things without a lock: a value that one thread hands to another, and two flags of which one at least
+//! is seen.
 //!
 //! This is the only file to edit. `cargo test -p ex11-hand-over` checks it.
 #![allow(unused)]
@@ -8,13 +9,14 @@ use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
 /// A place for one value. Any thread may put one in, and any thread may take it out.
 pub struct Slot<T> {
-    /// Two threads must not be in here at the same time. `self.value.with(|place| …)` goes in without a question.
+    /// Two threads must not be in here at the same time. `self.value.with(|place| …)` goes in without a
+    /// question.
     value: Plain<Option<T>>,
     // What tells a thread that it may go in, and that no other thread will?
 }
 
 impl<T> Slot<T> {
-    /// Makes an empty one.
+    /// Makes an empty slot.
     pub fn new() -> Self {
         todo!("make an empty slot")
     }
@@ -36,7 +38,7 @@ pub struct TwoFlags {
 }
 
 impl TwoFlags {
-    /// Makes two that are down.
+    /// Makes two flags that are down.
     pub fn new() -> Self {
         Self { flags: [AtomicBool::new(false), AtomicBool::new(false)] }
     }

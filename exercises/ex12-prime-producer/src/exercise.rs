@@ -1,4 +1,4 @@
-//! Primes until somebody has enough of them: a flag that is looked at, and a wait that hears of a cancel.
+//! Primes until the caller has enough of them: a flag that is looked at, and a wait that hears of a cancel.
 //!
 //! This is the only file to edit. `cargo test -p ex12-prime-producer` checks it.
 #![allow(unused)]
@@ -10,27 +10,27 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 /// Collects primes until it is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
-    // What has been found, and whether somebody has asked it to end.
+    // What has been found, and whether the generator was asked to end.
 }
 
 impl PrimeGenerator {
-    /// Makes one that has found no prime.
+    /// Makes a generator that has found no prime.
     pub fn new() -> Self {
         todo!("make a generator that has found no prime")
     }
 
-    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
-    /// long.
+    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a
+    /// prime, and may take long.
     pub fn run(&self, primes: impl Iterator<Item = u64>) {
         todo!("keep each prime, and look whether to go on")
     }
 
-    /// Asks run() to end. It cannot be taken back.
+    /// Asks run() to end. The request cannot be taken back.
     pub fn cancel(&self) {
         todo!("ask run() to end")
     }
 
-    /// A copy of what has been found so far.
+    /// Returns a copy of the primes that have been found so far.
     pub fn found(&self) -> Vec<u64> {
         todo!("copy what has been found so far")
     }
@@ -38,30 +38,32 @@ impl PrimeGenerator {
 
 /// A queue with room for so many items, and with an end.
 pub struct Queue<T> {
-    // Besides the items: what do those who wait have to hear of? `T` has to stand somewhere:
+    // Besides the items: of what must waiting threads hear? `T` has to stand somewhere:
     items: std::marker::PhantomData<T>,
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
+    /// Makes an empty queue with room for `room` items. `usize::MAX` is no bound.
     pub fn new(room: usize) -> Self {
         todo!("make an empty queue")
     }
 
-    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
-    /// item comes back as `Err`.
+    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait
+    /// or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         todo!("wait for room or for the cancel; then put the item, or give it back")
     }
 
-    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    /// Takes the oldest item. Waits while there is none. Returns `None` if there is no item and the queue is
+    /// cancelled.
     pub fn take(&self) -> Option<T> {
         todo!("wait for an item or for the cancel; then take the item, if there is one")
     }
 
-    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    /// Cancels the queue, for good: from now on no item is put and no thread waits. What was put before can
+    /// still be taken.
     pub fn cancel(&self) {
-        todo!("see to it that everybody who waits hears of it, and everybody who comes later")
+        todo!("make sure that every waiting thread hears of it, and every thread that comes later")
     }
 }
 
@@ -71,13 +73,13 @@ pub struct PrimeProducer {
 }
 
 impl PrimeProducer {
-    /// Makes one that puts its primes into this queue.
+    /// Makes a producer that puts its primes into this queue.
     pub fn new(queue: Arc<Queue<u64>>) -> Self {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
-    /// there is one.
+    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it
+    /// could not put, if there is one.
     pub fn run(&self, primes: impl Iterator<Item = u64>) -> Option<u64> {
         todo!("put each prime; end when one comes back")
     }

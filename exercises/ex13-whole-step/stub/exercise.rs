@@ -13,10 +13,10 @@ pub struct Cancelled;
 
 // ----- Given, and right as it is: where tasks lie, and where the request to stop is made. -----
 
-/// Where tasks wait for the workers, who may all be asked to stop. The request is never taken back.
+/// Where tasks wait for the workers. All workers may be asked to stop; the request is never taken back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,
-    /// A task has come, or the request.
+    /// Notified when a task has come, or the request.
     changed: Condvar,
 }
 
@@ -26,7 +26,7 @@ struct State<T> {
 }
 
 impl<T> Desk<T> {
-    /// Makes an empty one.
+    /// Makes an empty desk.
     pub fn new() -> Self {
         Self {
             state: Mutex::new(State { tasks: VecDeque::new(), cancelled: false }),
@@ -46,7 +46,7 @@ impl<T> Desk<T> {
         self.changed.notify_all();
     }
 
-    /// Whether they were asked to stop.
+    /// Whether the workers were asked to stop.
     pub fn is_cancelled(&self) -> bool {
         self.state.lock().unwrap().cancelled
     }
@@ -59,10 +59,10 @@ impl<T> Desk<T> {
 
 // ----- Yours. -----
 
-/// One who works at a desk. It is used by one thread.
+/// A worker at a desk. One thread uses it.
 pub struct Worker<T> {
     desk: Arc<Desk<T>>,
-    // What else does it have to know of itself?
+    // What else must a worker know of itself?
 }
 
 impl<T> Worker<T> {
@@ -73,26 +73,26 @@ impl<T> Worker<T> {
 
     /// Takes the oldest task. Sleeps while there is none.
     ///
-    /// Once the worker was asked to stop, this fails and takes none, whether it waits already or is only called. Inside
-    /// `masked` it goes on all the same.
+    /// Once the worker was asked to stop, `take` fails and takes no task, whether it waits already or is
+    /// called later. Inside `masked` it goes on all the same.
     pub fn take(&self) -> Result<T, Cancelled> {
         todo!("take the oldest task, or sleep, or say that you were asked to stop")
     }
 
-    /// Runs `step` as a whole: until its end, no request cuts this worker's `take()` off. Steps may be nested; then it
-    /// counts when the outermost ends. A panic ends a step, too, and comes out.
+    /// Runs `step` as a whole: until its end, no request cuts this worker's `take()` off. Steps may be
+    /// nested; then the end of the outermost counts. A panic ends a step, too, and comes out.
     pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
         todo!("run the step, and know for how long you are in it")
     }
 
-    /// Takes the next task, however long it takes to come: a request does not end the wait. The request is there afterwards
-    /// as it was before.
+    /// Takes the next task, however late it comes: a request does not end the wait, and the wait does not
+    /// clear the request.
     pub fn next_task(&self) -> T {
         todo!("wait for the next task, whatever happens")
     }
 
-    /// Takes two tasks that belong together, the older one first. Takes that as soon as it is there. Before, it can be cut off,
-    /// and takes none; from then on it comes back with both.
+    /// Takes two tasks that belong together, the older one first, as soon as that is there. Until then a
+    /// request cuts the call off, and it takes no task; from then on it comes back with both.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         todo!("take two tasks, or none")
     }

@@ -6,15 +6,16 @@
 use executor::prelude::*;
 use executor::{CancelToken, Executor, JoinError, Panic, RejectReason, TaskHandle};
 
-/// Milliseconds.
+/// A length of time in milliseconds.
 pub type Millis = u64;
 
 /// Calls back when a time is up. The tests bring their own: there an alarm rings when the test says so.
 pub trait Alarms {
-    /// Has `ring` called once, `limit` from now, on a thread that is not the caller's. With a limit of 0 it is called at
-    /// once, on this thread, before `set` returns.
+    /// Has `ring` called once, `limit` from now, on a thread that is not the caller's. With a limit of 0 it
+    /// is called at once, on this thread, before `set` returns.
     ///
-    /// Dropping what is returned takes the alarm back. If it has begun to ring by then, the drop does not wait for it.
+    /// Dropping what is returned takes the alarm back. If it has begun to ring by then, the drop does not
+    /// wait for it.
     fn set(&self, limit: Millis, ring: Box<dyn FnOnce() + Send>) -> Box<dyn Alarm>;
 }
 
@@ -33,7 +34,7 @@ pub enum TimedRunError {
     Interrupted,
     /// The job panicked.
     Panicked(Panic),
-    /// Somebody else called the job off, or the executor dropped it without running it.
+    /// Another party cancelled the job, or the executor dropped it without running it.
     Cancelled,
     /// The executor refused the job.
     Refused(RejectReason),
@@ -41,8 +42,9 @@ pub enum TimedRunError {
 
 /// Has `executor` run the job, and waits for its result, for `limit` at most.
 ///
-/// The end of the job, the alarm, a request to the caller to stop: what comes first counts. If it is not the end of the job,
-/// the job is told to stop, or never begins, and the caller does not wait for it any longer. Nobody else is told to stop.
+/// The end of the job, the alarm, a request to the caller to stop: what comes first counts. If that is not
+/// the end of the job, the job is told to stop, or never begins, and the caller does not wait for it any
+/// longer. Nothing else is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,

@@ -11,16 +11,17 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// What is to be done. It may panic.
+/// A closure that is run once. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
-    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute`
+    /// returns; on a thread of the executor, or on the one that calls `execute`. A panic of the job ends
+    /// there.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -29,7 +30,7 @@ pub trait Executor: Send + Sync {
 /// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
 pub struct SerialExecutor<E> {
     below: E,
-    // What is given to the executor below needs the line, too: how does it get there?
+    // What the executor below is given needs the line, too: how does the line get there?
 }
 
 impl<E: Executor + 'static> SerialExecutor<E> {
@@ -40,8 +41,8 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 }
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
-    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if
+    /// the executor below has refused what it was given for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         todo!("put the job into the line, and give the executor below something that runs the line")
     }

@@ -1,4 +1,5 @@
-//! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and others at once.
+//! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and others
+//! at once.
 //!
 //! This is the only file to edit. `cargo test -p ex17-striped-executor` checks it.
 #![allow(unused)]
@@ -12,16 +13,17 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// What is to be done. It may panic.
+/// A closure that is run once. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
-    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute`
+    /// returns; on a thread of the executor, or on the one that calls `execute`. A panic of the job ends
+    /// there.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -32,21 +34,21 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
-/// the executor below calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different
+/// keys at once, where the executor below calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
-    stripes: Arc<Mutex<HashMap<K, VecDeque<Job>>>>, // What has to be known of a stripe besides its jobs?
+    stripes: Arc<Mutex<HashMap<K, VecDeque<Job>>>>, // What must be known of a stripe besides its jobs?
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes one over an executor, with no stripe.
+    /// Makes a striped executor over an executor, with no stripe.
     pub fn new(below: E) -> Self {
         todo!("begin without any stripe")
     }
 
-    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if
+    /// the executor below has refused what it was given for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         todo!("put the job into its stripe, and give the executor below something that runs the stripe")
     }

@@ -1,4 +1,5 @@
-//! A scheduler: over any executor, it has closures run later, and again and again. One thread watches the time.
+//! A scheduler: over any executor, it has closures run later, and again and again. One thread watches the
+//! time.
 //!
 //! This is the only file to edit. `cargo test -p ex18-scheduled-executor` checks it.
 #![allow(unused)]
@@ -17,13 +18,14 @@ pub type Millis = u64;
 /// The time that never comes. Who waits until then waits for `wake` alone.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the time.
+/// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the
+/// time.
 pub trait Clock: Send + Sync {
     /// What time it is.
     fn now(&self) -> Millis;
 
-    /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was called since the last
-    /// wait, and it may return for no reason. Only one thread at a time may wait.
+    /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was
+    /// called since the last wait, and it may return for no reason. Only one thread at a time may wait.
     fn wait_until(&self, until: Millis);
 
     /// Ends the wait that is under way, or else the next one.
@@ -35,8 +37,8 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the executor, or on the one
-    /// that calls `execute`. A panic of the job ends there.
+    /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the
+    /// executor, or on the one that calls `execute`. A panic of the job ends there.
     fn execute(&self, job: Job);
 }
 
@@ -58,7 +60,8 @@ struct Shared {
 }
 
 struct State {
-    // What has to be known of an entry: while it waits, when it is due, and while it runs? And how is the next one found?
+    // What has to be known of an entry: while it waits, when it is due, and while it runs? And how is the
+    // next one found?
     is_shut_down: bool,
 }
 
@@ -74,8 +77,9 @@ impl Scheduler {
         todo!("start a thread that gives the executor what is due, and sleeps until the next is")
     }
 
-    /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
-    /// period from its first time. Once the scheduler was shut down, the closure is dropped.
+    /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again:
+    /// it is due at each period from its first time. Once the scheduler was shut down, the closure is
+    /// dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         todo!("note when the closure is due, and see to it that the thread is awake by then")
     }

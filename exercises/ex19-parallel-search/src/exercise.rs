@@ -1,4 +1,5 @@
-//! A solver: over any executor, it searches the positions of a puzzle at once, and knows when there is no solution.
+//! A solver: over any executor, it searches the positions of a puzzle at once, and knows when there is no
+//! solution.
 //!
 //! This is the only file to edit. `cargo test -p ex19-parallel-search` checks it.
 #![allow(unused)]
@@ -20,8 +21,9 @@ pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
-    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute`
+    /// returns; on a thread of the executor, or on the one that calls `execute`. A panic of the job ends
+    /// there.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -74,7 +76,8 @@ impl Solver {
         todo!("give the start to the executor, unless that was done, and wait until there is an answer")
     }
 
-    /// Ends the search and every wait for its answer, unless there is an answer already. It does not wait for jobs.
+    /// Ends the search and every wait for its answer, unless there is an answer already. It does not wait for
+    /// jobs.
     pub fn cancel(&self) {
         todo!("tell everybody that the search was cancelled, unless there is another answer")
     }

@@ -11,12 +11,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 
-// ----- Given, and right as it is for jobs that do not wait. What else the queue and a worker have to know is yours to add. -----
+// ----- Given, and right for jobs that do not wait. Add what the queue and a worker must know besides. -----
 
-/// What a worker calls.
+/// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Runs jobs on a fixed number of threads of its own. Clones are the same pool: a job that calls `join` has one.
+/// Runs jobs on a fixed number of threads of its own. Clones are the same pool: a job that calls `join` has
+/// one.
 #[derive(Clone)]
 pub struct Pool {
     shared: Arc<Shared>,
@@ -24,7 +25,7 @@ pub struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    /// There is work in the queue, or the end has come.
+    /// Notified when there is work in the queue, or the end has come.
     changed: Condvar,
 }
 
@@ -53,8 +54,8 @@ impl Pool {
         self.push(Box::new(job));
     }
 
-    /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns when they are gone. It is
-    /// called once, and not by a job.
+    /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns
+    /// when they are gone. It is called once, and not by a job.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();
@@ -72,14 +73,14 @@ impl Pool {
         self.shared.changed.notify_one();
     }
 
-    /// What a worker does.
+    /// The loop of a worker: runs work until the pool has ended.
     fn work(&self) {
         while let Some(work) = self.next() {
             drop(catch_unwind(AssertUnwindSafe(work)));
         }
     }
 
-    /// Waits for what is oldest in the queue. `None`: the queue is empty, and the pool is shutting down.
+    /// Waits for the oldest work in the queue. `None`: the queue is empty, and the pool is shutting down.
     fn next(&self) -> Option<Work> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
@@ -97,13 +98,14 @@ impl Pool {
 // ----- Yours. -----
 
 impl Pool {
-    /// Runs both halves, at once if another worker is free, and returns both results. A job of this pool calls it, or a half that such a
-    /// job has joined. If a half panics, it panics in the same way when neither of them can run any more.
+    /// Runs both halves, at once if another worker is free, and returns both results. Only a job of this pool
+    /// calls it, or a half that such a job has joined. If a half panics, `join` panics in the same way when
+    /// neither half can run any more.
     pub fn join<A: Send + 'static, B: Send + 'static>(
         &self,
         a: impl FnOnce() -> A + Send + 'static,
         b: impl FnOnce() -> B + Send + 'static,
     ) -> (A, B) {
-        todo!("offer b to the other workers, run a, and then run b, help whoever runs it, or sleep")
+        todo!("offer b to the other workers, run a, and then run b, help the worker that runs it, or sleep")
     }
 }

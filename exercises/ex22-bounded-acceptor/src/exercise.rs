@@ -1,4 +1,5 @@
-//! A bounded acceptor: between an accept loop and a pool, with so many places for clients and a policy for when all are taken.
+//! A bounded acceptor: an accept loop with a bounded number of places for clients, and a policy for when all
+//! are taken.
 //!
 //! This is the only file to edit. `cargo test -p ex22-bounded-acceptor` checks it.
 #![allow(unused)]
@@ -16,10 +17,11 @@ use crate::sync::{Arc, Condvar, Mutex};
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. Several threads may.
+    /// Waits for the next client. Several threads may wait at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Lets nobody in any more, and brings back every thread that waits in `accept`. Closing it twice is harmless.
+    /// Lets no client in any more, and brings back every thread that waits in `accept`. Closing it twice is
+    /// harmless.
     fn close(&self);
 }
 
@@ -28,7 +30,7 @@ pub enum Accepted<C> {
     Client(C),
     /// A client has gone before it was let in. That happens; others will come.
     Failed,
-    /// The listener is closed. Nobody will come.
+    /// The listener is closed. No client will come.
     Closed,
 }
 
@@ -37,21 +39,22 @@ pub trait Connection: Send + 'static {
     /// Reads the request and answers it. That takes its time, and may panic.
     fn serve(self);
 
-    /// Answers that there is no room: a 503. Takes no long time, and does not panic.
+    /// Answers that there is no room: a 503. Does not take long, and does not panic.
     /// A connection that is only dropped hangs up without a word.
     fn refuse(self);
 }
 
-/// What the executor is to do.
+/// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called some time later, or before `execute` returns, on this thread
-    /// or on another one; or, if the executor ends before that, it is dropped. A panic of the job ends there.
+    /// Takes a job or refuses it. A job that it takes is called some time later, or before `execute` returns,
+    /// on this thread or on another one; or, if the executor ends before that, it is dropped. A panic of the
+    /// job ends there.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -66,20 +69,21 @@ pub enum WhenFull {
 
 // ----- Yours. -----
 
-/// Accepts clients and hands them to an executor, with so many at most under way.
+/// Accepts clients and hands them to an executor, with a bound on the clients that are under way.
 pub struct Acceptor<L, E> {
     listener: L,
     below: E,
     when_full: WhenFull,
-    // What has a client's job to bring back when it ends, and how does it get there?
+    // What must a client's job give back when it ends, and how does it get there?
 }
 
-// In which ways can a job end? What becomes of a connection that a closure has captured, if the closure is dropped and not called?
+// In which ways can a job end? What becomes of a connection that a closure has captured, if the closure is
+// dropped and not called?
 
 impl<L: Listener, E: Executor> Acceptor<L, E> {
-    /// Makes one that has so many places, at least one. It accepts as soon as somebody calls `run`.
+    /// Makes an acceptor with so many places, at least one. It accepts as soon as a thread calls `run`.
     pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
-        todo!("keep all of it, with so many places that are free")
+        todo!("keep all of it, with all places free")
     }
 
     /// The accept loop, on the calling thread. Returns after `stop`, or when the listener is closed.
@@ -91,10 +95,11 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
         )
     }
 
-    /// Has nobody accepted any more, and `run` return. Waits for nobody: clients that were accepted are served as before.
+    /// Ends the accepting, and makes `run` return. Waits for no thread: clients that were accepted are served
+    /// as before.
     ///
-    /// Any thread may call it, a client's request as well, and twice.
+    /// Any thread may call it, also a client's request, and more than once.
     pub fn stop(&self) {
-        todo!("close the listener, and wake whoever waits for a place")
+        todo!("close the listener, and wake every loop that waits for a place")
     }
 }

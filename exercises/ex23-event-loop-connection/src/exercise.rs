@@ -16,25 +16,27 @@ pub struct Ready {
     pub writable: bool,
 }
 
-/// How much a connection may do and keep. Each is at least 1.
+/// How much a connection may do and keep. Each limit is at least 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// While so many bytes of answers wait to be written, or more, nothing is read and no request is answered.
+    /// While at least so many bytes of answers wait to be written, nothing is read and no request is
+    /// answered.
     pub pending: usize,
     /// The longest request, without its line end.
     pub line: usize,
-    /// In one turn, so many pieces are read, so many requests answered and so many pieces written, at most.
+    /// The limit of one turn: at most so many pieces are read, so many requests answered, and so many pieces
+    /// written.
     pub per_turn: usize,
 }
 
-/// What the event loop has to do after a turn.
+/// What the event loop must do after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// To call again when the poller tells of one of these. Until then nothing can be done.
+    /// Call again when the poller tells of one of these directions. Until then nothing can be done.
     Wait(Ready),
-    /// To call again soon, when others have had their turn. There is more to do, and it need not be waited for.
+    /// Call again soon, when other connections have had their turn. There is more to do, without waiting.
     Again,
-    /// To close the connection.
+    /// Close the connection.
     Close(End),
 }
 
@@ -43,9 +45,9 @@ pub enum Next {
 pub enum End {
     /// The client has closed its side, and has all answers.
     Finished,
-    /// A request is longer than allowed. The client has the answers to those before it.
+    /// A request is longer than allowed. The client has the answers to the requests before it.
     TooLong,
-    /// It cannot be read from or written to any more.
+    /// The transport cannot be read from or written to any more.
     Failed(ErrorKind),
 }
 
@@ -56,16 +58,18 @@ pub struct Connection<T, H> {
     transport: T,
     handler: H,
     limits: Limits,
-    // What has to be remembered from one turn to the next?
+    // What must be remembered from one turn to the next?
 }
 
 impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
-    /// Makes one that has not read anything. `handler` gives the answer to a request, both without their line ends.
+    /// Makes a connection that has not read anything. `handler` gives the answer to a request, both without
+    /// line ends.
     pub fn new(transport: T, handler: H, limits: Limits) -> Self {
         todo!("keep all of it")
     }
 
-    /// Does what can be done without waiting, up to the limit. `ready` is what the poller has told since the last turn.
+    /// Does what can be done without waiting, up to the limit. `ready` is what the poller has told since the
+    /// last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         todo!("read, answer and write as long as something of it can be done, and say what comes next")
     }

@@ -1,4 +1,5 @@
-//! The queue of a logger: when it is full it drops lines by a policy, says where lines are missing, and keeps its books.
+//! The queue of a logger: when it is full it drops lines by a policy, says where lines are missing, and keeps
+//! its books.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -13,8 +14,8 @@ pub enum Overflow {
     Block,
     /// The line is dropped.
     DropNewest,
-    /// The oldest line that was accepted under this policy, and that the writer has not taken, is dropped and makes room. If
-    /// there is none, the line itself is dropped.
+    /// The oldest line that was accepted under this policy, and that the writer has not taken, is dropped and
+    /// makes room. If there is none, the line itself is dropped.
     DropOldest,
 }
 
@@ -53,11 +54,12 @@ pub struct Counts {
 
 /// Lines on their way from many threads to one writer.
 pub struct LogQueue {
-    // room; and behind one lock: the lines, where lines are missing, the counts, whether it is stopped
+    // The room; and behind one lock: the lines, where lines are missing, the counts, and whether the queue is
+    // stopped.
 }
 
 impl LogQueue {
-    /// Makes an empty one, in which at most `room` lines wait for the writer.
+    /// Makes an empty queue, in which at most `room` lines wait for the writer.
     pub fn new(room: usize) -> Self {
         todo!("make an empty queue")
     }
@@ -67,18 +69,19 @@ impl LogQueue {
         todo!("accept, drop or refuse the line, and count it")
     }
 
-    /// What the writer's thread does: hands lines and gaps to `out`, in their order, and waits while there are none. Returns
-    /// when the queue is stopped and all is handed out.
+    /// Hands lines and gaps to `out`, in their order, and waits while there are none: the loop of the
+    /// writer's thread. Returns when the queue is stopped and all is handed out.
     pub fn run(&self, mut out: impl FnMut(Record)) {
         todo!("take what waits, and hand it out while no lock is held")
     }
 
-    /// From now on every put() is refused, also those that wait. Returns at once; run() writes what was accepted.
+    /// Stops the queue: from now on every put() is refused, also those that wait. Returns at once; run()
+    /// writes what was accepted.
     pub fn stop(&self) {
-        todo!("accept nothing from now on, and tell those that wait")
+        todo!("accept nothing from now on, and tell the threads that wait")
     }
 
-    /// What has become of the lines, all at one moment.
+    /// Returns the counts, all of one moment.
     pub fn counts(&self) -> Counts {
         todo!("return a copy of the counts")
     }

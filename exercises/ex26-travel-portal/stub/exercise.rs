@@ -1,4 +1,4 @@
-//! Ranked quotes by a deadline: one entry for each company, the cheapest first, and nobody asked any longer.
+//! Ranked quotes by a deadline: one entry for each company, the cheapest first, and no request left running.
 //!
 //! This is the only file to edit. `cargo test -p ex26-travel-portal` checks it.
 #![allow(unused)]
@@ -9,14 +9,14 @@ use executor::{Executor, JoinTimeoutError, TaskHandle};
 /// Milliseconds: a moment on the clock, or the time from one to another.
 pub type Millis = u64;
 
-/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while somebody
+/// Tells the time, and waits on it. The tests bring their own clock: its time goes on only while a thread
 /// waits on it.
 pub trait Clock {
     /// The time now.
     fn now(&self) -> Millis;
 
-    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is there
-    /// already is returned even if `at_most` is 0.
+    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is
+    /// there already is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -24,7 +24,7 @@ pub trait Clock {
     ) -> Result<T, JoinTimeoutError<T>>;
 }
 
-/// A price.
+/// A price, in cents.
 pub type Cents = u32;
 
 /// Asks a company, which takes its time: a price, or why there is none.
@@ -39,12 +39,12 @@ pub struct Company {
 /// What became of asking a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Its price.
+    /// The company's price.
     Price(Cents),
-    /// It said why it has none, or asking it panicked, or the executor refused to ask it. In the last two cases the words
-    /// are yours.
+    /// The company said why it has no price, or its request panicked, or the executor refused the request. In
+    /// the last two cases the words are yours.
     Failed(String),
-    /// It had not answered by the deadline.
+    /// The company had not answered by the deadline.
     TimedOut,
 }
 
@@ -59,12 +59,13 @@ pub struct Entry {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Asks all companies at once, and returns one entry for each at `deadline` at the latest, which is a moment on the clock:
-/// some of the time until then has been spent already, and maybe all of it.
+/// Asks all companies at once, and returns one entry for each at `deadline` at the latest, which is a moment
+/// on the clock: some of the time until then has been spent already, and maybe all of it.
 ///
-/// Prices come first, the lowest before the others, then failures, then those who were late. What is equal stays in the order
-/// of the companies. Who is late is called off, and who was not asked by the deadline never is. If the caller is told to give
-/// up while it waits (`JoinTimeoutError::Interrupted`), all are called off.
+/// Prices come first, from the lowest to the highest, then failures, then late companies. Equal entries stay
+/// in the order of the companies. Late requests are cancelled, and a company that was not asked by the
+/// deadline never is. If the caller is told to give up while it waits (`JoinTimeoutError::Interrupted`), all
+/// requests are cancelled.
 pub fn ranked_quotes(
     executor: &impl Executor,
     clock: &impl Clock,

@@ -1,4 +1,5 @@
-//! A queue that comes to its end: many producers, many consumers, and each of them is told when nothing more will come.
+//! A queue that comes to its end: many producers, many consumers, and each of them is told when nothing more
+//! will come.
 //!
 //! This is the only file to edit. `cargo test -p ex28-poison-pills` checks it.
 #![allow(unused)]
@@ -7,24 +8,25 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The end of a queue that puts. It can be cloned: each clone is a producer, and when the last of them is dropped, nothing more
-/// will come.
+/// The end of a queue that puts items in. It can be cloned: each clone is a producer, and when the last of
+/// them is dropped, nothing more will come.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// An end of a queue that takes. Dropping it is dying: nobody may wait for it any more.
+/// The end of a queue that takes items out. A dropped consumer is dead: no thread may wait for it any more.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,
 }
 
-/// What all ends have. Yours.
+/// What all ends share. This is yours.
 struct Shared<T> {
     items: Mutex<VecDeque<T>>,
 }
 
-/// A queue with room for `capacity` items (one or more), with one producer, and with `consumers` consumers.
+/// Makes a queue with room for `capacity` items (one or more), with one producer, and with `consumers`
+/// consumers.
 pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer<T>>) {
     todo!("a producer and the consumers, with what they share")
 }
@@ -32,9 +34,9 @@ pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer
 impl<T> Producer<T> {
     /// Puts an item, and waits for room if there is none.
     ///
-    /// `Err` with the item: no consumer is left, so nobody would take it.
+    /// `Err` with the item: no consumer is left to take it.
     pub fn put(&self, item: T) -> Result<(), T> {
-        todo!("wait for room, as long as somebody is there to make it")
+        todo!("wait for room, as long as a consumer is there to make it")
     }
 }
 
@@ -51,8 +53,8 @@ impl<T> Drop for Producer<T> {
 }
 
 impl<T> Consumer<T> {
-    /// Takes the next item, first in, first out, and waits for one if there is none. `None`: nothing more will come; and that it
-    /// says whenever it is asked again.
+    /// Takes the next item, first in, first out, and waits for one if there is none. `None`: nothing more
+    /// will come; every later call returns `None`, too.
     pub fn take(&mut self) -> Option<T> {
         todo!("wait for an item, as long as one can come")
     }

@@ -44,14 +44,16 @@ pub type Runnable = Box<dyn FnOnce() + Send>;
 
 /// A thread pool with a queue.
 pub trait Pool: Send + Sync {
-    /// Puts an entry into the queue, and returns. Later a thread of the pool takes it out and calls it; the thread that calls
-    /// `execute` never does. A panic of the entry ends there. `Err` with the entry: the pool refuses it.
+    /// Puts an entry into the queue, and returns. Later a thread of the pool takes it out and calls it; the
+    /// thread that calls `execute` never does. A panic of the entry ends there. `Err` with the entry: the
+    /// pool refuses it.
     fn execute(&self, entry: Runnable) -> Result<(), Runnable>;
 
-    /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses every entry.
+    /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses
+    /// every entry.
     ///
-    /// It waits for no thread of the pool. A thread that has taken an entry out of the queue before calls it, now or a little
-    /// later.
+    /// It waits for no thread of the pool. A thread that has taken an entry out of the queue before calls it,
+    /// now or a little later.
     fn shutdown_now(&self) -> Vec<Runnable>;
 }
 
@@ -71,14 +73,17 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
 
     /// Has the pool run a task. The job is called with a token that `stop` cancels.
     ///
-    /// `Err` with the tag: the task is not accepted, because the executor was stopped, or because the pool refuses.
+    /// `Err` with the tag: the task is not accepted, because the executor was stopped, or because the pool
+    /// refuses.
     pub fn submit(&self, tag: T, job: Job) -> Result<(), T> {
         todo!("give the pool an entry that calls the job, and note what becomes of it")
     }
 
-    /// Stops at once: no task begins any more, those that run are asked to stop, and the pool is stopped. Waits for no task.
+    /// Stops at once: no task begins any more, those that run are asked to stop, and the pool is stopped.
+    /// Waits for no task.
     ///
-    /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns none of them again.
+    /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns
+    /// none of them again.
     pub fn stop(&self) -> Vec<T> {
         todo!("stop, and hand back the tags of what had not begun")
     }

@@ -1,4 +1,5 @@
-//! The frontier of a crawl: workers take pages from it and add the links that they find, until the crawl is over.
+//! The frontier of a crawl: workers take pages from it and add the links that they find, until the crawl is
+//! over.
 //!
 //! This is the only file to edit. `cargo test -p ex30-end-of-a-crawl` checks it.
 #![allow(unused)]
@@ -15,8 +16,8 @@ pub struct Frontier {
     waiting: Mutex<VecDeque<Page>>,
 }
 
-/// A page that a worker reads. It ends with `done()` or `again()`. If it is dropped without one of them (the worker has
-/// panicked), the page is given up: it is over, and its links are not known.
+/// A page that a worker reads. It ends with `done()` or `again()`. If it is dropped without one of them (the
+/// worker has panicked), the page is given up: it is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -35,14 +36,14 @@ impl Frontier {
         todo!("wait for a page, as long as one may be found")
     }
 
-    /// Stops the crawl: workers that wait in take() are let go, and no page is handed out any more. Pages that are being read may
-    /// still be read to their end.
+    /// Stops the crawl: workers that wait in take() are let go, and no page is handed out any more. Pages
+    /// that are being read may still be read to their end.
     pub fn stop(&self) {
         todo!("hand out no page any more, and tell the workers that wait")
     }
 
-    /// The pages that were found and are not over, each once, in any order: those that wait, those that are being read, and those
-    /// that were put back.
+    /// The pages that were found and are not over, each once, in any order: those that wait, those that are
+    /// being read, and those that were put back.
     pub fn left(&self) -> Vec<Page> {
         todo!("the pages that were found and are not over")
     }
@@ -54,7 +55,8 @@ impl Visit<'_> {
         todo!("the page")
     }
 
-    /// The page was read, and has these links. It is over. Links to pages that were found before change nothing.
+    /// The page was read, and has these links. It is over. Links to pages that were found before change
+    /// nothing.
     pub fn done(self, links: &[Page]) {
         todo!("take on the links that are new; then this page is over")
     }

@@ -30,8 +30,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// A queue in which these pages wait. Each of them is there once. A lease lasts for `lasts`. A page of which `tries` leases have
-    /// run out is dead.
+    /// A queue in which these pages wait. Each of them is there once. A lease lasts for `lasts`. A page of
+    /// which `tries` leases have run out is dead.
     pub fn new(pages: &[Page], lasts: Time, tries: u32) -> Self {
         todo!("a queue in which these pages wait")
     }
@@ -41,14 +41,14 @@ impl Queue {
         todo!("the lease of a page that waits")
     }
 
-    /// The work on a page is done, under the lease with this token. `true`: that counts, and the page is finished. `false`: the lease
-    /// is over, and nothing has changed.
+    /// The work on a page is done, under the lease with this token. `true`: that counts, and the page is
+    /// finished. `false`: the lease is over, and nothing has changed.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         todo!("end the lease and finish its page, if the lease is not over")
     }
 
-    /// The worker does not want the page. `true`: the lease is over, and the page waits again, as if there had been no such lease.
-    /// `false`: the lease was over before, and nothing has changed.
+    /// The worker does not want the page. `true`: the lease is over, and the page waits again, as if there
+    /// had been no such lease. `false`: the lease was over before, and nothing has changed.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         todo!("end the lease and let its page wait again, if the lease is not over")
     }
