@@ -11,11 +11,11 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// What a job returns that gives up because it was asked to stop. It has not done what it had to do.
+/// The error of a job that gave up because it was asked to stop, and so has not done all of its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// How a job learns that it should stop. Clones are the same token.
+/// Tells a job that it should stop. Clones are the same token.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<AtomicBool>);
 
@@ -30,16 +30,16 @@ impl Token {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// The same, for `?`.
+    /// Returns an error if `cancel` was called, for use with `?`.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 }
 
-/// What a task does. `Ok`: all of it. `Err`: it was asked to stop, and gave up. It may panic.
+/// The work of a task. `Ok`: it is done. `Err`: the task was asked to stop, and gave up. A job may panic.
 pub type Job = Box<dyn FnOnce(&Token) -> Result<(), Cancelled> + Send>;
 
-/// What the pool below calls.
+/// An entry of the pool's queue: a closure that the pool calls once.
 pub type Runnable = Box<dyn FnOnce() + Send>;
 
 /// A thread pool with a queue.
@@ -52,8 +52,8 @@ pub trait Pool: Send + Sync {
     /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses
     /// every entry.
     ///
-    /// It waits for no thread of the pool. A thread that has taken an entry out of the queue before calls it,
-    /// now or a little later.
+    /// Waits for no thread of the pool. A thread that has taken an entry out of the queue before still calls
+    /// it, now or a little later.
     fn shutdown_now(&self) -> Vec<Runnable>;
 }
 
@@ -66,7 +66,7 @@ pub struct TrackingExecutor<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes one over a pool that nobody else uses.
+    /// Makes a tracking executor over a pool that nothing else uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         todo!("an executor without tasks")
     }
@@ -79,18 +79,18 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         todo!("give the pool an entry that calls the job, and note what becomes of it")
     }
 
-    /// Stops at once: no task begins any more, those that run are asked to stop, and the pool is stopped.
+    /// Stops at once: no task begins any more, running tasks are asked to stop, and the pool is stopped.
     /// Waits for no task.
     ///
     /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns
     /// none of them again.
     pub fn stop(&self) -> Vec<T> {
-        todo!("stop, and hand back the tags of what had not begun")
+        todo!("stop, and hand back the tags of the tasks that had not begun")
     }
 
-    /// The tags of the tasks that were cut off, in any order. Says the same whenever it is asked.
+    /// The tags of the tasks that were cut off, in any order. Every later call returns the same.
     ///
-    /// `None`: the executor was not stopped, or a task still runs. It may be done yet, or be cut off.
+    /// `None`: the executor was not stopped, or a task still runs, which may be done or cut off in the end.
     pub fn cut_off(&self) -> Option<Vec<T>> {
         todo!("the tags of the tasks that were cut off, if that can be known")
     }

@@ -11,7 +11,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A page, by its number. Any number may be a page.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share it; it is not told how many. What is in it is yours.
+/// The pages of a crawl. Any number of workers share it; it is not told how many. Its fields are yours.
 pub struct Frontier {
     waiting: Mutex<VecDeque<Page>>,
 }
@@ -24,14 +24,15 @@ pub struct Visit<'a> {
 }
 
 impl Frontier {
-    /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
+    /// Makes a crawl that begins with these pages. A page may be among them twice, and there may be none.
     pub fn new(starts: &[Page]) -> Self {
         todo!("a frontier in which each of these pages waits, once")
     }
 
     /// Takes a page, and waits for one if none is there and one may still be found.
     ///
-    /// `None`: the crawl is over, or it was stopped. From then on take() always says so, to every worker.
+    /// `None`: the crawl is over, or it was stopped. From then on take() always returns `None`, to every
+    /// worker.
     pub fn take(&self) -> Option<Visit<'_>> {
         todo!("wait for a page, as long as one may be found")
     }
@@ -42,8 +43,8 @@ impl Frontier {
         todo!("hand out no page any more, and tell the workers that wait")
     }
 
-    /// The pages that were found and are not over, each once, in any order: those that wait, those that are
-    /// being read, and those that were put back.
+    /// The pages that were found and are not over, each once, in any order: they wait, are being read, or
+    /// were put back.
     pub fn left(&self) -> Vec<Page> {
         todo!("the pages that were found and are not over")
     }
@@ -55,13 +56,13 @@ impl Visit<'_> {
         todo!("the page")
     }
 
-    /// The page was read, and has these links. It is over. Links to pages that were found before change
-    /// nothing.
+    /// Says that the page was read, and has these links. The page is over. Links to pages that were found
+    /// before change nothing.
     pub fn done(self, links: &[Page]) {
         todo!("take on the links that are new; then this page is over")
     }
 
-    /// The page could not be read now. It is put back and will be handed out again.
+    /// Says that the page could not be read now. The page is put back and will be handed out again.
     pub fn again(self) {
         todo!("the page waits once more, and is not over")
     }
@@ -69,6 +70,6 @@ impl Visit<'_> {
 
 impl Drop for Visit<'_> {
     fn drop(&mut self) {
-        todo!("one page less is open, and if it was the last one: tell the workers that wait")
+        todo!("this page is open no more, and if it was the last one: tell the workers that wait")
     }
 }

@@ -1,4 +1,4 @@
-//! A queue with leases: a worker may keep a page until a moment, and who is late changes nothing.
+//! A queue with leases: a worker may keep a page until a moment, and a late worker changes nothing.
 //!
 //! This is the only file to edit. `cargo test -p ex31-leases` checks it.
 #![allow(unused)]
@@ -24,14 +24,14 @@ pub struct Lease {
     pub until: Time,
 }
 
-/// The pages that are to be worked on. Any number of workers share it. What is in it is yours.
+/// A queue of pages to work on. Any number of workers share it. Its fields are yours.
 pub struct Queue {
     waiting: Mutex<VecDeque<Page>>,
 }
 
 impl Queue {
-    /// A queue in which these pages wait. Each of them is there once. A lease lasts for `lasts`. A page of
-    /// which `tries` leases have run out is dead.
+    /// Makes a queue in which these pages wait. The pages are all different. A lease lasts for `lasts`. A
+    /// page of which `tries` leases have run out is dead.
     pub fn new(pages: &[Page], lasts: Time, tries: u32) -> Self {
         todo!("a queue in which these pages wait")
     }
@@ -41,14 +41,14 @@ impl Queue {
         todo!("the lease of a page that waits")
     }
 
-    /// The work on a page is done, under the lease with this token. `true`: that counts, and the page is
-    /// finished. `false`: the lease is over, and nothing has changed.
+    /// Says that the work on a page is done, under the lease with this token. `true`: that counts, and the
+    /// page is finished. `false`: the lease is over, and nothing has changed.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         todo!("end the lease and finish its page, if the lease is not over")
     }
 
-    /// The worker does not want the page. `true`: the lease is over, and the page waits again, as if there
-    /// had been no such lease. `false`: the lease was over before, and nothing has changed.
+    /// Gives back a page that the worker does not want. `true`: the lease is over, and the page waits again,
+    /// as if there had been no such lease. `false`: the lease was over before, and nothing has changed.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         todo!("end the lease and let its page wait again, if the lease is not over")
     }

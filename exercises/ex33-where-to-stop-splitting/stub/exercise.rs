@@ -7,7 +7,7 @@
 /// fewer is not.
 ///
 /// `measure(n)` runs a task of `n` items, 0 to `items`, and returns how many nanoseconds it has taken. With
-/// no items it is what a task costs that does nothing. There is an item at least, and a worker.
+/// no items that is the cost of a task itself. There is at least one item, and at least one worker.
 pub fn size_of_a_piece(items: usize, workers: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     todo!(
         "find the smallest piece that is worth a task, and the largest that leaves four pieces for each worker"
