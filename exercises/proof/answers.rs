@@ -1,10 +1,13 @@
-//! Build script of `model`, `solutions`, `memory` and `real`: a module for every answer of every exercise, with the
-//! exercise's suite beside it. The list is `wrong.diff` and the folder `right`. The text that is compiled is the file itself, and
-//! for a wrong answer one that is written here. `model` has each stub and wrong answer, `solutions` each right one, `memory` all of the exercises with that model;
-//! `real` has no wrong ones: on real threads a wrong answer may pass by luck, so the proof asks nothing of it there. It has them
-//! if only one exercise is built (`EXERCISE_ONLY=ex01`), for `cargo course wrong`, which counts how often they pass.
+//! Build script of `model`, `solutions`, `memory` and `real`: a module for every answer of every exercise,
+//! with the exercise's suite beside it. The list is `wrong.diff` and the folder `right`. The text that is
+//! compiled is the file itself, and for a wrong answer a file that is written here. `model` has each stub and
+//! wrong answer, `solutions` each right one, `memory` all answers to the exercises with that model. `real`
+//! has no wrong answers: on real threads they may pass by luck, so the proof asks nothing of them there. It
+//! has them if only one exercise is built (`EXERCISE_ONLY=ex01`), for `cargo course wrong`, which counts how
+//! often they pass.
 //!
-//! For each `[[schedule]]` of `kinds.toml`, `model` has its threads with the wrong answer, and `solutions` with the solution.
+//! For each `[[schedule]]` of `kinds.toml`, `model` has its threads with the wrong answer, and `solutions`
+//! with the solution.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +18,8 @@ use exercises_protocol::{Exercise, Kinds, Model, ONLY, Property, Wrong};
 
 fn main() {
     let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..").canonicalize().unwrap();
-    // A new exercise is a new package, which Cargo.lock lists. rustc itself sees to the files that it compiles.
+    // A new exercise is a new package, which Cargo.lock lists. Cargo itself watches the files that rustc
+    // compiles.
     println!("cargo::rerun-if-changed={}", folder.join("../Cargo.lock").display());
     println!("cargo::rerun-if-changed={}", folder.join("kinds.toml").display());
     println!("cargo::rerun-if-env-changed={ONLY}");
@@ -26,7 +30,7 @@ fn main() {
     let scenes = scenes(&folder, &exercises);
     for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
-        // What is not there counts as changed, and all answers would be built each time.
+        // A missing file counts as changed, and then all answers would be built each time.
         let lists = ["exercise.toml", "right", "wrong.diff", "wrong", "solution"];
         for list in lists.map(|list| exercise.folder().join(list)).iter().filter(|list| list.exists()) {
             println!("cargo::rerun-if-changed={}", list.display());
@@ -80,7 +84,8 @@ fn main() {
     fs::write(out_dir().join("answers.rs"), modules + &table + &scenes).unwrap();
 }
 
-/// A module for each program in which a learner is the scheduler, with its code and its threads, and their list.
+/// A module for each program in which a learner is the scheduler, with its code and its threads, and their
+/// list.
 fn scenes(folder: &Path, exercises: &[Exercise]) -> String {
     let (mut modules, mut list) = (String::new(), String::new());
     for program in Kinds::read(folder).unwrap().schedule {
@@ -115,8 +120,8 @@ fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<P
     })
 }
 
-/// Writes a wrong answer as a file. One whose edit does not apply is left out and named, and the proof says so again: the program
-/// with which a maintainer mends it has to be built.
+/// Writes a wrong answer as a file. An answer whose edit does not apply is left out with a warning, and the
+/// proof names it again: the program with which a maintainer mends the edit must be built.
 fn write_out(exercise: &Exercise, wrong: &Wrong) -> Option<PathBuf> {
     let path = out_dir().join(&exercise.name).join(format!("{}.rs", wrong.name));
     match exercise.wrong_answer(wrong) {

@@ -1,5 +1,6 @@
-//! Has the program linked to a fixed address. Otherwise each of its processes begins with 200,000 relocations, which takes
-//! longer than most of what it is started for. And tells the program which compiler has built it, for the ledger.
+//! Has the program linked to a fixed address. Otherwise each of its processes begins with 200,000
+//! relocations, which takes longer than most jobs of a process. And tells the program which compiler has
+//! built it, for the ledger.
 
 use std::env;
 use std::process::Command;

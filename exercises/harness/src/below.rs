@@ -1,6 +1,8 @@
-//! The executors that properties put below an answer that runs its jobs on another one. Compiled twice, like `probe.rs`.
+//! The executors that properties put below an answer that runs its jobs on another one. Compiled twice, like
+//! `probe.rs`.
 //!
-//! An exercise has an executor trait of its own, so its suite implements that for these: each takes a job, or gives it back.
+//! An exercise has an executor trait of its own, so its suite implements that trait for these executors: each
+//! takes a job, or gives it back.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,38 +22,38 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Makes one that is closed.
+    /// Makes a closed gate.
     pub fn new() -> Arc<Self> {
         let (reached, open) =
-            (Counter::new("somebody to come to the gate"), Counter::new("the gate to be opened"));
+            (Counter::new("a thread to come to the gate"), Counter::new("the gate to be opened"));
         Arc::new(Self { reached, open })
     }
 
-    /// Waits until it is open.
+    /// Waits until the gate is open.
     pub fn pass(&self) {
         self.reached.add();
         self.open.wait_for(1);
     }
 
-    /// A job that waits until it is open.
+    /// Makes a job that waits until the gate is open.
     pub fn passes(self: &Arc<Self>) -> Job {
         let gate = Arc::clone(self);
         Box::new(move || gate.pass())
     }
 
-    /// Waits until somebody has come to it.
+    /// Waits until a thread has come to the gate.
     pub fn until_reached(&self, cause: &str) {
         expect("waiting for a job to begin", cause, || self.reached.wait_for(1));
     }
 
-    /// Lets through who waits and who comes.
+    /// Lets through the threads that wait and all that come later.
     pub fn open(&self) {
         step("opens the gate");
         self.open.add();
     }
 }
 
-/// As every executor here: a panic ends the entry, and not the thread.
+/// Calls an entry as every executor here does: a panic ends the entry, and not the thread.
 fn call(entry: Job) {
     step("the executor calls what it was given");
     drop(catch_unwind(AssertUnwindSafe(entry)));
@@ -69,12 +71,12 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Makes one that queues.
+    /// Makes a desk that queues.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Does what it was told to do next, or queues what it is given, or refuses and gives it back.
+    /// Does what the desk was told to do next, or queues the job, or refuses and gives it back.
     pub fn submit(&self, job: Job) -> Result<(), Job> {
         if let Some(answer) = self.answers.with(VecDeque::pop_front) {
             return answer(job);
@@ -88,12 +90,12 @@ impl Desk {
         Ok(())
     }
 
-    /// Whether it refuses from now on.
+    /// Says whether the desk refuses from now on.
     pub fn refuse(&self, refuses: bool) {
         self.refuses.with(|now| *now = refuses);
     }
 
-    /// When it is asked next, it waits at the gate; then it queues what it was given, or refuses.
+    /// Makes the next `submit` wait at the gate; then it queues what it was given, or refuses.
     pub fn decide_at(&self, gate: &Arc<Gate>, takes: bool) {
         let (gate, queue) = (Arc::clone(gate), Arc::clone(&self.entries));
         let answer = move |entry| {
@@ -110,7 +112,7 @@ impl Desk {
         self.answers.with(|answers| answers.push_back(Box::new(answer)));
     }
 
-    /// When it is asked next, it calls what it is given, and waits at the gate before it returns.
+    /// Makes the next `submit` call what it is given, and wait at the gate before it returns.
     pub fn call_and_stay_at(&self, gate: &Arc<Gate>) {
         let gate = Arc::clone(gate);
         let answer = move |entry| {
@@ -122,14 +124,14 @@ impl Desk {
         self.answers.with(|answers| answers.push_back(Box::new(answer)));
     }
 
-    /// Calls what is here, and what comes meanwhile, on the calling thread.
+    /// Calls all entries, and those that come meanwhile, on the calling thread.
     pub fn run_all(&self, cause: &str) {
         while let Some(entry) = self.take() {
             expect("what the executor was given", cause, || call(entry));
         }
     }
 
-    /// Calls what came first of what is here, on a thread of its own.
+    /// Calls the oldest entry on a thread of its own.
     pub fn run_one_elsewhere(&self) -> Option<thread::JoinHandle<()>> {
         let entry = self.take()?;
         Some(on_a_thread("the executor's thread", Box::new(move || call(entry))))
@@ -145,14 +147,14 @@ impl Desk {
 pub struct Threads(Shared<Vec<thread::JoinHandle<()>>>);
 
 impl Threads {
-    /// Starts a thread for it.
+    /// Starts a thread for the job.
     pub fn submit(&self, job: Job) -> Result<(), Job> {
         let thread = on_a_thread("a thread of the executor", Box::new(move || call(job)));
         self.0.with(|threads| threads.push(thread));
         Ok(())
     }
 
-    /// Waits for them.
+    /// Waits for all threads.
     pub fn join(&self, cause: &str) {
         while let Some(thread) = self.0.with(Vec::pop) {
             expect("the executor's threads", cause, || drop(thread.join()));
@@ -167,17 +169,18 @@ pub struct AtOnce {
 }
 
 impl AtOnce {
-    /// On the thread that submits, or on another one, for which that thread waits.
+    /// Makes an executor that calls on the submitting thread, or (`elsewhere`) on another one, for which the
+    /// submitting thread waits.
     pub fn new(elsewhere: bool) -> Arc<Self> {
         Arc::new(Self { elsewhere, inside: Counter::new("nothing") })
     }
 
-    /// How many of its calls have not returned.
+    /// How many calls of entries have not returned.
     pub fn depth(&self) -> usize {
         self.inside.get()
     }
 
-    /// Calls it.
+    /// Calls the job.
     pub fn submit(&self, job: Job) -> Result<(), Job> {
         self.inside.add();
         if self.elsewhere {
@@ -191,7 +194,7 @@ impl AtOnce {
     }
 }
 
-/// A named thread that does the work.
+/// Starts a named thread that does the work.
 pub fn on_a_thread(name: &str, work: Box<dyn FnOnce() + Send>) -> thread::JoinHandle<()> {
     thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
 }

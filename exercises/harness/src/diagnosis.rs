@@ -1,8 +1,8 @@
-//! From "nobody can go on" to a sentence that names the mistake.
+//! From a property that does not end to a sentence that names the mistake.
 //!
-//! The rules look at what the threads of the learner's code do at the end, and at the notifications before. They are in
-//! the order in which they explain most: a thread that died explains why a notification never came, not the other way
-//! round. If none applies, the cause is what the property itself expects it to be.
+//! The rules look at what the threads of the learner's code do at the end, and at the notifications before.
+//! They are in the order in which they explain most: a thread that died explains why a notification never
+//! came, not the other way round. If none applies, the cause is what the property itself expects it to be.
 
 use std::fmt::Write as _;
 use std::panic::Location;
@@ -11,7 +11,7 @@ use exercises_protocol::schedule::{Action, Event};
 
 use crate::recorder::{Doing, LOCK_TAKEN, MESSAGE, PANICS, Recorder, Thread, line_text};
 
-/// Of so many threads it is said what they are doing.
+/// A message says of at most so many threads what they are doing.
 const MOST_THREADS: usize = 12;
 
 pub(crate) struct Found {
@@ -21,8 +21,8 @@ pub(crate) struct Found {
     pub(crate) decisive: Option<usize>,
 }
 
-/// The property did not come to an end. `verdict` says how that is known.
-/// If it was `busy`, a thread that runs explains it, whatever others wait for.
+/// The failure of a property that did not come to an end. `verdict` says how that is known.
+/// If the process was `busy`, a running thread explains the failure, whatever others wait for.
 pub(crate) fn of_hang(recorder: &Recorder, verdict: &str, busy: bool) -> Found {
     let what =
         recorder.threads.iter().find_map(|thread| thread.expectations.last()).map_or("it", |(what, _)| what);
@@ -92,14 +92,14 @@ fn expected_cause(recorder: &Recorder) -> String {
     match expectation(recorder) {
         Some(cause) => cause.to_owned(),
         None if computes => "a loop of your code has no end, and nothing in it that waits".into(),
-        None => "a thread that your code started waits for something that nobody does any more".into(),
+        None => "a thread that your code started waits for something that no thread does any more".into(),
     }
 }
 
-/// A thread that computes, and not one that is in a call of the property's.
+/// Finds a thread that computes and is not in a call of the property's.
 fn runs_on(recorder: &Recorder) -> Option<(String, Option<usize>)> {
     let runs = |thread: &&Thread| thread.doing == Doing::Running && thread.expectations.is_empty();
-    // Those that the answer has started, before the test itself.
+    // First the threads that the answer has started, then the test itself.
     let thread = recorder.threads.iter().skip(1).find(runs).or_else(|| recorder.threads.iter().find(runs))?;
     Some((
         format!(
@@ -128,7 +128,7 @@ fn died(recorder: &Recorder) -> Option<(String, Option<usize>)> {
         .map(|dead| of_death(recorder, dead))
 }
 
-/// By a panic, and it is a thread of the learner's.
+/// Whether a panic has ended the thread, and the learner's code has started it.
 fn was_ended(recorder: &Recorder, thread: usize) -> bool {
     let thread = &recorder.threads[thread];
     thread.doing == Doing::Panicked && !thread.of_the_property
@@ -146,7 +146,7 @@ fn of_death(recorder: &Recorder, dead: usize) -> (String, Option<usize>) {
     )
 }
 
-/// A thread that waits, in a call in which it must not.
+/// Finds a thread that waits in a call in which it must not.
 fn waits_at_all(recorder: &Recorder) -> Option<(String, Option<usize>)> {
     let waits = |thread: &&Thread| matches!(thread.doing, Doing::Waiting(_) | Doing::Joining(_));
     let mut waiting = recorder.threads.iter().filter(waits);
@@ -160,7 +160,8 @@ fn blocked_by(recorder: &Recorder, thread: usize) -> Option<(usize, Option<u32>)
     recorder.locks.get(lock).copied().flatten()
 }
 
-/// Somebody waits for the end of a thread that waits for a message, or for the lock of one that does.
+/// Finds a thread that waits for the end of a thread that waits for a message, or for the lock of one that
+/// does.
 fn sender_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {
     recorder.threads.iter().find_map(|waiter| {
         let Doing::Joining(joined) = waiter.doing else { return None };
@@ -194,7 +195,7 @@ fn opposite_orders(recorder: &Recorder) -> Option<(String, Option<usize>)> {
                 return Some(circle);
             }
             if circle.len() > recorder.threads.len() {
-                break; // it leads into a circle and is no part of it
+                break; // the thread leads into a circle and is no part of it
             }
             now = holder;
         }
@@ -259,7 +260,7 @@ fn lock_kept(recorder: &Recorder) -> Option<(String, Option<usize>)> {
         };
         let expected = recorder.threads.iter().find_map(|thread| thread.expectations.last());
         let advice = match expected {
-            // Nobody knows what it does, so the property knows best.
+            // What the thread does is not known, so the property knows best.
             Some((_, cause)) if holding.doing == Doing::Running => cause.as_str(),
             _ => {
                 "let go of the lock before anything that can take long. (A guard that is a temporary lives to the end of \
@@ -300,12 +301,13 @@ struct Sleeper<'a> {
     notified: Option<(usize, bool)>,
     waiting_then: usize,
     waiting_now: usize,
-    /// It had looked after that notification, and nobody has had the lock since: there was nothing more to see.
+    /// The thread had looked after that notification, and no thread has had the lock since: there was nothing
+    /// more to see.
     saw_all: bool,
 }
 
-/// Of those that sleep, the one that went to sleep last. None if sleeping is all right: an idle worker is not the
-/// mistake if somebody's job waits for something that no sleeper would bring.
+/// The thread that went to sleep last. `None` if sleeping is all right: an idle worker is not the mistake if
+/// a job waits for something that no sleeper would bring.
 fn sleeper(recorder: &Recorder) -> Option<Sleeper<'_>> {
     let asleep = |thread: usize| matches!(recorder.threads[thread].doing, Doing::Waiting(_));
     let wait = recorder
@@ -337,8 +339,9 @@ fn sleeper(recorder: &Recorder) -> Option<Sleeper<'_>> {
     (!fine).then_some(Sleeper { name, notified, waiting_then, waiting_now, saw_all })
 }
 
-/// Whether the thread that waits since the event `wait` looked after the event `since`, and no other thread took the lock
-/// after that. If it had the lock twice, one right after the other, it may have looked only the first time.
+/// Whether the thread that waits since the event `wait` looked after the event `since`, and no other thread
+/// took the lock after that. If it had the lock twice, one right after the other, it may have looked only the
+/// first time.
 fn saw_all_since(recorder: &Recorder, since: usize, wait: usize) -> bool {
     let sleeper = recorder.events[wait].thread;
     let mut held = Vec::new(); // by the sleeper, and when it may have looked
@@ -387,7 +390,7 @@ fn came_too_early(recorder: &Recorder) -> Option<(String, Option<usize>)> {
                 "nobody has notified the Condvar that {name} waits on. Whoever changes what a waiter waits for has to \
                  notify{}",
                 expectation(recorder)
-                    .map_or_else(String::new, |cause| format!(". If nobody has changed it: {cause}"))
+                    .map_or_else(String::new, |cause| format!(". If no thread has changed it: {cause}"))
             ),
             recorder.events.iter().rposition(|event| matches!(event.action, Action::Wait { .. })),
         ),
@@ -419,10 +422,10 @@ fn gave_up(recorder: &Recorder) -> Option<(String, Option<usize>)> {
 const HINT: &str = "A wake-up is only a hint: somebody else may have been faster, and a wait may end with no \
                     notification at all. Look again, in a `while` (or use wait_while), not in an `if`";
 
-/// What is said of a run with more steps than any that comes to its end.
+/// The verdict on a run with more steps than any run that comes to its end.
 pub(crate) const RUNS_ON: &str = "somebody runs on and on";
 
-/// The answer is a test.
+/// The cause of [`RUNS_ON`] if the answer is a test.
 const TOO_LONG: &str = "a loop of your test has no end, or very many rounds. It is run on thousands of schedules, so it \
                         need not repeat anything: each scenario once, with as few threads and steps as show the mistake";
 
@@ -433,7 +436,7 @@ pub(crate) fn is_still_to_do(message: &str) -> bool {
     message.starts_with(STILL_TO_DO)
 }
 
-/// Somebody panicked who should not have.
+/// The failure of a property in which a thread panicked without purpose.
 pub(crate) fn of_panic(recorder: &Recorder, me: usize, message: &str, at: Option<&Location<'_>>) -> Found {
     let thread = &recorder.threads[me];
     let place = at.map_or_else(String::new, |at| {
@@ -454,7 +457,7 @@ pub(crate) fn of_panic(recorder: &Recorder, me: usize, message: &str, at: Option
         let seen = before.chain([seen]).collect();
         return Found { seen, cause: expected_cause(recorder), decisive: None };
     }
-    // The last thing it did on its way here: was it the end of a wait?
+    // Was the last thing that the thread did on its way here the end of a wait?
     let last = recorder.events.iter().enumerate().rev().find(|(_, event)| event.thread == me);
     let cause = match last {
         Some((n, event)) if matches!(event.action, Action::Wake { .. }) => {
@@ -482,14 +485,15 @@ pub(crate) fn of_panic(recorder: &Recorder, me: usize, message: &str, at: Option
 
 const ANOTHER_PANIC: &str = "a job or a step of the test has panicked before, on purpose, and this is another panic, \
                              which your code raises. If a panic has to go on, hand on what catch_unwind() returned \
-                             (std::panic::resume_unwind): with another payload nobody knows what it was";
+                             (std::panic::resume_unwind): with another payload it is not known what the panic was";
 
-/// Whether something that the property runs has panicked, as it was meant to.
+/// Whether something that the property runs has panicked on purpose.
 fn has_panicked_on_purpose(recorder: &Recorder) -> bool {
     recorder.events.iter().any(|event| matches!(&event.action, Action::Step(what) if what == PANICS))
 }
 
-/// Another thread that a panic has ended, or is ending: what it has let go of explains what is missing here.
+/// Finds another thread that a panic has ended, or is ending: what that thread has let go of explains what is
+/// missing here.
 fn dead_or_dying(recorder: &Recorder, me: usize) -> Option<usize> {
     let is_dying = |thread: usize| {
         let last = recorder.events.iter().rfind(|event| event.thread == thread);
@@ -500,7 +504,7 @@ fn dead_or_dying(recorder: &Recorder, me: usize) -> Option<usize> {
         .find(|thread| *thread != me && (was_ended(recorder, *thread) || is_dying(*thread)))
 }
 
-/// A panic that a job is meant to have came out of a call of the property's.
+/// The failure of a property in which a job's intended panic came out of a call of the property's.
 pub(crate) fn of_escape(recorder: &Recorder, me: usize) -> Found {
     let thread = &recorder.threads[me];
     let call = thread.expectations.last().map_or("your code", |(what, _)| what);

@@ -1,12 +1,12 @@
 //! A process of its own for each property, and what it reports.
 //!
-//! The test starts its own binary again with the name of the one property in the environment. The child runs the
-//! property and writes one line with the verdict, at the moment it is known, and ends. So nothing that a wrong answer
-//! leaves behind (threads that wait for each other, destructors that would hang, a panic within a panic) can hide what
-//! went wrong, and a child that does not end is ended.
+//! The test starts its own binary again with the name of the one property in the environment. The child runs
+//! the property and writes one line with the verdict, at the moment it is known, and ends. So nothing that a
+//! wrong answer leaves behind (threads that wait for each other, destructors that would hang, a panic within
+//! a panic) can hide what went wrong, and a child that does not end is ended.
 //!
-//! The learner's code can print such a line, too, and end the process. So the line contains a number that only parent and
-//! child know.
+//! The learner's code can print such a line, too, and end the process. So the line contains a number that
+//! only parent and child know.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{Read, Write};
@@ -25,22 +25,24 @@ use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, Source, State, TRACE, T
 use crate::{diagnosis, last_words, recorder, watch};
 
 const REPORT: &str = "\u{1e}exercise-report ";
-/// What of the learner's own output is shown.
+/// How much of the learner's own output is shown.
 const OUTPUT_LINES: usize = 20;
 /// Beyond this, a child's output is thrown away.
 const OUTPUT_BYTES: usize = 4 << 20;
-/// What the parent grants a child that is silent on top of its deadline, to report what it was doing.
+/// How long the parent waits for a silent child beyond the child's deadline, so that it can report what it
+/// was doing.
 const GRACE: Duration = Duration::from_secs(5);
-/// Where glibc looks for its settings. Others do not.
+/// The variable with glibc's settings. Other C libraries ignore it.
 const ALLOCATOR: &str = "GLIBC_TUNABLES";
-/// Every run of a property takes and gives back the same few thousand small pieces of memory. So more of them than usual are
-/// kept at hand, and what the process has is not given back.
+/// Every run of a property takes and gives back the same few thousand small pieces of memory. So more of them
+/// than usual are kept at hand, and what the process has is not given back.
 const AT_HAND: &str = "glibc.malloc.tcache_count=500:glibc.malloc.top_pad=8000000:\
                        glibc.malloc.trim_threshold=100000000:glibc.malloc.mmap_threshold=4000000";
 
 // ----- the parent -----
 
-/// Set when a property did not end: those after it are not tried, or the learner waits for one deadline after the other.
+/// Set when a property did not end: later properties are not tried, or the learner would wait for one
+/// deadline after the other.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
 pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
@@ -57,7 +59,7 @@ pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, r
         return write(&State::Held, name);
     };
     if failure.promise.is_empty() {
-        promise.clone_into(&mut failure.promise); // a process that ended has not said it
+        promise.clone_into(&mut failure.promise); // a process that ended early has not said it
     }
     if failure.hung {
         HUNG.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| name.to_owned());
@@ -69,7 +71,7 @@ pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, r
     panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
 }
 
-/// For whoever has started the tests and asks for more than text.
+/// Writes the verdict as JSON, for a caller that asks for more than text.
 fn write(state: &State, name: &str) {
     let Some(directory) = std::env::var_os(TRACE) else { return };
     let (directory, json) =
@@ -94,7 +96,7 @@ pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Ver
     let mut child = Running::start(command.env(PROPERTY, property));
     let nonce = new_nonce();
     child.tell(&nonce);
-    child.stdin = None; // that is all
+    child.stdin = None; // nothing more will be written
     let in_time = loop {
         match child.hear(deadline) {
             Ok(()) => {}
@@ -104,7 +106,7 @@ pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Ver
     child.verdict(&nonce, property, in_time).unwrap_or_else(Err)
 }
 
-/// What only the parent and the child know.
+/// Makes the number that only the parent and the child know.
 pub(crate) fn new_nonce() -> String {
     RandomState::new().build_hasher().finish().to_string()
 }
@@ -138,16 +140,17 @@ impl Running {
 
     pub(crate) fn tell(&mut self, text: &str) {
         if let Some(stdin) = &mut self.stdin {
-            let _ = stdin.write_all(text.as_bytes()); // it may be gone already; then it has no verdict
+            let _ = stdin.write_all(text.as_bytes()); // the child may be gone already; then it has no verdict
         }
     }
 
-    /// Waits until the child has written something. The error says whether it has closed its output, or been silent for too long.
+    /// Waits until the child has written something. The error says whether it has closed its output, or been
+    /// silent for too long.
     pub(crate) fn hear(&self, deadline: Duration) -> Result<(), RecvTimeoutError> {
         self.signs.recv_timeout(deadline + GRACE)
     }
 
-    /// Forgets what it has written.
+    /// Forgets what the child has written.
     pub(crate) fn forget(&self) {
         self.stdout.kept().clear();
         self.stderr.kept().clear();
@@ -158,7 +161,8 @@ impl Running {
         report_in(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
     }
 
-    /// Ends the child, unless it was `in_time` and ends by itself. An error says how it ended, if it has reported nothing.
+    /// Ends the child, unless it was `in_time` and ends by itself. An error says how it ended, if it has
+    /// reported nothing.
     pub(crate) fn verdict(
         mut self,
         nonce: &str,
@@ -213,7 +217,7 @@ fn cause_of_end(status: &str, stderr: &str, by_itself: bool) -> &'static str {
 
 fn end(child: &mut Child, in_time: bool) -> String {
     if !in_time {
-        let _ = child.kill(); // it may have ended just now
+        let _ = child.kill(); // the child may have ended just now
     }
     child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
 }
@@ -246,7 +250,8 @@ impl Reader {
         Self { kept, thread: Some(thread) }
     }
 
-    /// Without the end, only what is there now: a process that the child has started may hold the pipe open.
+    /// Returns what was read. Without waiting for the end, only what is there now: a process that the child
+    /// has started may hold the pipe open.
     fn text(&mut self, to_the_end: bool) -> String {
         if to_the_end && let Some(thread) = self.thread.take() {
             let _ = thread.join(); // it does not panic
@@ -277,8 +282,8 @@ fn own_output(property: &str, stdout: &str, stderr: &str) -> String {
 
 /// What this process has been asked to do.
 struct Asked {
-    /// What the parent has written to our standard input. A report without it is not ours: the learner's code can print,
-    /// too. It is read before any of that code runs.
+    /// What the parent has written to our standard input. A report without it is not ours: the learner's code
+    /// can print, too. It is read before any of that code runs.
     nonce: String,
     /// Which schedules the model tries.
     round: u64,
@@ -290,7 +295,7 @@ fn asked() -> MutexGuard<'static, Option<Asked>> {
     ASKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on this process works on something else.
+/// Sets what this process works on from now on.
 pub(crate) fn is_asked(nonce: String, round: u64) {
     *asked() = Some(Asked { nonce, round });
 }
@@ -305,15 +310,16 @@ fn the_only_thing() -> Asked {
     Asked { nonce: std::io::read_to_string(std::io::stdin()).unwrap_or_default(), round }
 }
 
-/// Runs the property once. The hook has reported every panic but those that are meant to be: they may not come out here.
+/// Runs the property once. The hook has reported every panic but those on purpose, and these must not come
+/// out here.
 pub(crate) fn run_once(property: fn()) {
     if panic::catch_unwind(property).is_err() {
         recorder::fail_escaped();
     }
 }
 
-/// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from here on ends in
-/// a report. A file that must not be run is reported at once.
+/// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from
+/// here on ends in a report. A file that must not be run is reported at once.
 pub(crate) fn begin(source: &str, deadline: Duration) {
     static HOOK: Once = Once::new();
     asked().get_or_insert_with(the_only_thing);
@@ -324,10 +330,10 @@ pub(crate) fn begin(source: &str, deadline: Duration) {
     watch::begin(deadline);
 }
 
-/// A learner's file that names what it must not does not even compile (its build script sees to it). The proof compiles
-/// answers without it.
+/// Refuses a file that names what an answer must not. A learner's file of that kind does not even compile (a
+/// macro sees to that); the proof compiles answers without it.
 fn refusal(source: &str) -> Option<Failure> {
-    /// The last that was not refused. The proof runs one property of an answer after the other.
+    /// The last text that was not refused. The proof runs one property of an answer after the other.
     static LAST: Mutex<String> = Mutex::new(String::new());
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if *last == source {
@@ -343,7 +349,7 @@ fn refusal(source: &str) -> Option<Failure> {
     Some(Failure::new(promise, &seen.join("\n"), WHY, Schedule::default()))
 }
 
-/// A panic ends the property, where it happens.
+/// Installs the hook by which a panic ends the property where it happens.
 pub(crate) fn install_hook() {
     panic::set_hook(Box::new(|info| {
         let message = info.payload_as_str().unwrap_or("(a panic whose payload is not text)");

@@ -1,11 +1,11 @@
 //! Which of several failures to begin with, at the end of what a test program prints.
 //!
-//! Cargo shows the failures in the order of the alphabet. The one that says most about the mistake may be anywhere
-//! among them, and the learner reads the end first. The test runner calls no code of ours after its last test. So the
-//! line waits for the end of the process.
+//! Cargo shows the failures in the order of the alphabet. The one that says most about the mistake may be
+//! anywhere among them, and the learner reads the end first. The test runner calls no code of ours after its
+//! last test. So the line waits for the end of the process.
 //!
-//! Unsafe code: a function of the C library is declared, since the standard library has no name for it. The invariant
-//! is that the declaration is the C library's.
+//! Unsafe code: a function of the C library is declared, since the standard library has no name for it. The
+//! invariant is that the declaration is the C library's.
 #![expect(unsafe_code, reason = "the end of the process is told by the C library alone")]
 
 use std::ffi::c_int;
@@ -24,7 +24,7 @@ unsafe extern "C" {
 /// The properties that have failed in this process.
 static FAILED: Mutex<Vec<(String, Failure)>> = Mutex::new(Vec::new());
 
-/// The message of this property's failure has been shown.
+/// Notes that the message of this property's failure has been shown.
 pub(crate) fn has_failed(property: &str, failure: &Failure) {
     static FIRST: Once = Once::new();
     let seen = failure.seen.lines().next().unwrap_or_default();
@@ -32,18 +32,18 @@ pub(crate) fn has_failed(property: &str, failure: &Failure) {
     (kept.found, kept.aside) = (failure.found, failure.aside);
     FAILED.lock().unwrap_or_else(PoisonError::into_inner).push((property.to_owned(), kept));
     FIRST.call_once(|| {
-        let _ = atexit(at_the_end); // if it has no room, the last line is missing
+        let _ = atexit(at_the_end); // if the C library has no room, the last line is missing
     });
 }
 
 extern "C" fn at_the_end() {
     let failed = std::mem::take(&mut *FAILED.lock().unwrap_or_else(PoisonError::into_inner));
     if let Some(text) = begin_with(&failed) {
-        let _ = std::io::stdout().write_all(text.as_bytes()); // nobody is left to be told
+        let _ = std::io::stdout().write_all(text.as_bytes()); // there is no one left to tell
     }
 }
 
-/// Nothing if there is no choice.
+/// The text of the last line; nothing if there is no choice.
 fn begin_with(failed: &[(String, Failure)]) -> Option<String> {
     if failed.len() < 2 {
         return None;

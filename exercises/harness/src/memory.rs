@@ -1,13 +1,14 @@
 //! Properties under a model of memory: what one thread sees of what another has written.
 //!
-//! [`model`](crate::model) runs one thread at a time, and every thread sees what the last one did. A processor does not
-//! promise that, and an answer whose only mistake is a memory ordering passes there. An exercise about orderings has
-//! [loom](https://docs.rs/loom) instead: it tries *every* schedule of a few steps, and at every load of an atomic each value
-//! that the orderings allow the thread to see. And it watches over [`Plain`](sync::Plain) memory: if two threads touch it
-//! and nothing makes the first happen before the second, that is a failure, whatever they saw.
+//! [`model`](crate::model) runs one thread at a time, and every thread sees what the last one did. A
+//! processor does not promise that, and an answer whose only mistake is a memory ordering passes there. An
+//! exercise about orderings has [loom](https://docs.rs/loom) instead: it tries *every* schedule of a few
+//! steps, and at every load of an atomic each value that the orderings allow the thread to see. And it
+//! watches over [`Plain`](sync::Plain) memory: if two threads touch it and nothing makes the first happen
+//! before the second, that is a failure, whatever they saw.
 //!
-//! All schedules are tried in the same order, so there is no seed. A property has to be small: two or three threads, each
-//! with a call or two.
+//! All schedules are tried in the same order, so there is no seed. A property has to be small: two or three
+//! threads, each with a call or two.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -24,19 +25,20 @@ use crate::recorder::{self, ThreadKey};
 mod race;
 pub mod sync;
 
-/// For an answer that computes without end and without touching `crate::sync`.
+/// The deadline for an answer that computes without end and without touching `crate::sync`.
 const DEADLINE: Duration = Duration::from_secs(12);
 
-// All threads of the model are coroutines on one thread of the system, so these are for all of them.
+// All threads of the model are coroutines on one thread of the system, so these serve all of them.
 thread_local! {
     static THREADS: RefCell<HashMap<ThreadId, ThreadKey>> = RefCell::default();
-    /// Who did the last thing that was recorded.
+    /// The thread that did the last recorded thing.
     static LAST: Cell<Option<ThreadKey>> = const { Cell::new(None) };
-    /// loom can be asked who runs: not outside a schedule, and not while it panics itself.
+    /// Whether loom can be asked which thread runs: not outside a schedule, and not while loom itself panics.
     static CAN_BE_ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
+/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it
+/// fails.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, usize::MAX, property);
@@ -78,7 +80,7 @@ fn me() -> ThreadKey {
     LAST.get().expect("threads come from crate::sync")
 }
 
-/// loom has seen that the thread that was recorded last must not go into plain memory.
+/// Reports what loom has seen: the thread that was recorded last must not go into plain memory.
 pub(crate) fn fail_raced() -> ! {
     CAN_BE_ASKED.set(false);
     let (seen, cause) = race::told();

@@ -1,9 +1,10 @@
 //! Properties under the model: one thread at a time, and a scheduler that decides which.
 //!
-//! [shuttle](https://docs.rs/shuttle) does the work: it runs each thread as a coroutine and asks our [`Scheduler`] at
-//! every step who is next. Ours prefers to let a thread go on, at first strongly, then less and less: a failure that
-//! needs two switches is then found on a schedule with two switches and not with forty, and its picture is short.
-//! A schedule that repeats an earlier one, choice for choice, counts as tried (where that happens often): see [`tried`].
+//! [shuttle](https://docs.rs/shuttle) does the work: it runs each thread as a coroutine and asks our
+//! [`Scheduler`] at every step which thread is next. It prefers to let a thread go on, at first strongly,
+//! then less and less: a failure that needs two switches is then found on a schedule with two switches and
+//! not with forty, and its picture is short. A schedule that repeats an earlier one, choice for choice,
+//! counts as tried (where that happens often): see [`tried`].
 
 use std::time::Duration;
 
@@ -21,11 +22,11 @@ mod tried;
 use backend::pick;
 use chance::{Chance, Question};
 
-/// The same as the library has under the exercises.
+/// The locks that the library, too, has under the exercises.
 #[path = "../../../executor/model/primitives/locks.rs"]
 mod locks;
 
-/// Who makes threads and locks here: shuttle.
+/// The part that makes threads and locks here: shuttle.
 mod backend {
     use std::cell::{Cell, RefCell};
     use std::io;
@@ -35,7 +36,7 @@ mod backend {
     pub(super) use shuttle::sync::{Barrier, atomic};
     pub(super) use shuttle::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
     pub(super) use shuttle::thread;
-    // These go on to the learner.
+    // The learner gets these as they are.
     pub use shuttle::sync::BarrierWaitResult;
     pub use shuttle::thread_local;
 
@@ -48,7 +49,7 @@ mod backend {
     pub(super) const LOCKS_POISON: bool = false;
     pub(super) const ONE_AT_A_TIME: bool = true;
 
-    // All threads of the model are coroutines on one thread of the system, so these are for all of them.
+    // All threads of the model are coroutines on one thread of the system, so these serve all of them.
     std::thread_local! {
         static THREADS: RefCell<Vec<Option<ThreadKey>>> = const { RefCell::new(Vec::new()) };
         static CHANCE: RefCell<Chance> = RefCell::new(Chance::of(0, 0));
@@ -58,7 +59,8 @@ mod backend {
         static ANSWERS: Cell<fn(Question) -> usize> = const { Cell::new(by_chance) };
     }
 
-    /// Others may find the lock taken that the calling thread holds. Only an answer with a `try_lock` can tell.
+    /// A point at which other threads may find taken the lock that the caller holds. Only an answer with a
+    /// `try_lock` can tell.
     pub(super) fn others_may_find_it_taken() {
         if TRIES_LOCKS.get() {
             others_may_come_first();
@@ -75,13 +77,13 @@ mod backend {
         CAN_RUN.get() == 1
     }
 
-    /// Another property begins, of the answer whose text is `source`.
+    /// Begins another property, of the answer whose text is `source`.
     pub(super) fn begin(source: &str) {
         TRIED.with_borrow_mut(Tried::clear);
         TRIES_LOCKS.set(source.contains("try_lock"));
     }
 
-    /// Whether the next run, which chance decides like this, has been tried.
+    /// Whether the next run, with this chance, has been tried.
     pub(super) fn is_tried(chance: Chance) -> bool {
         TRIED.with_borrow_mut(|tried| tried.counts(chance))
     }
@@ -96,7 +98,7 @@ mod backend {
         TRIED.with_borrow_mut(Tried::has_ended);
     }
 
-    /// From now on, this answers what is left to chance.
+    /// Sets the function that answers from now on what is left to chance.
     pub(super) fn is_answered_by(answers: fn(Question) -> usize) {
         ANSWERS.set(answers);
     }
@@ -136,13 +138,14 @@ mod backend {
         THREADS.with_borrow(|threads| threads.get(number).copied().flatten())
     }
 
-    /// Where the thread is in `THREADS`. The first place is for when none of the model's runs.
+    /// The place of the thread in `THREADS`. The first place is for the time in which no thread of the model
+    /// runs.
     fn number(task: Option<TaskId>) -> usize {
         task.map_or(0, |task| usize::from(task) + 1)
     }
 
-    /// Starts a thread. All stacks have the same size. In a box, since all of shuttle's `spawn` is compiled anew for every type
-    /// of `f`.
+    /// Starts a thread. All stacks have the same size. In a box, since all of shuttle's `spawn` is compiled
+    /// anew for every type of `f`.
     pub(super) fn spawn<T: Send + 'static>(
         _stack: Option<usize>,
         f: impl FnOnce() -> T + Send + 'static,
@@ -162,18 +165,18 @@ mod backend {
         Ok(scope.spawn(f))
     }
 
-    /// Who of so many that sleep is woken.
+    /// Chooses which of so many sleepers is woken.
     pub(super) fn pick(sleepers: usize) -> usize {
         ask(Question::is_woken(sleepers))
     }
 
-    /// What is in a `Condvar` of `sync`. The learner may use it in any way, so there is a point before each wait and each
-    /// notification.
+    /// The inner part of a `Condvar` of `sync`. The learner may use it in any way, so there is a point before
+    /// each wait and each notification.
     #[derive(Debug, Default)]
     pub(super) struct WaitSet(Sleepers);
 
     impl WaitSet {
-        /// `waits` is told at the moment at which the lock is free and the wait begins; `wants_the_lock`, when somebody
+        /// `waits` is called when the lock is free and the wait begins; `wants_the_lock`, when a notification
         /// has ended the wait.
         pub(super) fn wait<'a, T>(
             &self,
@@ -182,7 +185,7 @@ mod backend {
             waits: impl FnOnce(),
             wants_the_lock: impl FnOnce(),
         ) -> LockResult<MutexGuard<'a, T>> {
-            others_may_come_first(); // and nobody runs from here to the sleep
+            others_may_come_first(); // and no other thread runs from here to the sleep
             drop(guard);
             waits();
             self.0.sleep();
@@ -217,17 +220,18 @@ pub mod below;
 /// How many schedules are tried.
 pub const SCHEDULES: usize = 2_000;
 
-/// So many are run in any case: that chance decides all there is to decide shows when the same comes again.
+/// So many schedules are run in any case: only a repeat can show that chance alone decides.
 const ALWAYS: u64 = 10;
 
-/// The longest schedule a property of a right answer could have, many times over.
+/// The most steps of a schedule: many times those of the longest schedule of a right answer.
 const MOST_STEPS: usize = 50_000;
 
-/// For an answer that computes for ever without ever touching `crate::sync`. Everything else the model notices itself. It is
-/// of the processor's time, or of time in which nothing happens.
+/// The deadline for an answer that computes for ever without touching `crate::sync`; the model notices
+/// everything else. It counts the processor's time, or time in which nothing happens.
 const DEADLINE: Duration = Duration::from_secs(12);
 
-/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
+/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it
+/// fails.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, SCHEDULES, property);
@@ -247,7 +251,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     config.stack_size = 1 << 20; // failures are reported from a coroutine, too
     let scheduler = Sticky { schedule: 0, last: times as u64, round: isolate::round() };
     Runner::new(scheduler, config).run(move || {
-        isolate::install_hook(); // once more: shuttle puts its own, which talks, in front of ours
+        isolate::install_hook(); // once more: shuttle puts its own hook, which prints, in front of ours
         backend::set_me(recorder::register(None, false));
         isolate::run_once(property);
         crate::step("is done");
@@ -267,7 +271,7 @@ struct Sticky {
 impl Scheduler for Sticky {
     fn new_execution(&mut self) -> Option<Schedule> {
         backend::end_run();
-        // A test that has to fail has all of them to do so, however few others get.
+        // A test that must fail may use all schedules for it, however few other properties get.
         let last = if recorder::has_still_to_fail() { SCHEDULES as u64 } else { self.last };
         while self.schedule < last {
             self.schedule += 1;
@@ -290,7 +294,7 @@ impl Scheduler for Sticky {
         recorder::progressed();
         let (mut can_run, mut place, mut who) = (0, None, 0);
         for (n, task) in runnable.iter().enumerate() {
-            can_run += usize::from(task.runnable()); // not those that could wake up by themselves
+            can_run += usize::from(task.runnable()); // not threads that could wake up by themselves
             place = if Some(task.id()) == current { Some(n) } else { place };
             who ^= 1 << (usize::from(task.id()) % 64);
         }
@@ -299,7 +303,7 @@ impl Scheduler for Sticky {
         runnable.get(next).map(|task| task.id())
     }
 
-    /// The model of the library asks for it, to wake one of a few.
+    /// Gives the library's model a random number, to wake one of a few.
     fn next_u64(&mut self) -> u64 {
         backend::ask(Question::NUMBER) as u64
     }

@@ -1,5 +1,5 @@
-//! What properties need besides the learner's code. Compiled twice, like `sync.rs`; its own locks are not recorded, so
-//! that a picture shows only the learner's.
+//! What properties need besides the learner's code. Compiled twice, like `sync.rs`; its own locks are not
+//! recorded, so that a picture shows only the learner's.
 
 use std::sync::{Arc, PoisonError};
 
@@ -8,7 +8,8 @@ use exercises_protocol::counted;
 use super::backend::{Condvar, Mutex, MutexGuard, ONE_AT_A_TIME, others_wait, thread};
 use crate::recorder::{Census, accepts, begin_trial, census, expecting, fail, live_threads, rejects};
 
-/// How often a thread gives way before we say that the others never go to sleep. A thousand times more than they need.
+/// How often a thread yields before the others count as never going to sleep: a thousand times more often
+/// than they need.
 const PATIENCE: usize = 2_000;
 
 /// A number that threads change and wait for: how many jobs have begun, whether a gate is open.
@@ -20,7 +21,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Starts at zero. `what` says what a thread waits for that waits for this counter: "both jobs to begin".
+    /// Makes a counter at zero. `what` says what a thread waits for at this counter: "both jobs to begin".
     pub fn new(what: &'static str) -> Self {
         Self { what, count: Mutex::new(0), changed: Condvar::new() }
     }
@@ -66,16 +67,16 @@ impl Counter {
 pub struct Shared<T>(Mutex<T>);
 
 impl<T> Shared<T> {
-    /// Does something with the value. Nobody else can until then.
+    /// Does something with the value, to which no other thread has access meanwhile.
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Waits until every thread but the calling one waits for something. Fails if that never comes: then a thread asks again and
-/// again. `what` is what it does instead of sleeping.
+/// Waits until every thread but the calling one waits for something. Fails if that never comes: then a thread
+/// asks again and again. `what` says what that thread does instead of sleeping.
 ///
-/// On real threads nobody can tell, so there it is no more than a chance for others to run.
+/// On real threads that cannot be seen, so there the call only gives others a chance to run.
 pub fn until_others_wait(what: &str, cause: &str) {
     for _ in 0..PATIENCE {
         thread::yield_now();
@@ -86,10 +87,11 @@ pub fn until_others_wait(what: &str, cause: &str) {
     fail(what, cause);
 }
 
-/// Whether every thread but the calling one comes to wait for something: what they can do has been done then. So a property
-/// that knows why they wait can say so; the rules for a hang know of locks and notifications only.
+/// Whether every thread but the calling one comes to wait for something: then they have done what they can.
+/// So a property that knows why they wait can say so; the rules for a hang know of locks and notifications
+/// only.
 ///
-/// On real threads nobody can tell, so there it is false.
+/// On real threads that cannot be seen, so there it is false.
 pub fn others_come_to_rest() -> bool {
     ONE_AT_A_TIME
         && (0..PATIENCE).any(|_| {
@@ -98,8 +100,9 @@ pub fn others_come_to_rest() -> bool {
         })
 }
 
-/// Waits until `threads` spawned threads sleep: on a condition variable of the learner's, for a message, or for a lock that
-/// such a thread holds. If there are more threads, all of them have to. Fails if they never do: then they spin, or are gone.
+/// Waits until `threads` spawned threads sleep: on a condition variable of the learner's, for a message, or
+/// for a lock that such a thread holds. If there are more threads, all of them must sleep. Fails if they
+/// never do: then they spin, or are gone.
 ///
 /// On real threads there is no limit but the watchdog's.
 pub fn until_asleep(threads: usize, cause: &str) {
@@ -138,21 +141,21 @@ pub fn until_asleep(threads: usize, cause: &str) {
     expecting(None);
 }
 
-/// A program of which a test of the learner's has to say whether it is right.
+/// A program that a test of the learner's must judge as right or wrong.
 #[derive(Debug)]
 pub struct Judged<P: ?Sized + 'static> {
-    /// What the answer is called that it is: `m03_notifies_if_it_was_empty`.
+    /// The answer's name: `m03_notifies_if_it_was_empty`.
     pub name: &'static str,
-    /// How it is built, or what is wrong with it.
+    /// How the program is built, or what is wrong with it.
     pub about: &'static str,
-    /// Whether the test has to pass.
+    /// Whether the test must pass.
     pub is_right: bool,
-    /// Makes one.
+    /// Makes a program to judge.
     pub new: fn() -> Arc<P>,
 }
 
 impl<P: ?Sized + 'static> Judged<P> {
-    /// Runs the test on each right one: it has to pass. `cause` is the likely cause if it fails.
+    /// Runs the test on each right program: it must pass. `cause` is the likely cause if it fails.
     pub fn right_ones_pass(all: &[Self], cause: &str, test: fn(fn() -> Arc<P>)) {
         all.iter().filter(|program| program.is_right).for_each(|program| program.passes(cause, test));
     }
@@ -160,16 +163,16 @@ impl<P: ?Sized + 'static> Judged<P> {
     fn passes(&self, cause: &str, test: fn(fn() -> Arc<P>)) {
         let Self { name, about, new, .. } = self;
         let (what, cause) = (format!("your test of {name}"), format!("{name} is right: {about}. {cause}"));
-        begin_trial(); // of a picture with all of them, nobody would find the one that fails
+        begin_trial(); // in a picture with all of them, the one that fails would be hard to find
         accepts(&what, &cause, || test(*new));
         no_thread_is_left();
     }
 
-    /// Runs the test on the wrong one that is called so, or `m03` for short: it has to fail. `cause` is the
+    /// Runs the test on the wrong program of this name, or `m03` for short: it must fail. `cause` is the
     /// likely cause if it passes.
     ///
-    /// On real threads luck decides whether a wrong one does anything wrong. So there the test is run on the
-    /// first right one.
+    /// On real threads luck decides whether a wrong program does anything wrong. So there the test is run on
+    /// the first right one.
     pub fn is_rejected(all: &[Self], name: &str, cause: &str, test: fn(fn() -> Arc<P>)) {
         let is_meant = |program: &&Self| program.name.split('_').next() == Some(name);
         let wrong = all.iter().find(is_meant).expect("the suite has it");
@@ -184,13 +187,13 @@ impl<P: ?Sized + 'static> Judged<P> {
     }
 }
 
-/// The test has come back. On real threads, nobody can tell whether the threads that it has started are about
-/// to end.
+/// Checks, when the test has come back, that its threads have ended. On real threads it cannot be seen
+/// whether they are about to end.
 fn no_thread_is_left() {
     if live_threads() > 0 && others_come_to_rest() && live_threads() > 0 {
         fail(
             "your test has come back, and a thread that it has started never ends",
-            "nobody sees what a thread finds, or that it hangs, when the test has come back: with the last test the process \
+            "when the test has come back, nothing sees what a thread finds, or that it hangs: with the last test the process \
              ends. Join every thread that the test starts, and let each come to an end",
         );
     }

@@ -8,14 +8,14 @@ use exercises_protocol::Mode;
 use crate::isolate;
 use crate::recorder;
 
-/// Who makes threads and locks here: std.
+/// The part that makes threads and locks here: std.
 #[path = "../../sync/src/backend.rs"]
 mod backend;
 
 #[path = "../../sync/src/sync/mod.rs"]
 mod locks;
 
-/// What the learner's `crate::sync` is here.
+/// The learner's `crate::sync` on real threads.
 pub mod sync {
     pub use std::hint;
 
@@ -29,13 +29,13 @@ pub mod probe;
 #[path = "below.rs"]
 pub mod below;
 
-/// Memory without a lock, as `Plain` under the model of memory. Here two threads are found only if they are
-/// in it in the same moment.
+/// Memory without a lock, as `Plain` under the model of memory. Here two threads are noticed only if they are
+/// in it at the same moment.
 #[derive(Debug)]
 pub struct Plain<T>(Mutex<T>);
 
 impl<T> Plain<T> {
-    /// Makes one with a value in it.
+    /// Makes plain memory with a value in it.
     pub fn new(value: T) -> Self {
         Self(Mutex::new(value))
     }
@@ -56,11 +56,12 @@ impl<T> Plain<T> {
 /// How often a property is run.
 pub const RUNS: usize = 30;
 
-/// How much of the processor's time all of them may take together, and how long nothing may happen. A right answer needs a
-/// few milliseconds; the suite uses no clock, so nothing here depends on the number.
+/// How much processor time all runs may take together, and for how long nothing may happen. A right answer
+/// needs a few milliseconds; the suite uses no clock, so nothing here depends on the number.
 const DEADLINE: Duration = Duration::from_secs(8);
 
-/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it fails.
+/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it
+/// fails.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Real, DEADLINE, || {
         run_here(source, promise, RUNS, property);

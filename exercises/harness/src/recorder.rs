@@ -1,9 +1,9 @@
-//! Who did what, in which order, and what everybody is doing now.
+//! Records what each thread did, in which order, and what it is doing now.
 //!
-//! There is one recorder per process, behind an ordinary lock: under the model only one thread runs at a time, and with
-//! real threads it gives the events an order. [`wrappers`] has what the learner's code does to its locks and threads,
-//! [`property`] what the property does, and [`verdict`] turns the end of a property into a failure, together with the events
-//! that led to it.
+//! There is one recorder per process, behind an ordinary lock: under the model only one thread runs at a
+//! time, and with real threads it gives the events an order. [`wrappers`] has what the learner's code does to
+//! its locks and threads, [`property`] what the property does, and [`verdict`] turns the end of a property
+//! into a failure, together with the events that led to it.
 
 mod judged;
 mod property;
@@ -32,7 +32,7 @@ pub(crate) use wrappers::{
 #[cfg(feature = "memory")]
 pub(crate) use wrappers::{Place, did_in_memory};
 
-/// Beyond this, the oldest events go. Only an answer that spins gets here.
+/// Beyond this number, the oldest events are dropped. Only an answer that spins has so many.
 const MOST_EVENTS: usize = 20_000;
 
 /// What a thread is doing now.
@@ -47,7 +47,7 @@ pub(crate) enum Doing {
     Joining(usize),
     /// Waits for a lock that has no number.
     Blocked(&'static str),
-    /// Waits for what another thread has to do, in another way than on a condition variable.
+    /// Waits for something that another thread must do, in another way than on a condition variable.
     Sleeping(&'static str),
     /// Waits for something that the property provides, such as a latch.
     Expecting(String),
@@ -59,19 +59,19 @@ pub(crate) struct Thread {
     pub(crate) name: String,
     pub(crate) doing: Doing,
     pub(crate) line: Option<u32>,
-    /// What the property says about a call that is under way on this thread: what should come of it, and the likely
-    /// cause if it does not.
+    /// What the property says about each call that is under way on this thread: what it is, and the likely
+    /// cause if it does not return.
     pub(crate) expectations: Vec<(String, String)>,
-    /// The innermost call of those that must not wait for anything, and the likely cause if it does.
+    /// The innermost call that must not wait for anything, and the likely cause if it does.
     pub(crate) at_once: Option<(String, String)>,
     /// Spawned through `crate::sync`, by the learner's code or by the property.
     spawned: bool,
-    /// Spawned by the property. If it panics, it was meant to.
+    /// Spawned by the property. If the thread panics, it does so on purpose.
     pub(crate) of_the_property: bool,
 }
 
 pub(crate) struct Recorder {
-    /// Counts the runs of the property, so that threads left over from the last one can be told apart.
+    /// Counts the runs of the property, so that threads left over from an earlier run can be told apart.
     run: usize,
     /// The last number before the first run of this property.
     begun: usize,
@@ -80,30 +80,30 @@ pub(crate) struct Recorder {
     source: String,
     pub(crate) threads: Vec<Thread>,
     pub(crate) events: Vec<Event>,
-    /// For each lock, who holds it and since which line.
+    /// For each lock, the thread that holds it and since which line.
     pub(crate) locks: Vec<Option<(usize, Option<u32>)>>,
     condvars: usize,
-    /// The names that threads were given, each with how many have it.
+    /// The names that threads were given, each with the number of threads that have it.
     names: BTreeMap<String, usize>,
-    /// The property does something that it is not about.
+    /// Whether the property does something that it is not about.
     aside: bool,
-    /// The answer is a test, and the property runs it.
+    /// The state of the test, if the answer is a test and the property runs it.
     pub(crate) judged: Option<judged::Judged>,
-    /// Which thread calls: the model and real threads know in different ways.
+    /// Tells which thread calls: the model and real threads know it in different ways.
     who: Option<fn() -> ThreadKey>,
 }
 
-/// How a thread is found again: the run it was recorded in, and its number there.
+/// The key of a thread: the run in which it was recorded, and its number there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ThreadKey {
     run: usize,
     thread: usize,
 }
 
-/// Goes up whenever something happens, so that somebody can see that nothing does.
+/// Goes up whenever something happens, so that the watchdog can see that nothing does.
 static PROGRESS: AtomicU64 = AtomicU64::new(0);
 
-/// Something has happened.
+/// Notes that something has happened.
 pub(crate) fn progressed() {
     PROGRESS.fetch_add(1, Ordering::Relaxed);
 }
@@ -123,7 +123,8 @@ pub(crate) fn look<R>(f: impl FnOnce(&Recorder) -> R) -> R {
     f(&recorder())
 }
 
-/// Begins a property of the file whose text is `source`. `promise` is what it promises, and `who` says which thread calls.
+/// Begins a property of the file whose text is `source`. `promise` is what the property promises, and `who`
+/// says which thread calls.
 pub(crate) fn begin(source: &str, promise: &str, who: fn() -> ThreadKey) {
     let mut recorder = recorder();
     let begun = recorder.run + 1;
@@ -136,7 +137,7 @@ pub(crate) fn begin_run() {
     let mut recorder = recorder();
     let (promise, source) = (std::mem::take(&mut recorder.promise), std::mem::take(&mut recorder.source));
     let mut events = std::mem::take(&mut recorder.events);
-    events.clear(); // and there is room for those of the next run
+    events.clear(); // and there is room for the events of the next run
     let (run, who, judged) = (recorder.run + 1, recorder.who, recorder.judged.take());
     *recorder = Recorder { promise, source, events, judged, who, ..Recorder::new(run, recorder.begun) };
 }
@@ -180,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// The name, with a number if an earlier thread has it: nobody could tell two of a name apart.
+    /// The name, with a number if an earlier thread has it: a reader could not tell two of one name apart.
     fn told_apart(&mut self, name: String) -> String {
         let threads = self.names.entry(name.clone()).or_default();
         *threads += 1;
@@ -197,7 +198,8 @@ impl Recorder {
         self.events.push(Event { thread, action, line });
     }
 
-    /// A thread has what it reached for. If nothing happened in between, it got it at once.
+    /// Notes that a thread has the lock it reached for. If nothing happened in between, it got the lock at
+    /// once.
     fn got(&mut self, thread: usize, lock: usize) {
         let last = self.events.last();
         if last.is_some_and(|last| last.thread == thread && last.action == Action::Want(lock)) {
@@ -206,7 +208,8 @@ impl Recorder {
     }
 }
 
-/// Runs `f` with the recorder and the calling thread's number, unless the thread is a left-over of an earlier run.
+/// Runs `f` with the recorder and the calling thread's number, unless the thread is a left-over of an earlier
+/// run.
 fn here<R>(f: impl FnOnce(&mut Recorder, usize) -> R) -> Option<R> {
     progressed();
     let who = recorder().who?;

@@ -1,4 +1,4 @@
-//! In a test's process: the thread that ends a property which does not end.
+//! The watchdog: a thread of a test's process that ends a property which does not end by itself.
 
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
@@ -10,19 +10,19 @@ use crate::recorder;
 
 /// What a child writes from time to time, so that its parent knows that it watches over itself.
 const ALIVE: &str = "\u{1e}alive";
-/// How often a child looks at itself.
+/// How often the watchdog looks.
 const TICK: Duration = Duration::from_millis(500);
-/// A process that has computed for so long since something happened last does not only wait.
+/// A process that has computed for so long since the last event does not only wait.
 const COMPUTES: Duration = Duration::from_millis(50);
 
-/// There is one for all properties that this process runs.
+/// The watchdog of all properties that this process runs.
 static WATCHER: Once = Once::new();
 
 /// The property that is run now.
 struct Watch {
-    /// How many there were.
+    /// How many properties have begun.
     property: usize,
-    /// `None` while none is run.
+    /// The deadline; `None` while no property is run.
     deadline: Option<Duration>,
     begun: Option<ProcessTime>,
 }
@@ -33,7 +33,7 @@ fn watched() -> MutexGuard<'static, Watch> {
     WATCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A property begins.
+/// Notes that a property begins.
 pub(crate) fn begin(deadline: Duration) {
     let mut watch = watched();
     watch.begun = ProcessTime::try_now().ok();
@@ -42,13 +42,13 @@ pub(crate) fn begin(deadline: Duration) {
     WATCHER.call_once(|| drop(thread::spawn(watch_over_all)));
 }
 
-/// It has ended, and until the next begins nobody has to look after this process.
+/// Notes that the property has ended: until the next begins, the watchdog only waits.
 pub(crate) fn end() {
     watched().deadline = None;
 }
 
-/// Ends a property when it has had its time: so much of the processor's, or so long in which nothing happened. A clock
-/// on the wall would do on a machine with nothing else to do; on others, right answers would be late.
+/// Ends a property when it has had its time: so much processor time, or so long in which nothing happened.
+/// Wall-clock time alone would make right answers fail on a busy machine.
 fn watch_over_all() {
     let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, recorder::progress());
     let mut busy_before = Duration::ZERO; // when something happened last

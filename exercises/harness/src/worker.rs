@@ -1,12 +1,13 @@
 //! A process that runs one job after the other, for the proof.
 //!
-//! A learner's test starts a process for each property ([`isolate`]). The proof runs tens of thousands, and nearly all of
-//! them hold; then nothing is left behind, and the process can go on with the next. One that has reported a failure ends,
-//! as the learner's does, and the next job gets a new one. What runs inside is the same.
+//! A learner's test starts a process for each property ([`isolate`]). The proof runs tens of thousands, and
+//! nearly all of them hold; then nothing is left behind, and the process can go on with the next. A process
+//! that has reported a failure ends, as the learner's does, and the next job gets a new process. The code
+//! that runs inside is the same.
 //!
-//! If the process ends without a report, the job that it was at is the one to ask; but it may also have been
-//! something that an earlier job left behind. So that job is run again, in a new process. If it holds there, the
-//! earlier one is named.
+//! If the process ends without a report, the cause is the job that was running, or something that an earlier
+//! job left behind. So the running job is run again, in a new process. If it holds there, the earlier job is
+//! named.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,22 +18,24 @@ use exercises_protocol::{Failure, Verdict};
 
 use crate::isolate::{self, Running, new_nonce};
 
-/// The parent's side.
+/// The parent's side of such a process.
 pub struct Worker {
     command: Command,
-    /// The process, and the job that it did last.
+    /// The process, and the last job that it did.
     running: Option<(Running, Option<String>)>,
 }
 
 impl Worker {
-    /// Starts no process yet. `program` with these arguments will be one that asks for its work with [`next_job`].
+    /// Starts no process yet. `program` with these arguments will be one that asks for its work with
+    /// [`next_job`].
     pub fn new(program: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);
         command.args(arguments);
         Self { command, running: None }
     }
 
-    /// Has a process do the job, a line without its end: the one that has done the last, if it could, or a new one.
+    /// Has a process do the job, a line without its end: the process of the last job, if that is still there,
+    /// or a new one.
     ///
     /// # Panics
     /// If a process is needed and cannot be started.
@@ -56,7 +59,7 @@ impl Worker {
         Err(missing)
     }
 
-    /// An error is that the process ended, or was ended, without a report.
+    /// Has a process do the job once. An error: the process ended, or was ended, without a report.
     fn attempt(&mut self, job: &str, round: u64, deadline: Duration) -> Result<Verdict, Box<Failure>> {
         let running = self.running.take();
         let (mut running, _) = running.unwrap_or_else(|| (Running::start(&mut self.command), None));
@@ -66,7 +69,7 @@ impl Worker {
         let mut failed = false;
         let in_time = loop {
             match running.hear(deadline) {
-                Ok(()) if failed => {} // it is about to end
+                Ok(()) if failed => {} // the process is about to end
                 Ok(()) => match running.report(&nonce) {
                     Some(Ok(runs)) => {
                         self.running = Some((running, Some(job.to_owned())));
@@ -89,7 +92,8 @@ impl Drop for Worker {
     }
 }
 
-/// In the process: reports that the job before held, so many times, and waits for the next. `None` when there are no more.
+/// In the process: reports that the job before held, so many times, and waits for the next. `None` when there
+/// are no more.
 pub fn next_job(held: Option<usize>) -> Option<String> {
     if let Some(runs) = held {
         isolate::report(&Ok(runs)).ok()?;

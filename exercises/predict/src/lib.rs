@@ -1,8 +1,8 @@
 //! Small programs whose outcome a learner predicts: `cargo course predict`.
 //!
-//! A program is a file with a function `run`, which says what has happened. The function says the same every
-//! time: a program that has threads waits for them, and never for some time. `seen` has what each program
-//! says, and a test compares the two. `cargo run -p exercises-predict NAME` runs one program.
+//! A program is a file with a function `run`, which returns what has happened as text. The text is the same
+//! every time: a program that has threads waits for them, and never sleeps for a while. `seen` has the text
+//! of each program, and a test compares the two. `cargo run -p exercises-predict NAME` runs one program.
 
 /// A program: its name, and what it does.
 pub type Program = (&'static str, fn() -> String);

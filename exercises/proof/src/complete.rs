@@ -1,4 +1,4 @@
-//! Whether everything that belongs to an exercise is there, and says the same everywhere.
+//! Checks that everything that belongs to an exercise is there, and says the same everywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ pub fn pristine(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// What belongs to an exercise and is missing.
+/// The mistakes in an exercise's files: what is missing or does not fit.
 pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = incomplete_description(exercise);
     mistakes.extend(judges_another(exercise)?);
@@ -45,7 +45,8 @@ pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// An exercise whose answer is a test says whose answers that has to judge, and its suite has those.
+/// Checks that an exercise whose answer is a test says which exercise it judges, and that its suite has those
+/// answers.
 fn judges_another(exercise: &Exercise) -> anyhow::Result<Option<String>> {
     let Some(judged) = &exercise.judges else { return Ok(None) };
     let short = judged.split('-').next().unwrap_or(judged);
@@ -92,7 +93,7 @@ fn incomplete_description(exercise: &Exercise) -> Vec<String> {
     mistakes
 }
 
-/// What the README of an exercise repeats of its list of properties.
+/// The table of properties, as the README of an exercise has it.
 pub fn table(exercise: &Exercise) -> String {
     let staged = exercise.second_stage.is_some();
     let mut table = "| property | what it promises |".to_owned();
@@ -104,7 +105,7 @@ pub fn table(exercise: &Exercise) -> String {
     table
 }
 
-/// Writes the table of properties into the exercise's README, and how long it takes.
+/// Writes the table of properties and the minutes into the exercise's README.
 pub fn write_table(exercise: &Exercise) -> anyhow::Result<()> {
     let path = exercise.readme();
     let readme = with_minutes(&read(&path)?, exercise.minutes_by_rule()?)
@@ -115,7 +116,8 @@ pub fn write_table(exercise: &Exercise) -> anyhow::Result<()> {
     fs::write(&path, readme).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The rows of the list of exercises, in the order of the book. What an exercise builds is taken from the row that is there.
+/// The rows of the list of exercises, in the order of the book. What an exercise builds is taken from its
+/// present row.
 fn rows(readme: &str) -> anyhow::Result<Vec<String>> {
     let mut all = exercises_protocol::all(&folder())?;
     Contents::read(&folder().join("../book/src/SUMMARY.md")).sort(&mut all);
@@ -136,7 +138,7 @@ fn is_row(line: &&str) -> bool {
     line.starts_with("| [ex")
 }
 
-/// Writes the list of exercises into the README of all.
+/// Writes the list of exercises into `exercises/README.md`.
 pub fn write_list() -> anyhow::Result<()> {
     let path = folder().join("README.md");
     let readme = read(&path)?;
@@ -148,7 +150,8 @@ pub fn write_list() -> anyhow::Result<()> {
     fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The README repeats the properties, the chapters and how long it takes, and the list of exercises has its row in its place.
+/// Checks that the README repeats the properties, the chapters and the minutes, and that the list of
+/// exercises has the row of the exercise in its place.
 fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     let readme = read(&exercise.readme())?;
@@ -186,7 +189,8 @@ fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// Links of the README that lead nowhere; and names in code, such as `Semaphore::acquire`, that the linked file lacks.
+/// Finds links of the README that lead nowhere; and names in code, such as `Semaphore::acquire`, that the
+/// linked file lacks.
 fn dead_links(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let readme = read(&exercise.readme())?;
     let mut mistakes = Vec::new();
@@ -214,7 +218,7 @@ fn links(page: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The page on the solution is there, and its table "without … | this fails" is right.
+/// Checks that the page on the solution is there, and that its table "without … | this fails" is right.
 fn solution_not_explained(exercise: &Exercise) -> Vec<String> {
     match read(&exercise.explanation()) {
         Ok(page) => wrong_rows(exercise, &page),
@@ -222,7 +226,8 @@ fn solution_not_explained(exercise: &Exercise) -> Vec<String> {
     }
 }
 
-/// Each row of the table names properties, and only those of the exercise. That they fail is not checked.
+/// Checks that each row of the table names properties, and only those of the exercise. It does not check that
+/// they fail.
 fn wrong_rows(exercise: &Exercise, page: &str) -> Vec<String> {
     let table = page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|-"));
     let rows: Vec<&str> = table.skip(1).collect();
@@ -247,7 +252,8 @@ fn failing(row: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Every edit applies, no two make the same, every file is an entry's, and what catches an answer is a property and words.
+/// Checks that every edit applies, that no two make the same answer, that every file belongs to an entry, and
+/// that each entry names a property and words that catch it.
 fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     let mut known = BTreeMap::new();
@@ -284,7 +290,7 @@ fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String
     Ok(mistakes)
 }
 
-/// Every other right answer says how it is built.
+/// Checks that every right answer but the solution says how it is built.
 fn right_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     for right in &exercise.right {

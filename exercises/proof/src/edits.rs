@@ -1,4 +1,5 @@
-//! A wrong answer as a whole file, which one can edit and try, and back again: `--edit` and `--keep`.
+//! Makes a whole file of a wrong answer, to edit and try, and an entry of the file again: `--edit` and
+//! `--keep`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,17 +9,18 @@ use exercises_protocol::wrong::{self, Code, without_head};
 use exercises_protocol::{Exercise, Wrong};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-/// How much longer an edit of another right answer may seem than one of the solution, in percent: the solution is what a reader
-/// has seen.
+/// How much longer an edit of another right answer may seem than one of the solution, in percent: the
+/// solution is what a reader has seen.
 const FARTHER: usize = 150;
 
-/// From so many percent of its answer an edit is no help to a reader.
+/// An edit of so many percent of its answer, or more, is no help to a reader.
 const TOO_MUCH: usize = 60;
 
-/// What an answer that is new has to say.
+/// The first lines that a new wrong answer must have.
 const HEAD: [&str; 3] = ["Wrong: ", "The learner sees: ", "Caught by PROPERTY: \"WORDS OF ITS MESSAGE\""];
 
-/// Writes `wrong/NAME.rs`, the whole of a wrong answer, with its texts at the top. One that is not there yet is the solution.
+/// Writes `wrong/NAME.rs`, the whole of a wrong answer, with its texts at the top. A new one begins as the
+/// solution.
 ///
 /// # Errors
 /// If that file is there already, or the edit does not apply.
@@ -41,11 +43,12 @@ pub fn edit(exercise: &Exercise, name: &str) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Makes an entry of `wrong.diff` from `wrong/NAME.rs` and removes the file. `beside` is the right answer that the entry edits, or
-/// `solution`. Without it, it is the one from which least differs; and if nearly all differs, the file stays.
+/// Makes an entry of `wrong.diff` from `wrong/NAME.rs` and removes the file. `beside` is the right answer
+/// that the entry edits, or `solution`. Without `beside`, the entry edits the answer that differs least; and
+/// if nearly all differs, the file stays.
 ///
 /// # Errors
-/// If there is no such file, or its first lines do not say what they have to; then nothing is changed.
+/// If there is no such file, or its first lines do not say what they must; then nothing is changed.
 pub fn keep(exercise: &Exercise, name: &str, beside: Option<&str>) -> anyhow::Result<String> {
     let before = exercise.wrong(name).ok();
     let name = before.map_or(name, |wrong| &wrong.name);
@@ -82,7 +85,7 @@ pub fn keep(exercise: &Exercise, name: &str, beside: Option<&str>) -> anyhow::Re
     Ok(said)
 }
 
-/// The shortest entry that makes this code of a right answer.
+/// Finds the shortest entry that turns a right answer into this code.
 fn shortest(
     exercise: &Exercise,
     head: &str,
@@ -109,7 +112,8 @@ fn shortest(
     Ok(best.map(|best| best.1))
 }
 
-/// The entry with as few lines around what differs as say in which one place it is. None if even many do not.
+/// Makes the entry with the fewest lines around the differences that still name one place. `None` if even
+/// many lines do not.
 fn hunks(
     exercise: &Exercise,
     head: &str,
@@ -136,7 +140,7 @@ fn hunks(
     Ok(shortest)
 }
 
-/// What differs, with so many lines before and after it, less those at its ends that are empty.
+/// The differences, with so many lines before and after each, less empty lines at the ends.
 fn with_context<'a>(diff: &TextDiff<'a, 'a, str>, context: usize) -> String {
     let mut text = String::new();
     for group in diff.grouped_ops(context) {
@@ -156,7 +160,7 @@ fn with_context<'a>(diff: &TextDiff<'a, 'a, str>, context: usize) -> String {
     text
 }
 
-/// Puts the entry in the place of the one before, or behind all others.
+/// Puts the entry in the place of the earlier one, or behind all others.
 fn write_entry(exercise: &Exercise, before: Option<&Wrong>, entry: &str) -> anyhow::Result<()> {
     let path = list(exercise);
     let text = if path.exists() {

@@ -1,4 +1,4 @@
-//! The graphs in which a learner plays the scheduler: recorded anew, and whether they are as they should be.
+//! Records the graphs in which a learner plays the scheduler, and checks them.
 
 use std::fs;
 
@@ -9,14 +9,14 @@ use exercises_protocol::graph::{FORMAT, Graph, Kind, Program};
 
 use crate::folder;
 
-/// So many steps are gone by chance.
+/// The number of steps of a random walk.
 const STEPS: usize = 1_000;
 
 /// Records the graph of each program, or of the programs of one exercise, and writes the files. Returns the
 /// programs' names.
 ///
 /// # Errors
-/// If one is not as it should be.
+/// If a graph is not as it should be.
 pub fn write_graphs(wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
     let mut written = Vec::new();
     for program in of(wanted)? {
@@ -27,7 +27,7 @@ pub fn write_graphs(wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
     Ok(written)
 }
 
-/// What is not as it should be with the graphs.
+/// The mistakes in the graphs.
 ///
 /// # Errors
 /// If the list of programs cannot be read.
@@ -58,8 +58,8 @@ fn of(wanted: Option<&str>) -> anyhow::Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// The graph of a program as text, once it is proven: the goal can be reached, and with the solution nothing
-/// breaks.
+/// The graph of a program as text, after the proof that the goal can be reached and that nothing breaks with
+/// the solution.
 fn proven(program: &Program) -> anyhow::Result<String> {
     let graph = recorded(program, exercises_proof_model::SCENES)?;
     let right = recorded(program, exercises_proof_solutions::SCENES)?;

@@ -1,4 +1,4 @@
-//! What one process of the proof is to run.
+//! The work of one process of the proof.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -10,19 +10,19 @@ use exercises_protocol::Mode;
 /// Properties of an answer, to be run one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job<'a> {
-    /// Where.
+    /// Under the model, or on real threads.
     pub mode: Mode,
     /// The exercise's name.
     pub exercise: &'a str,
-    /// The answer's.
+    /// The answer's name.
     pub answer: &'a str,
     /// The properties' names, with commas between them.
     pub properties: &'a str,
-    /// On so many schedules, or as often. `None` is on all, or as often as a learner's test does.
+    /// The number of schedules, or of runs. `None`: all schedules, or as many runs as a learner's test has.
     pub runs: Option<usize>,
 }
 
-/// As a line for a process that works.
+/// The job as a line for a process that takes jobs from its standard input.
 impl fmt::Display for Job<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { mode, exercise, answer, properties, runs } = self;
@@ -44,14 +44,15 @@ impl<'a> Job<'a> {
         Some(Self { mode: Mode::named(mode)?, exercise, answer, properties, runs })
     }
 
-    /// As arguments for a process of its own.
+    /// The job as arguments for a process of its own.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let names = [self.mode.program(), self.exercise, self.answer, self.properties].map(str::to_owned);
         let runs = self.runs.map(|runs| format!("--runs={runs}"));
         ["--run".to_owned()].into_iter().chain(names).chain(runs).collect()
     }
 
-    /// Runs it. The first property that fails ends the process with its report. Returns how often each has been run.
+    /// Runs the job. The first property that fails ends the process with its report. Returns how often each
+    /// property was run.
     pub fn run(&self) -> anyhow::Result<usize> {
         let (run_here, all, answer) = self.find()?;
         let runs = self.runs.unwrap_or(all);
@@ -66,12 +67,12 @@ impl<'a> Job<'a> {
         Ok(runs)
     }
 
-    /// Runs it, and ends the process with the report.
+    /// Runs the job, and ends the process with the report.
     pub fn run_and_exit(&self) -> anyhow::Result<Infallible> {
         isolate::report_and_exit(&Ok(self.run()?))
     }
 
-    /// The answer, what checks it, and how many schedules or runs are all.
+    /// Finds the answer, the function that checks it, and the number of all schedules or runs.
     fn find(&self) -> anyhow::Result<(RunHere, usize, &'static Answer)> {
         let places: &[(RunHere, usize, &'static [Answer])] = match self.mode {
             Mode::Model => &[
@@ -92,7 +93,7 @@ impl<'a> Job<'a> {
 /// Checks a property of a text so many times, in this process.
 type RunHere = fn(&str, &str, usize, fn());
 
-/// Runs one job after the other, until there are no more. One that fails ends the process.
+/// Runs one job after the other, until there are no more. A job that fails ends the process.
 pub fn work() -> anyhow::Result<()> {
     let mut held = None;
     while let Some(line) = next_job(held) {

@@ -1,9 +1,9 @@
 //! `proven.toml`: which exercises have been proven for [`ROUNDS`] rounds, and in which state.
 //!
-//! A round decides by its number alone which schedules it tries. So as long as nothing that decides a verdict changes, a
-//! second run of the same rounds computes what is known. (Of the library the lines of code decide. Its comments and tables of
-//! documentation do not.) The gate runs the first round of every exercise always, and for
-//! the others it looks here. The ledger leaves out repeats only: a line that somebody has forged costs no more than that, and
+//! A round decides by its number alone which schedules it tries. So as long as nothing that decides a verdict
+//! changes, a second run of the same rounds computes what is known. (Of the library only the lines of code
+//! count; comments and documentation do not.) The gate runs the first round of every exercise always, and for
+//! the others it looks here. The ledger saves repeats only: a forged line costs no more than one repeat, and
 //! the gate runs all rounds of two exercises in turn.
 
 use std::collections::BTreeMap;
@@ -17,12 +17,12 @@ use sha2::{Digest, Sha256};
 
 use crate::{ROUNDS, folder};
 
-/// What every verdict depends on, below the exercises' folder.
+/// The files on which every verdict depends, below the exercises' folder.
 const OF_ALL: [&str; 4] =
     ["harness/src", "protocol/src", "sync/src", "../executor/model/primitives/locks.rs"];
-/// What those to an exercise depend on, too, whose answers use the library.
+/// The files on which verdicts also depend if the answers use the library.
 const OF_THE_LIBRARY: [&str; 2] = ["../executor/src", "../executor/model/primitives"];
-/// What the verdicts on an exercise depend on, in its own folder. The learner's file is not among them.
+/// The files in an exercise's own folder on which its verdicts depend. The learner's file is not among them.
 const OF_ITS_OWN: [&str; 7] =
     ["exercise.toml", "tests", "stub", "solution/exercise.rs", "right", "wrong.diff", "wrong"];
 
@@ -47,7 +47,7 @@ pub fn write(exercise: &Exercise) -> anyhow::Result<()> {
     fs::write(path(), text).with_context(|| format!("cannot write {}", path().display()))
 }
 
-/// What is not as the ledger says, with the command that proves it.
+/// The exercises that are not as the ledger says, with the command that proves each.
 ///
 /// # Errors
 /// If the ledger, or what the verdicts depend on, cannot be read.
@@ -76,7 +76,7 @@ fn compare(exercises: &[Exercise], lines: &Lines) -> anyhow::Result<Vec<String>>
     Ok(mistakes)
 }
 
-/// Of all that decides the verdicts on an exercise, each with its name.
+/// The hash of all that decides the verdicts on an exercise, each part with its name.
 fn hash(exercise: &Exercise) -> anyhow::Result<String> {
     let mut sum = Sha256::new();
     sum.update(env!("COMPILER"));
@@ -96,7 +96,7 @@ fn hash(exercise: &Exercise) -> anyhow::Result<String> {
     Ok(sum.finalize().iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
 }
 
-/// What Cargo.lock says of the model checkers: their versions, and hashes of their sources.
+/// The entries of the model checkers in Cargo.lock: their versions, and hashes of their sources.
 fn model_checkers() -> anyhow::Result<String> {
     let path = folder().join("../Cargo.lock");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -107,15 +107,15 @@ fn model_checkers() -> anyhow::Result<String> {
     Ok(found.concat())
 }
 
-/// What of a file counts.
+/// Which part of a file counts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Text {
     Whole,
-    /// Lines that are more than a comment, of files that are not documentation alone.
+    /// Lines of code, without comments; files of documentation do not count at all.
     Code,
 }
 
-/// Adds a file, or all files in a folder and below it. What is not there adds nothing.
+/// Adds a file, or all files in a folder and below it. A missing file adds nothing.
 fn add(sum: &mut Sha256, folder: &Path, name: &Path, of: Text) -> anyhow::Result<()> {
     let path = folder.join(name);
     let cannot_read = || format!("cannot read {}", path.display());

@@ -27,38 +27,39 @@ pub use job::{Job, work};
 pub use predicted::predicted;
 pub use through_cargo::through_cargo;
 
-/// So many schedules a right answer that is not the solution is run on in each round after the first.
+/// In each round after the first, right answers other than the solution are run on so many schedules.
 const AGAIN: usize = 250;
 
-/// So many of the schedules have to be enough to catch a wrong answer: half of what a learner's test tries. How near it has come to
-/// passing says more than that other schedules catch it, too. If one is caught later, its property has to lead to the mistake
-/// sooner, by fewer threads or steps.
+/// So many schedules must be enough to catch a wrong answer: half of what a learner's test tries. How close
+/// the answer came to passing says more than that other schedules catch it, too. If an answer is caught
+/// later, its property must lead to the mistake sooner, by fewer threads or steps.
 const IN_TIME: usize = SCHEDULES / 2;
 
-/// So many rounds an exercise is proven for before it lands: see [`ledger`].
+/// The rounds for which an exercise is proven before it lands: see [`ledger`].
 pub const ROUNDS: u64 = 20;
 
 /// How long one property of one answer may take. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);
 
-/// The exit code of a child that has nothing to run. A property that fails is 1.
+/// The exit code of a child that has nothing to run. The code for a property that fails is 1.
 pub const NO_VERDICT: u8 = 2;
 
-/// Has a process run one job after the other.
+/// The argument that makes a process run one job after the other.
 pub const WORK: &str = "--work";
 
-/// What came out of an exercise.
+/// The result of the proof of an exercise.
 #[derive(Default)]
 pub struct Proof {
-    /// Answer and property, for each that was seen to be rejected in the first round.
+    /// Answer and property of each rejection in the first round.
     pub caught: BTreeSet<(String, String)>,
-    /// By its name, what a learner with a wrong answer is shown first, in the first round: the property, and what it says.
+    /// For the name of each wrong answer, what its learner is shown first, in the first round: the property,
+    /// and what it says.
     pub shown: BTreeMap<String, String>,
-    /// What is not as it should be.
+    /// The mistakes that were found.
     pub mistakes: Vec<String>,
 }
 
-/// Something to try, with the schedules of this round.
+/// A check to make, with the schedules of this round.
 struct Trial<'a> {
     round: u64,
     answer: &'a str,
@@ -70,26 +71,27 @@ enum Of<'a> {
     Property(Mode, &'a str),
     /// A right answer's properties in one mode.
     Right(Mode),
-    /// What a learner with this wrong answer is shown first.
+    /// The failure that a learner with this wrong answer is shown first.
     Shown(&'a Wrong),
 }
 
 impl Proof {
-    /// Runs `rounds` rounds. In each, the right answers keep every property (the solution on all schedules, the others after
-    /// the first round on the first ones), each wrong answer is rejected by the property that is to catch it, and what a learner would be shown
-    /// first says what it should. In the first round the stub says what is to do, and each wrong answer is caught on one of the
-    /// first [`IN_TIME`] schedules. `None` is the first round with every property of every answer, for the table. `exe` is
-    /// the program whose `--run` runs one.
+    /// Runs `rounds` rounds. In each, the right answers keep every property (the solution on all schedules,
+    /// the others after the first round on the first ones), each wrong answer is rejected by the property
+    /// that must catch it, and what a learner would be shown first says what it should. In the first round
+    /// the stub says what is still to do, and each wrong answer is caught on one of the first [`IN_TIME`]
+    /// schedules. `None` is the first round with every property of every answer, for the table. `exe` is the
+    /// program whose `--run` runs one job.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: Option<u64>) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
         let trials = Mutex::new(plan(exercise, rounds).into_iter());
         let done = Mutex::new(&mut proof);
-        let next = || trials.lock().expect("nobody panics with it").next();
+        let next = || trials.lock().expect("no thread panics with it").next();
         let work = || {
             let mut bench = Bench { exercise, exe, worker: Worker::new(exe, &[WORK]) };
             while let Some(trial) = next() {
                 let outcome = bench.try_out(&trial);
-                let mut proof = done.lock().expect("nobody panics with it");
+                let mut proof = done.lock().expect("no thread panics with it");
                 match outcome {
                     Ok(seen) if trial.round == 0 => {
                         let answer = || trial.answer.to_owned();
@@ -127,8 +129,8 @@ impl Proof {
     }
 }
 
-/// What is wrong with the two stages of an exercise: of the wrong answers that a property of the second is to catch, none
-/// keeps all of the first. Then nobody can do the first stage alone.
+/// The mistake in the two stages of an exercise, if no wrong answer that a property of the second must catch
+/// keeps all of the first. Then the first stage cannot be done alone.
 pub fn stages_that_are_one(exercise: &Exercise, exe: &Path) -> Option<String> {
     exercise.second_stage.as_ref()?;
     let of_stage = |stage| exercise.properties.iter().filter(move |property| property.stage == stage);
@@ -181,16 +183,16 @@ fn plan(exercise: &Exercise, rounds: Option<u64>) -> Vec<Trial<'_>> {
     plan
 }
 
-/// What was seen of an answer that is as it should be.
+/// The findings on an answer that is as it should be.
 #[derive(Default)]
 struct Seen {
-    /// The property that has caught it.
+    /// The property that has caught the answer.
     caught_by: Option<String>,
-    /// What a learner is shown first.
+    /// The text that a learner is shown first.
     shown: Option<String>,
 }
 
-/// Where answers are tried.
+/// The processes in which answers are tried.
 struct Bench<'a> {
     exercise: &'a Exercise,
     exe: &'a Path,
@@ -198,10 +200,11 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Has a process run the properties one after the other: in the first round one of its own, as a learner's test does.
+    /// Has a process run the properties one after the other: in the first round a process of their own, as a
+    /// learner's test does.
     fn run(&mut self, trial: &Trial<'_>, mode: Mode, properties: &[&str], runs: Option<usize>) -> Verdict {
         if self.exercise.judges.is_some() && properties.len() > 1 {
-            // What a test has to reject ends the process, and the property holds.
+            // An answer that the test must reject ends the process, and the property holds.
             return properties.iter().map(|property| self.run(trial, mode, &[property], runs)).sum();
         }
         let properties = properties.join(",");
@@ -216,7 +219,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Tries something. An error is what is not as it should be.
+    /// Makes a check. An error is what is not as it should be.
     fn try_out(&mut self, trial: &Trial<'_>) -> anyhow::Result<Seen> {
         let (mode, property) = match trial.of {
             Of::Property(mode, property) => (mode, property),
@@ -261,9 +264,9 @@ impl Bench<'_> {
         Ok(Seen { caught_by: Some(wrong.property.clone()), shown: Some(text) })
     }
 
-    /// The failure that a learner is shown first, and its property: the one whose [`Place`](exercises_protocol::Place) is
-    /// the least. It is found without running everything: stage by stage in the order of the ranks, first on few schedules
-    /// and then on all.
+    /// The failure that a learner is shown first, and its property: the one whose
+    /// [`Place`](exercises_protocol::Place) is the least. It is found without running everything: stage by
+    /// stage in the order of the ranks, first on a few schedules and then on all.
     fn shown(&mut self, trial: &Trial<'_>) -> Option<(String, Failure)> {
         let properties = self.exercise.by_rank();
         let mut aside = None;
@@ -273,7 +276,7 @@ impl Bench<'_> {
             while !rest.is_empty() {
                 let names: Vec<&str> = rest.iter().map(|property| property.name.as_str()).collect();
                 let Err(failure) = self.run(trial, Mode::Model, &names, schedules) else { break };
-                // Promises differ, which `complete` has seen to.
+                // Promises differ: `complete` has checked that.
                 let place = rest.iter().position(|property| property.promise == failure.promise).unwrap_or(0);
                 let shown = (rest[place].name.clone(), *failure);
                 if !shown.1.aside {
@@ -301,7 +304,7 @@ fn whole(failure: &Failure) -> String {
     format!("{} – {}", failure.seen, failure.cause)
 }
 
-/// Which property catches which mistake, as a table, and what a learner with this mistake is shown first.
+/// A table of which property catches which mistake, and what a learner with each mistake is shown first.
 pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
     let mut text = format!("{}\n", exercise.name);
     for (n, property) in exercise.properties.iter().enumerate() {
@@ -328,7 +331,7 @@ pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
         }
         text.push('\n');
     }
-    text.push_str("\n  X caught by the property that is to catch it, x also caught, ! not caught\n\n");
+    text.push_str("\n  X caught by the property that must catch it, x also caught, ! not caught\n\n");
     for (answer, shown) in &proof.shown {
         let _ = writeln!(text, "  {answer}: {}", shown.split_whitespace().collect::<Vec<_>>().join(" "));
     }

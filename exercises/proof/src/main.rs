@@ -10,14 +10,15 @@ use exercises_proof::{
 };
 use exercises_protocol::{Exercise, Mode, counted};
 
-/// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which property catches
-/// which mistake.
+/// Runs every stub, solution and wrong answer of the exercises, checks the verdicts, and prints which
+/// property catches which mistake.
 #[derive(Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct Args {
     /// Only this exercise: `ex01-worker-pool`, or `ex01`
     exercise: Option<String>,
-    /// Prove it for so many rounds, with other schedules each time; after twenty and more, write it into `proven.toml`
+    /// Prove it for so many rounds, with other schedules each time; after twenty and more, write it into
+    /// `proven.toml`
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
     /// Check only that the learners' files are the stubs, as they are in a clean checkout
@@ -29,13 +30,14 @@ struct Args {
     /// Record the graphs in which a learner plays the scheduler, and write them into `exercises/graphs`
     #[arg(long, conflicts_with_all = ["rounds", "pristine", "tables"])]
     graphs: bool,
-    /// Write this wrong answer as a whole file, `wrong/NAME.rs`; a new one is the solution, with the texts that it needs
+    /// Write this wrong answer as a whole file, `wrong/NAME.rs`; a new one is the solution, with the texts
+    /// that it needs
     #[arg(long, value_name = "NAME", requires = "exercise", conflicts_with_all = ["rounds", "pristine", "tables"])]
     edit: Option<String>,
-    /// Make entries of `wrong.diff` from such files, which are removed
+    /// Make entries of `wrong.diff` from such files, and remove the files
     #[arg(long, value_name = "NAME", num_args = 1.., requires = "exercise", conflicts_with_all = ["rounds", "pristine", "tables", "edit"])]
     keep: Vec<String>,
-    /// The right answer that the entry edits: `r03`, or `solution` [default: that from which least differs]
+    /// The right answer that the entry edits: `r03`, or `solution` [default: the one that differs least]
     #[arg(long, value_name = "NAME", requires = "keep")]
     beside: Option<String>,
     /// Write what was seen of the wrong answers that learners predict: `exercises/seen`
@@ -50,7 +52,7 @@ struct Args {
     /// How often
     #[arg(long, hide = true, requires = "run")]
     runs: Option<usize>,
-    /// Run one such thing after the other, as they come on the standard input
+    /// Run one such job after the other, as they come on the standard input
     #[arg(long, hide = true)]
     work: bool,
 }

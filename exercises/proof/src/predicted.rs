@@ -1,4 +1,4 @@
-//! What was seen of the wrong answers that learners make predictions about.
+//! Records what is seen of the wrong answers about which learners make predictions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,11 +9,12 @@ use exercises_protocol::{Kinds, Mode, ROUND, Shown, Terminal};
 
 use crate::{DEADLINE, Job, exercises, folder};
 
-/// Runs each of them under the model, with the schedules that a learner gets: the file, and the message that belongs there. `exe`
-/// is the program whose `--run` runs one.
+/// Runs each of these answers under the model, with the schedules that a learner gets. Returns for each the
+/// file and its message. `exe` is the program whose `--run` runs one job.
 ///
 /// # Errors
-/// If `kinds.toml` names what does not exist, or an answer is not rejected by the property that its edit names.
+/// If `kinds.toml` names what does not exist, or an answer is not rejected by the property that its edit
+/// names.
 pub fn predicted(exe: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let mut seen = Vec::new();
     for predict in Kinds::read(&folder())?.predict {

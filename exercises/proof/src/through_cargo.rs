@@ -1,5 +1,6 @@
-//! The proof as a learner would do it: each answer in turn becomes `src/exercise.rs`, in a copy of the workspace, and
-//! `cargo test` has the word. Slow, since each answer is compiled and linked by itself; the fast proof has to agree.
+//! The proof as a learner would do it: each answer in turn becomes `src/exercise.rs`, in a copy of the
+//! workspace, and `cargo test` decides. This is slow, since each answer is compiled and linked by itself; the
+//! fast proof must agree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ fn judge(exercise: &Exercise, answer: &str, passed: bool, output: &str) -> Optio
     problem.map(|problem| format!("{problem}\n{output}"))
 }
 
-/// Copies the workspace without what was built, and without what is hidden.
+/// Copies the workspace without built and hidden files.
 fn copy_sources(from: &Path, to: &Path, scratch: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
     for entry in fs::read_dir(from)? {

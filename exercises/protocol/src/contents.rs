@@ -1,4 +1,4 @@
-//! The book's table of contents, and where in it an exercise stands.
+//! The book's table of contents, and the place of an exercise in it.
 
 use std::fs;
 use std::path::Path;
@@ -15,11 +15,11 @@ pub struct Contents(Vec<Page>);
 /// An entry of the table of contents.
 #[derive(Debug)]
 pub struct Page {
-    /// The file.
+    /// The page's file.
     pub name: String,
-    /// What it is called.
+    /// The page's title.
     pub title: String,
-    /// Its number among the chapters. What stands before and after them has none.
+    /// The page's number among the chapters. Pages before and after the chapters have none.
     pub number: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ impl Contents {
         Self::of(&fs::read_to_string(summary).unwrap_or_default())
     }
 
-    /// The same of its text.
+    /// Reads the text of a `SUMMARY.md`.
     pub fn of(summary: &str) -> Self {
         let mut numbers = 1..;
         let page = |line: &str| {
@@ -42,18 +42,18 @@ impl Contents {
         Self(summary.lines().filter_map(page).collect())
     }
 
-    /// Where a page stands: the first is 0.
+    /// The place of a page: the first is 0.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|page| page.name == name)
     }
 
-    /// The page after which an exercise can be done: the first that explains it, but none before the one that says how
-    /// exercises are done, unless it is a warm-up.
+    /// The page after which an exercise can be done: the first that explains it, but none before the one that
+    /// says how exercises are done, unless it is a warm-up.
     pub fn page_of(&self, exercise: &Exercise) -> Option<&Page> {
         Some(&self.0[self.place_of(exercise)?])
     }
 
-    /// Where that page stands.
+    /// The place of that page.
     pub fn place_of(&self, exercise: &Exercise) -> Option<usize> {
         let explained = exercise.chapters.iter().filter_map(|chapter| self.place(chapter)).min();
         if exercise.warm_up { explained } else { explained.max(explained.and(self.place(HOW))) }
@@ -69,7 +69,8 @@ impl Contents {
         self.0.iter().filter(|page| page.number.is_some()).count()
     }
 
-    /// Puts exercises into the order of the pages. Those of one page keep their order; those of none come last.
+    /// Puts exercises into the order of the pages. Exercises of one page keep their order; exercises of no
+    /// page come last.
     pub fn sort(&self, exercises: &mut [Exercise]) {
         exercises.sort_by_key(|exercise| self.place_of(exercise).unwrap_or(usize::MAX));
     }

@@ -1,4 +1,4 @@
-//! An exercise as its `exercise.toml` describes it, and where its files are.
+//! An exercise as its `exercise.toml` describes it, and the places of its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::wrong::{Wrong, wrong_answers};
 
-/// An exercise: what is asked, and where its files are.
+/// An exercise: its texts, and the places of its files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exercise {
@@ -17,38 +17,42 @@ pub struct Exercise {
     pub name: String,
     #[serde(skip)]
     folder: PathBuf,
-    /// What it is called.
+    /// The exercise's title.
     pub title: String,
-    /// Names it had before. What a learner has done under one of them still counts.
+    /// Former names. What a learner has done under one of them still counts.
     #[serde(default)]
     pub formerly: Vec<String>,
     /// Pages of the book, as file names.
     pub chapters: Vec<String>,
-    /// Whether it stands before the page that says how exercises are done: a few lines that need nothing of that page.
+    /// Whether the exercise is a warm-up: a few lines that come before the page that says how exercises are
+    /// done.
     #[serde(default)]
     pub warm_up: bool,
-    /// What tries its schedules.
+    /// The model that tries the exercise's schedules.
     #[serde(default)]
     pub model: Model,
-    /// The answer is a test, and is judged by what it says of the answers to this exercise.
+    /// The exercise whose answers the learner's answer, a test, must judge.
     #[serde(default)]
     pub judges: Option<String>,
-    /// What has to be known before.
+    /// What the learner needs to know before.
     pub needs: Vec<String>,
     /// A question, a pointer, nearly the answer.
     pub hints: Vec<String>,
-    /// What the second stage asks for, in a sentence, if a long exercise is cut in two. The first stage can be done alone.
+    /// The task of the second stage, in a sentence, if a long exercise is cut in two. The first stage can be
+    /// done alone.
     #[serde(default)]
     pub second_stage: Option<String>,
-    /// A question to think about once it is solved.
+    /// A question to think about once the exercise is solved.
     pub afterwards: String,
     /// What a right answer promises, from simple to hard.
     #[serde(rename = "property")]
     pub properties: Vec<Property>,
-    /// The typical wrong answers, which `wrong.diff` has. None while an exercise is in the making; the proof asks for six.
+    /// The typical wrong answers, which `wrong.diff` has. None while an exercise is in the making; the proof
+    /// asks for six.
     #[serde(skip)]
     pub wrong: Vec<Wrong>,
-    /// Right answers that are built in another way than the solution: the files under `right/`, without `.rs`.
+    /// Right answers that are built in another way than the solution: the files under `right/`, without
+    /// `.rs`.
     #[serde(skip)]
     pub right: Vec<String>,
 }
@@ -60,8 +64,8 @@ pub enum Model {
     /// Locks and threads, on thousands of schedules. Every thread sees what the last one did.
     #[default]
     Threads,
-    /// The same, with a single thread: there is one schedule, and the properties try something else, such as all ways to cut an
-    /// input.
+    /// A single thread: there is one schedule, and the properties try something else, such as all ways to cut
+    /// an input.
     Single,
     /// Atomics, on all schedules of a few steps. A thread sees whatever the orderings allow.
     Memory,
@@ -75,7 +79,7 @@ pub struct Property {
     pub name: String,
     /// The promise, in a sentence.
     pub promise: String,
-    /// Above 0 for a property that many mistakes break: what it says is shown after what those of a lower rank say.
+    /// Above 0 for a property that many mistakes break: its failure is shown after those of a lower rank.
     #[serde(default)]
     pub rank: u8,
     /// 2 for a property of the second stage.
@@ -90,7 +94,8 @@ fn first() -> u8 {
     1
 }
 
-/// All exercises in a folder, by their numbers. The order of the course is that of the [`Contents`](crate::Contents).
+/// All exercises in a folder, by their numbers. The order of the course is that of the
+/// [`Contents`](crate::Contents).
 ///
 /// # Errors
 /// If there are none, or one of them cannot be read.
@@ -151,12 +156,12 @@ impl Exercise {
         self.name.split('-').next().unwrap_or(&self.name)
     }
 
-    /// Where its files are.
+    /// The exercise's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What to build, and what has to hold.
+    /// The README: what to build, and what must hold.
     pub fn readme(&self) -> PathBuf {
         self.folder.join("README.md")
     }
@@ -166,22 +171,22 @@ impl Exercise {
         self.folder.join("src/exercise.rs")
     }
 
-    /// The answer as it was in the beginning.
+    /// The stub: the answer as it was in the beginning.
     pub fn stub(&self) -> PathBuf {
         self.folder.join("stub/exercise.rs")
     }
 
-    /// A right answer.
+    /// The file of the solution, a right answer.
     pub fn solution(&self) -> PathBuf {
         self.folder.join("solution/exercise.rs")
     }
 
-    /// Why that one is right.
+    /// The page that says why the solution is right.
     pub fn explanation(&self) -> PathBuf {
         self.folder.join("solution/README.md")
     }
 
-    /// A right answer that is built in another way.
+    /// The file of a right answer that is built in another way.
     pub fn right_answer(&self, name: &str) -> PathBuf {
         self.folder.join("right").join(format!("{name}.rs"))
     }
@@ -191,21 +196,21 @@ impl Exercise {
         self.folder.join("tests/suite/mod.rs")
     }
 
-    /// Of the exercise whose answers the learner's test judges: the files that its suite is made of, relative to
-    /// this one's folder. There are none for other exercises.
+    /// The answers that the learner's test judges: the files of the other exercise, relative to this
+    /// exercise's folder. Other kinds of exercises have none.
     pub fn judged_files(&self) -> Vec<String> {
         let files = ["solution/exercise.rs", "right", "wrong.diff", "wrong"];
         let of = |name: &String| files.map(|file| format!("../{name}/{file}"));
         self.judges.iter().flat_map(of).collect()
     }
 
-    /// Whether answers use the library: the package then has it compiled for the model, too.
+    /// Whether answers use the library: then the package has the library compiled for the model, too.
     pub fn uses_the_library(&self) -> bool {
         fs::read_to_string(self.folder.join("Cargo.toml"))
             .is_ok_and(|package| package.contains("executor-model"))
     }
 
-    /// Whether somebody has written something.
+    /// Whether the learner has written something.
     pub fn is_begun(&self) -> bool {
         match (fs::read(self.answer()), fs::read(self.stub())) {
             (Ok(answer), Ok(stub)) => answer != stub,
@@ -224,7 +229,7 @@ impl Exercise {
         })
     }
 
-    /// The wrong answer that is called so, or `m03` for short.
+    /// The wrong answer of this name, or `m03` for short.
     ///
     /// # Errors
     /// If there is no such wrong answer. The message names those that there are.

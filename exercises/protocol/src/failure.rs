@@ -19,10 +19,10 @@ pub enum State {
     NotRun,
 }
 
-/// What the process reports that has run a property: how often it held, or why it did not.
+/// The report of a process that has run a property: how often the property held, or why it did not.
 pub type Verdict = Result<usize, Box<Failure>>;
 
-/// A property does not hold.
+/// The failure of a property.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Failure {
     /// What the property promises.
@@ -31,23 +31,24 @@ pub struct Failure {
     pub seen: String,
     /// The likely cause.
     pub cause: String,
-    /// Who did what until then.
+    /// What each thread did until then.
     #[serde(default, skip_serializing_if = "Schedule::is_empty")]
     pub schedule: Schedule,
     /// What the learner's code printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
-    /// It was ended because it did not end.
+    /// Whether the property was ended because it did not end by itself.
     pub hung: bool,
-    /// On which schedule, or in which run, it was found. The first is 1.
+    /// The schedule, or run, on which the failure was found. The first is 1.
     #[serde(default)]
     pub found: usize,
-    /// It happened in a part that the property is not about, such as the end of a pool after the last step.
+    /// Whether the failure happened in a part that the property is not about, such as the end of a pool after
+    /// the last step.
     #[serde(default)]
     pub aside: bool,
 }
 
-/// The longest of the words before a paragraph.
+/// The length of the longest title of a paragraph.
 const TITLES: usize = 8;
 
 impl Failure {
@@ -70,7 +71,7 @@ impl Failure {
         self.schedule.events.len() > 1
     }
 
-    /// What a learner reads.
+    /// The text that a learner reads.
     pub fn message(&self, property: &str, mode: Mode, terminal: &Terminal) -> String {
         let (strong, plain) = if terminal.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
         let mut text = format!("\nproperty  {strong}{property}{plain} ({})\n", mode.place());

@@ -1,5 +1,5 @@
-//! The graph of a small program under the model: each state of the program, and where each thread leads from
-//! there. A learner who plays the scheduler walks in this graph.
+//! The graph of a small program under the model: each state of the program, and the states to which each
+//! thread leads from there. A learner who plays the scheduler walks in this graph.
 //!
 //! A file `exercises/graphs/NAME.json` is a [`Graph`]; `exercises/graphs/README.md` describes it.
 //! `exercises-harness` records it from code that runs, `exercises-proof` writes and checks the file, and
@@ -21,21 +21,22 @@ pub const FORMAT: u32 = 1;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// What somebody types.
+    /// The name that a learner types.
     pub name: String,
-    /// What it is called.
+    /// The program's title.
     pub title: String,
     /// The page of the book that it belongs to, as a file name.
     pub chapter: String,
-    /// How long it takes.
+    /// The minutes that it takes.
     pub minutes: usize,
-    /// The wrong answer that goes wrong here. Without one the program has [code of its own](Program::own_code).
+    /// The wrong answer that goes wrong here. Without one the program has [code of its
+    /// own](Program::own_code).
     pub code: Option<Code>,
     /// The functions that are shown.
     pub functions: Vec<String>,
-    /// What is to be brought about.
+    /// The goal: what the learner must bring about.
     pub goal: String,
-    /// The kind of end that this is.
+    /// The kind of end that is the goal.
     pub breaks: Kind,
 }
 
@@ -55,7 +56,7 @@ impl Program {
         exercises.join("graphs").join(&self.name).with_extension("json")
     }
 
-    /// The file that says what its threads do.
+    /// The file that says what the program's threads do.
     pub fn scenario(&self, exercises: &Path) -> PathBuf {
         self.graph(exercises).with_extension("rs")
     }
@@ -65,7 +66,7 @@ impl Program {
         self.code.is_none().then(|| self.graph(exercises).with_extension(format!("{which}.rs")))
     }
 
-    /// The wrong answer, if this is its exercise.
+    /// The wrong answer, if the program is from this exercise.
     ///
     /// # Errors
     /// If the exercise has no such wrong answer.
@@ -111,26 +112,26 @@ impl Program {
 pub struct Graph {
     /// [`FORMAT`].
     pub format: u32,
-    /// What it is called.
+    /// The program's title.
     pub title: String,
-    /// What the scheduler is to bring about, in words.
+    /// The goal of the scheduler, in words.
     pub goal: String,
-    /// The kind of end that this is.
+    /// The kind of end that is the goal.
     pub breaks: Kind,
     /// The code, with its line numbers in the file that it is from.
     pub listing: Vec<Line>,
     /// The threads.
     pub threads: Vec<Player>,
-    /// The first is where all begins. The others come in the order of their distance from it.
+    /// The states. The first is the beginning; the others come in the order of their distance from it.
     pub states: Vec<State>,
 }
 
 /// A thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Player {
-    /// Its name.
+    /// The thread's name.
     pub name: String,
-    /// What it was started for, as code.
+    /// The code for which the thread was started.
     pub runs: String,
 }
 
@@ -141,15 +142,15 @@ pub struct State {
     pub threads: Vec<Stand>,
     /// For each lock, which thread holds it. The number of a thread is its place in [`Graph::threads`].
     pub holders: Vec<Option<usize>>,
-    /// One for each thread that can go on, or several for a notification that can wake one of several threads. At
-    /// an end there is none.
+    /// One for each thread that can go on, or several for a notification that can wake one of several
+    /// threads. At an end there is none.
     pub moves: Vec<Move>,
-    /// How it has ended.
+    /// How the run has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
 }
 
-/// Where a thread stands.
+/// What a thread did last, and what it does next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stand {
     /// What it did last, in words. Empty before its first step.
@@ -178,9 +179,9 @@ pub struct Move {
 /// How a run has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// In which way.
+    /// The kind of end.
     pub kind: Kind,
-    /// The same in words.
+    /// The end in words.
     pub text: String,
 }
 

@@ -1,7 +1,7 @@
 //! The exercises that are no packages of their own: `exercises/kinds.toml`.
 //!
-//! A learner mends a wrong answer, predicts what will happen, or is the scheduler. What these stand on is there already: a wrong answer to another
-//! exercise, or an example of the library whose output the book shows.
+//! A learner mends a wrong answer, predicts what will happen, or is the scheduler. The code is there already:
+//! a wrong answer to another exercise, or an example of the library whose output the book shows.
 
 use std::fs;
 use std::path::Path;
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::Program;
 
-/// All of them, each kind in the file's order.
+/// All such exercises, each kind in the file's order.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kinds {
-    /// Wrong answers to be mended.
+    /// Wrong answers to mend.
     #[serde(default)]
     pub mend: Vec<Mend>,
     /// Questions about what will happen.
     #[serde(default)]
     pub predict: Vec<Predict>,
-    /// Programs in which the learner chooses who goes next.
+    /// Programs in which the learner chooses the thread that goes next.
     #[serde(default)]
     pub schedule: Vec<Program>,
 }
@@ -30,13 +30,13 @@ pub struct Kinds {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mend {
-    /// What somebody types: `mend1`.
+    /// The name that a learner types: `mend1`.
     pub name: String,
-    /// What it is called.
+    /// The exercise's title.
     pub title: String,
     /// The page of the book that it belongs to, as a file name.
     pub chapter: String,
-    /// How long it takes.
+    /// The minutes that it takes.
     pub minutes: usize,
     /// The exercise: `ex10`.
     pub exercise: String,
@@ -48,40 +48,41 @@ pub struct Mend {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predict {
-    /// What somebody types: `predict1`.
+    /// The name that a learner types: `predict1`.
     pub name: String,
-    /// What it is called.
+    /// The exercise's title.
     pub title: String,
     /// The page of the book that it belongs to, as a file name.
     pub chapter: String,
-    /// How long it takes.
+    /// The minutes that it takes.
     pub minutes: usize,
     pub code: Shown,
     pub question: String,
     /// The letter of the option that is right.
     pub answer: char,
-    /// What somebody may choose: the first is `a`.
+    /// The options to choose from: the first is `a`.
     #[serde(rename = "option")]
     pub options: Vec<Choice>,
 }
 
-/// The code that a question is about, and with it what shows the answer.
+/// The code that a question is about, and the output that shows the answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Shown {
-    /// These parts of a program (all of it if there are none), and the file that has what its run printed.
+    /// Parts of a program (all of it if none are named), and the file with the output of its run.
     Program { file: String, anchors: Vec<String>, transcript: String },
-    /// What a wrong answer makes of the solution, and what its learner is shown first: `exercises/seen/NAME.txt`.
+    /// The difference between a wrong answer and the solution, and what its learner is shown first:
+    /// `exercises/seen/NAME.txt`.
     Wrong { exercise: String, wrong: String },
 }
 
-/// What somebody may choose, and why it is right or wrong.
+/// An option to choose, and why it is right or wrong.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     pub text: String,
     pub why: String,
-    /// Words that stand in what was seen if this is what happens, and do not if it is not.
+    /// Words that are in the output if the option is what happens, and are not if it is not.
     pub seen: Option<String>,
 }
 
@@ -148,7 +149,7 @@ impl Kinds {
 }
 
 impl Choice {
-    /// Where the option with this letter stands.
+    /// The place of the option with this letter.
     pub fn place(letter: char) -> Option<usize> {
         letter.is_ascii_lowercase().then(|| usize::from(letter as u8 - b'a'))
     }

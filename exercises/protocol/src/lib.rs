@@ -1,19 +1,22 @@
-//! What the exercises' tests, their proof and `cargo course` have to agree on.
+//! What the exercises' tests, their proof and `cargo course` must agree on.
 //!
 //! Three programs work on an exercise. Its test programs (with `exercises-harness`) check the learner's file;
-//! `exercises-proof` checks the tests; `cargo course` starts the tests and shows what they found. Each fact that two of
-//! them need is here, and only here:
+//! `exercises-proof` checks the tests; `cargo course` starts the tests and shows what they found. Each fact
+//! that two of them need is here, and only here:
 //!
-//! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties. Its [wrong answers](wrong) are `wrong.diff`,
-//!   and [`Minutes`] how long it takes. [`Contents`] is the order of the book, which is that of the exercises.
-//! * [`Kinds`] are the exercises that are no packages: what is to be mended, and what is to be predicted.
+//! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties. Its [wrong answers](wrong)
+//!   are `wrong.diff`, and [`Minutes`] how long it takes. [`Contents`] is the order of the book, which is
+//!   that of the exercises.
+//! * [`Kinds`] are the exercises that are not packages: to mend, to predict, and to schedule.
 //! * [`Mode`] is where a property is checked: under the model, or on real threads.
-//! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a learner reads on a
-//!   [`Terminal`]. A [`schedule`] is what led to it, and [`svg`] its picture. [`Place`] decides which of an answer's failures
-//!   the learner sees first.
+//! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a
+//!   learner reads on a [`Terminal`]. A [`schedule`] is what led to it, and [`svg`] its picture. [`Place`]
+//!   decides which of an answer's failures the learner sees first.
 //! * A [`graph`] is a small program with all of its schedules, in which a learner plays the scheduler.
-//! * [`Source`] is a look at the learner's file: what goes past `crate::sync`, and what is a test of the learner's own.
-//! * [`PROPERTY`], [`ROUND`], [`TRACE`] and [`ONLY`] are what the programs tell each other through the environment.
+//! * [`Source`] is a look at the learner's file: what goes past `crate::sync`, and what is a test of the
+//!   learner's own.
+//! * [`PROPERTY`], [`ROUND`], [`TRACE`] and [`ONLY`] are what the programs tell each other through the
+//!   environment.
 //!
 //! It knows neither shuttle nor Cargo, so it is built in seconds.
 
@@ -45,7 +48,7 @@ pub use source::{Refused, Source, WHY};
 pub use terminal::{Terminal, paragraph};
 pub use wrong::Wrong;
 
-/// The property that a test program shall run in its own process.
+/// Names the property that a test program must run in its own process.
 pub const PROPERTY: &str = "EXERCISE_PROPERTY";
 
 /// Which schedules the model tries: 0 is what a learner gets, the proof asks for others.
@@ -54,6 +57,6 @@ pub const ROUND: &str = "EXERCISE_ROUND";
 /// A directory. A test program writes there how each property fared: a [`State`] as `<property>.json`.
 pub const TRACE: &str = "EXERCISE_TRACE";
 
-/// The one exercise whose answers the proof builds, with the wrong ones for real threads, too. Without it the proof builds the
-/// answers to all of them, which takes minutes.
+/// Names the one exercise whose answers the proof builds, with the wrong ones for real threads, too. Without
+/// it the proof builds the answers to all exercises, which takes minutes.
 pub const ONLY: &str = "EXERCISE_ONLY";

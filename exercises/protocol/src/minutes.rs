@@ -1,8 +1,9 @@
 //! How long an exercise takes.
 //!
-//! The rule: a minute for 100 words of the README, and one for each line of the solution that the stub lacks. Nobody has
-//! that pace exactly, so it is a range: from a quarter less to half as much again, in steps of five minutes. The README
-//! says it, and the proof compares. So an exercise whose solution is not there still says it.
+//! The rule: a minute for 100 words of the README, and one for each line of the solution that the stub lacks.
+//! No learner has exactly that pace, so it is a range: from a quarter less to half as much again, in steps of
+//! five minutes. The README says the range, and the proof compares. So an exercise whose solution is not
+//! there still says it.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;
@@ -12,17 +13,17 @@ use anyhow::Context;
 
 use crate::Exercise;
 
-/// From so many minutes to so many.
+/// A range of minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Minutes {
-    /// For somebody who is quick.
+    /// For a learner who is quick.
     pub least: usize,
-    /// For somebody who looks things up.
+    /// For a learner who looks things up.
     pub most: usize,
 }
 
 impl Minutes {
-    /// Of so many hundredths of a minute.
+    /// The range around so many hundredths of a minute.
     fn about(hundredths: usize) -> Self {
         let [least, most] = [75, 150].map(|percent| 5 * ((hundredths * percent + 25_000) / 50_000).max(1));
         Self { least, most }
@@ -37,7 +38,7 @@ impl Display for Minutes {
 }
 
 impl Exercise {
-    /// How long it takes, as its README says.
+    /// How long the exercise takes, as its README says.
     ///
     /// # Errors
     /// If the README cannot be read, or does not say it.
@@ -47,7 +48,7 @@ impl Exercise {
         said(&readme).with_context(|| format!("{} does not say \"30 to 60 minutes.\"", path.display()))
     }
 
-    /// How long it takes by the rule.
+    /// How long the exercise takes by the rule.
     ///
     /// # Errors
     /// If the README, the solution or the stub cannot be read.
@@ -59,13 +60,13 @@ impl Exercise {
     }
 }
 
-/// A README whose first sentence on minutes says so many.
+/// The README with so many minutes in its first sentence on minutes.
 pub fn with_minutes(readme: &str, minutes: Minutes) -> Option<String> {
     let Range { start, end } = sentence(readme)?;
     Some(format!("{}{minutes}.{}", &readme[..start], &readme[end..]))
 }
 
-/// Where that sentence is.
+/// The place of that sentence.
 fn sentence(readme: &str) -> Option<Range<usize>> {
     const LAST: &str = "minutes.";
     let end = readme.find(LAST)? + LAST.len();
@@ -79,7 +80,7 @@ fn said(readme: &str) -> Option<Minutes> {
     Some(Minutes { least: least.parse().ok()?, most: most.parse().ok()? })
 }
 
-/// The words to read: commands are none.
+/// The number of words to read, without commands.
 fn words(readme: &str) -> usize {
     let text = readme.split("```").step_by(2);
     text.map(|text| text.split_whitespace().count()).sum()

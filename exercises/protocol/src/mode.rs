@@ -22,7 +22,7 @@ impl Mode {
         }
     }
 
-    /// Where that is, for a sentence.
+    /// The mode in words, for a sentence.
     pub fn place(self) -> &'static str {
         match self {
             Self::Model => "under the model",

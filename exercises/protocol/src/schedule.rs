@@ -1,8 +1,9 @@
-//! A schedule: which thread did what, in which order. It is plain data, for a picture or for whatever else follows a run.
+//! A schedule: which thread did what, in which order. It is plain data, for a picture or any other use after
+//! a run.
 //!
-//! Threads, locks and condition variables are numbers, in the order in which they were made. A thread that does nothing is
-//! either ready to go on, or its last event says what it waits for: [`Action::Want`], [`Action::Wait`], [`Action::Await`]
-//! and [`Action::Expect`]. Its next event ends the wait.
+//! Threads, locks and condition variables are numbers, in the order in which they were made. A thread that
+//! does nothing is either ready to go on, or its last event says what it waits for: [`Action::Want`],
+//! [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. Its next event ends the wait.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +12,11 @@ use serde::{Deserialize, Serialize};
 /// What happened until a property failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// The first is the test itself.
+    /// The threads. The first is the test itself.
     pub threads: Vec<Thread>,
-    /// In the order in which they happened.
+    /// The events, in the order in which they happened.
     pub events: Vec<Event>,
-    /// The event that decided it, if a rule of the diagnosis knows it.
+    /// The event that decided the failure, if a rule of the diagnosis knows it.
     pub decisive: Option<usize>,
     /// The lines of the learner's file that the events name, in their order.
     #[serde(default)]
@@ -25,29 +26,30 @@ pub struct Schedule {
 /// A thread of a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
-    /// What it is called.
+    /// The thread's name.
     pub name: String,
-    /// What it was doing in the end, for a sentence that begins with its name: "waits on a Condvar at line 41".
+    /// What the thread was doing in the end, for a sentence that begins with its name: "waits on a Condvar at
+    /// line 41".
     pub end: String,
 }
 
 /// A line of the learner's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// The first is 1.
+    /// The line's number. The first is 1.
     pub number: u32,
-    /// Without what it is indented by.
+    /// The text without its indentation.
     pub text: String,
 }
 
-/// One thread did one thing.
+/// An event: one thread did one thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// Which thread.
     pub thread: usize,
-    /// What it did.
+    /// What the thread did.
     pub action: Action,
-    /// At which line of the learner's file.
+    /// The line of the learner's file.
     pub line: Option<u32>,
 }
 
@@ -62,15 +64,15 @@ pub enum Action {
     Spawn(usize),
     /// Ended.
     End {
-        /// By a panic.
+        /// Whether a panic ended it.
         panicked: bool,
     },
     /// Began to wait for this thread to end.
     Await(usize),
     /// Has waited for this thread to end.
     Join(usize),
-    /// Began to wait for something else, in words: for what the property provides or, at a line of the learner's file, for a
-    /// message, say.
+    /// Began to wait for something else, in words: for what the property provides or, at a line of the
+    /// learner's file, for a message, say.
     Expect(String),
     /// Reached for this lock and did not get it at once.
     Want(usize),
@@ -91,23 +93,23 @@ pub enum Action {
         condvar: usize,
         /// The lock.
         lock: usize,
-        /// Nobody had notified it.
+        /// Whether it woke up without a notification.
         spurious: bool,
     },
     /// Notified a condition variable.
     Notify {
         /// Which one.
         condvar: usize,
-        /// All that wait, not one.
+        /// Whether all waiting threads were meant, and not one.
         all: bool,
-        /// The threads whose wait it ended. On real threads nobody can tell which of several `notify_one` woke; then it is
-        /// empty.
+        /// The threads whose wait it ended. On real threads it is not known which of several `notify_one`
+        /// woke; then the list is empty.
         woken: Vec<usize>,
     },
 }
 
 impl Action {
-    /// The thread that it speaks of, other than by waking it.
+    /// The thread that the action names, other than by waking it.
     fn other(&mut self) -> Option<&mut usize> {
         match self {
             Self::Spawn(thread) | Self::Await(thread) | Self::Join(thread) => Some(thread),
@@ -117,13 +119,13 @@ impl Action {
 }
 
 impl Schedule {
-    /// Whether nothing is known.
+    /// Whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// Forgets all but the last events, so many of them, and the threads that these do not speak of. If the decisive event is
-    /// earlier, those around it are kept.
+    /// Forgets all but so many last events, and the threads that these do not name. If the decisive event is
+    /// earlier, the events around it are kept.
     pub fn shorten(&mut self, most: usize) {
         let from = self.events.len().saturating_sub(most);
         let from = self.decisive.map_or(from, |decisive| from.min(decisive.saturating_sub(most / 2)));

@@ -1,25 +1,29 @@
-//! Which failure a learner sees first.
+//! Decides which failure a learner sees first.
 //!
-//! One mistake often breaks several properties, and what some of them say of it is beside the point: a thread per job also
-//! breaks the order of jobs. So failures are shown in an order, from the one that says most about the mistake:
+//! One mistake often breaks several properties, and what some of them say of it is beside the point: a thread
+//! per job also breaks the order of jobs. So failures are shown in an order, from the one that says most
+//! about the mistake:
 //!
-//! 1. What a property is about, before what happened aside, such as an end of the pool that never comes.
-//! 2. What belongs to the first stage, before what belongs to the second, which the learner may not have begun.
-//! 3. What is found within the first [`SOON`] schedules, before what is rare, and perhaps a consequence of something else. It
-//!    also comes before what only a wait without a notification shows.
+//! 1. A failure of what the property is about, before a failure aside, such as an end of the pool that never
+//!    comes.
+//! 2. A property of the first stage, before one of the second, which the learner perhaps has not begun.
+//! 3. A failure within the first [`SOON`] schedules, before a rare one, which is perhaps a consequence of
+//!    something else. It also comes before a failure that only a wait without a notification shows.
 //! 4. By the rank of the property in `exercise.toml`: a property that many mistakes break has a rank above 0.
 //! 5. In the order of `exercise.toml`, which is from simple to hard.
 //!
-//! The proof checks of each wrong answer that the failure which comes first says what it should. It can do so because of
-//! the third rule: as a rule it need not try more than the first schedules of the other properties of the stage.
+//! The proof checks of each wrong answer that the failure which comes first says what it should. It can do so
+//! because of the third rule: as a rule it need not try more than the first schedules of the other properties
+//! of the stage.
 
 use crate::{Exercise, Failure, Property};
 
-/// A failure that is found on one of so many schedules is not rare. On these, the model ends no wait without a notification. So
-/// if an answer also breaks when another thread is faster, the learner is shown the faster thread.
+/// A failure on one of the first so many schedules is not rare. On these, the model ends no wait without a
+/// notification. So if an answer also breaks when another thread is faster, the learner is shown the faster
+/// thread.
 pub const SOON: usize = 200;
 
-/// Where a failure stands among those of an answer. The least is shown first.
+/// The place of a failure among those of an answer. The least is shown first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     aside: bool,
@@ -30,7 +34,7 @@ pub struct Place {
 }
 
 impl Exercise {
-    /// Where a failure of the property of this name stands.
+    /// The place of a failure of the property of this name.
     pub fn place(&self, property: &str, failure: &Failure) -> Place {
         let listed = self.properties.iter().position(|listed| listed.name == property);
         let (stage, rank) = listed.map_or((0, 0), |n| (self.properties[n].stage, self.properties[n].rank));
@@ -41,7 +45,7 @@ impl Exercise {
     /// The properties in the order in which their failures are shown, if they differ in nothing else.
     pub fn by_rank(&self) -> Vec<&Property> {
         let mut properties: Vec<&Property> = self.properties.iter().collect();
-        properties.sort_by_key(|property| (property.stage, property.rank)); // keeps the order of those of one rank
+        properties.sort_by_key(|property| (property.stage, property.rank)); // keeps the order of properties of one rank
         properties
     }
 }

@@ -1,4 +1,4 @@
-//! Where text is shown: how wide that is, and what it can show.
+//! The terminal on which text is shown: its width, and what it can show.
 
 use std::borrow::Cow;
 use std::env;
@@ -7,34 +7,34 @@ use std::io::{self, IsTerminal};
 
 use terminal_size::{Width, terminal_size_of};
 
-/// How wide text is if nobody says so: in a file, or through a pipe.
+/// The width of text if none is known: in a file, or through a pipe.
 const WIDTH: usize = 100;
 /// Beyond this, text is hard to read. Pictures may be wider.
 const WIDEST_TEXT: usize = 100;
 /// Nothing is set narrower.
 const NARROWEST: usize = 40;
 
-/// What text is set for.
+/// The properties of a terminal for which text is set.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
-    /// In columns.
+    /// The width in columns.
     pub width: usize,
-    /// It shows colours.
+    /// Whether it shows colours.
     pub colour: bool,
-    /// It shows nothing but ASCII.
+    /// Whether it shows nothing but ASCII.
     pub ascii: bool,
 }
 
 impl Default for Terminal {
-    /// A file: no colours.
+    /// A terminal that stands for a file: no colours.
     fn default() -> Self {
         Self { width: WIDTH, colour: false, ascii: false }
     }
 }
 
 impl Terminal {
-    /// What standard output of this process is. `COLUMNS` counts more than what the terminal says. There are colours on a
-    /// terminal that has them, unless `NO_COLOR` asks for none (<https://no-color.org>).
+    /// The terminal of this process's standard output. `COLUMNS` overrides what the terminal says. There are
+    /// colours on a terminal that has them, unless `NO_COLOR` asks for none (<https://no-color.org>).
     pub fn of_stdout() -> Self {
         let stdout = io::stdout();
         let variable = |name: &str| env::var(name).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Terminal {
         }
     }
 
-    /// A title, two spaces, and text that is set beside it.
+    /// Sets a paragraph: a title, two spaces, and text beside it.
     pub fn paragraph(&self, title: &str, body: &str) -> String {
         let beside = title.chars().count() + 2;
         let room = self.width.saturating_sub(beside).clamp(NARROWEST / 2, WIDEST_TEXT);
@@ -65,13 +65,13 @@ impl Terminal {
     }
 }
 
-/// Text for standard output: a title, two spaces, and a body that is set beside it.
+/// Sets a paragraph for standard output: a title, two spaces, and a body beside it.
 pub fn paragraph(title: &str, body: &str) -> String {
     Terminal::of_stdout().paragraph(title, body)
 }
 
-/// Whether the locale has no more than ASCII. The first of its variables that is set counts. If none is, the text is UTF-8: that
-/// is what terminals show today, and Windows sets none.
+/// Whether the locale has no more than ASCII. The first of its variables that is set counts. If none is set,
+/// the text is UTF-8: terminals show that today, and Windows sets none.
 fn is_ascii(locale: &[String]) -> bool {
     locale.iter().find(|value| !value.is_empty()).is_some_and(|value| {
         let value = value.to_lowercase();
@@ -79,7 +79,7 @@ fn is_ascii(locale: &[String]) -> bool {
     })
 }
 
-/// A sign for a sign, so that what stands below each other still does. Only `…`, at the end of a text, becomes longer.
+/// Replaces sign by sign, so that columns stay aligned. Only `…`, at the end of a text, becomes longer.
 fn to_ascii(text: &str) -> String {
     let mut ascii = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -107,7 +107,7 @@ fn to_ascii(text: &str) -> String {
     ascii
 }
 
-/// Breaks a line at spaces; what follows the first line of an indented one is indented as far.
+/// Breaks a line at spaces; the parts of an indented line are indented as far.
 pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
     let indent = " ".repeat(line.len() - line.trim_start().len());
     let mut lines = vec![indent.clone()];
@@ -124,7 +124,7 @@ pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The beginning of a text that is too long, with a sign that says so.
+/// Cuts a text that is too long at its end, with a sign that says so.
 pub(crate) fn clip(text: &str, width: usize, ascii: bool) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -134,7 +134,7 @@ pub(crate) fn clip(text: &str, width: usize, ascii: bool) -> String {
     text.chars().take(kept).chain(sign.chars()).take(width).collect()
 }
 
-/// A name that is too long without its middle: names of threads differ at the end.
+/// Cuts out the middle of a name that is too long: names of threads differ at the end.
 pub(crate) fn clip_middle(name: &str, width: usize, ascii: bool) -> String {
     let length = name.chars().count();
     if length <= width {

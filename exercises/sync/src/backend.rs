@@ -1,4 +1,4 @@
-//! Who makes threads and locks on real threads: the standard library.
+//! The backend on real threads: the standard library makes threads and locks.
 
 use std::cell::Cell;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::LockResult;
 pub(super) use std::sync::{Barrier, Condvar, Mutex, MutexGuard, atomic};
 pub(super) use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub(super) use std::thread;
-// These go on to the learner.
+// The learner gets these as they are.
 pub use std::sync::BarrierWaitResult;
 pub use std::thread_local;
 
@@ -57,13 +57,13 @@ fn builder(stack: Option<usize>) -> thread::Builder {
     }
 }
 
-/// What is in a `Condvar` of `sync`.
+/// The inner part of a `Condvar` of `sync`.
 #[derive(Debug, Default)]
 pub(super) struct WaitSet(Condvar);
 
 impl WaitSet {
-    /// `waits` is told while the lock is still held, so nobody can have notified in between. That the wait is over and only
-    /// the lock is missing, nobody can tell here.
+    /// `waits` is called while the lock is still held, so no notification can come in between. When the wait
+    /// is over and only the lock is missing cannot be seen here.
     pub(super) fn wait<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -76,7 +76,7 @@ impl WaitSet {
     }
 
     pub(super) fn notify(&self, all: bool, notifies: impl FnOnce()) {
-        notifies(); // before those who are woken up can be recorded
+        notifies(); // before the woken threads can be recorded
         if all {
             self.0.notify_all();
         } else {
@@ -85,18 +85,18 @@ impl WaitSet {
     }
 }
 
-/// That is left to the system.
+/// Never: spurious wake-ups are left to the system.
 pub(super) fn wakes_up_by_itself() -> bool {
     false
 }
 
-/// They may at any time.
+/// Does nothing: other threads may run at any time.
 pub(super) fn others_may_come_first() {}
 
-/// They may at any time.
+/// Does nothing: other threads may run at any time.
 pub(super) fn others_may_find_it_taken() {}
 
-/// The system does not tell, so nothing may depend on it.
+/// The system does not tell, so no caller may depend on it.
 pub(super) fn others_wait() -> bool {
     true
 }

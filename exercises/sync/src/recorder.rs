@@ -1,15 +1,15 @@
-//! Where `exercises-harness` has a recorder: nothing is written down here.
+//! Takes the place of the recorder of `exercises-harness`, and records nothing.
 
 use std::panic::Location;
 
-/// A thread has no number here.
+/// The key of a thread: nothing, since threads have no numbers here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadKey;
 
 /// What a receiver waits for.
 pub(crate) const MESSAGE: &str = "a message";
 
-/// What a `try_lock` does that gets no lock.
+/// The step of a `try_lock` that gets no lock.
 pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
 type At<'a> = &'a Location<'a>;

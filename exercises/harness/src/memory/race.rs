@@ -1,4 +1,5 @@
-//! Who did what to which atomic with which ordering; and from "two threads in plain memory" to the line that lets them in.
+//! Records what each thread did to which atomic with which ordering; and finds the line that let two threads
+//! into plain memory.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -36,7 +37,7 @@ struct Log {
     plains: usize,
 }
 
-// For all threads of the model: they are coroutines on one thread of the system.
+// One for all threads of the model: they are coroutines on one thread of the system.
 thread_local! {
     static LOG: RefCell<Log> = RefCell::default();
 }
@@ -107,8 +108,8 @@ fn log(text: String, what: What, at: &Location<'_>) {
 const UNKNOWN: &str = "between the two there has to be a chain: a store with Release after the first, and a load with Acquire, \
                        of the value stored, before the second";
 
-/// What was seen and why, when the last step was to go into plain memory, and nothing makes what another thread did in there
-/// happen before.
+/// What was seen and why, when the last step was to go into plain memory, and nothing makes what another
+/// thread did in there happen before.
 pub(super) fn told() -> (String, String) {
     LOG.with_borrow(|log| told_of(&log.steps))
 }
@@ -139,8 +140,9 @@ fn told_of(steps: &[Step]) -> (String, String) {
     (seen, cause)
 }
 
-/// What let a thread go into plain memory with step `touch`: the last value that it read, and the step of another thread
-/// that wrote that value last. (An atomic may show an older one of the same value: it does not matter here.)
+/// What let a thread go into plain memory with step `touch`: the last value that it read, and the step of
+/// another thread that wrote that value last. (An atomic may show an older one of the same value: it does not
+/// matter here.)
 fn let_in(steps: &[Step], touch: usize) -> Option<(usize, Option<usize>)> {
     let me = steps[touch].at.thread;
     let read_of = |step: &Step| match &step.what {
@@ -155,7 +157,8 @@ fn let_in(steps: &[Step], touch: usize) -> Option<(usize, Option<usize>)> {
     Some((look, steps[..look].iter().rposition(writes)))
 }
 
-/// The flag was stored after the first touch and read before the second one, with orderings that make no pair.
+/// The cause if the flag was stored after the first touch and read before the second one, with orderings that
+/// make no pair.
 fn too_weak(steps: &[Step], first: usize, second: usize) -> Option<String> {
     let (look, word) = let_in(steps, second)?;
     let word = word.filter(|&word| word > first && steps[word].at.thread == steps[first].at.thread)?;
@@ -189,13 +192,13 @@ fn too_weak(steps: &[Step], first: usize, second: usize) -> Option<String> {
     }
 }
 
-/// `late` has stored the value that let the other one in before it was done itself.
+/// The cause if `late` has stored the value that let the other thread in before it was done itself.
 fn too_early(steps: &[Step], late: usize, other: usize) -> Option<String> {
     let (_, word) = let_in(steps, other)?;
     let word = word.filter(|&word| word < late && steps[word].at.thread == steps[late].at.thread)?;
     let What::Atomic { wrote: Some(wrote), .. } = &steps[word].what else { return None };
     if let_in(steps, late).is_some_and(|(look, _)| look > word) {
-        return None; // it was done with what it has stored that for, and has come again
+        return None; // the thread was done with what the store announced, and has come again
     }
     let (name, other) = (&steps[late].at.name, &steps[other].at.name);
     Some(format!(

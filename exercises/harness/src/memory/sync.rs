@@ -1,10 +1,11 @@
-//! What the learner's `crate::sync` is under the model of memory: atomics, fences and threads as those of std, and
-//! [`Plain`] memory. There are no locks: an exercise about orderings builds what a lock is made of.
+//! What the learner's `crate::sync` is under the model of memory: atomics, fences and threads as those of
+//! std, and [`Plain`] memory. There are no locks: an exercise about orderings builds what a lock is made of.
 //!
-//! Each store is a swap, which loom puts behind all changes of the atomic before it. Of plain stores it tries other orders,
-//! too, and that has two consequences. A thread that swaps until it finds a lock free may find its own value again and again, without end. And
-//! two threads that each raise a flag and look at the other's, all with `SeqCst`, seem to miss each other. For the same
-//! reason the first value is stored once more: loom does not count the one that an atomic is made with.
+//! Each store is a swap, which loom puts behind all changes of the atomic before it. For plain stores loom
+//! tries other orders, too, and that has two consequences. A thread that swaps until it finds a lock free may
+//! find its own value again and again, without end. And two threads that each raise a flag and look at the
+//! other's, all with `SeqCst`, seem to miss each other. For the same reason the first value is stored once
+//! more: loom does not count the one that an atomic is made with.
 
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
@@ -15,17 +16,18 @@ pub use std::sync::Arc;
 
 use super::race;
 
-/// Memory of the plain kind: nothing keeps two threads out of it, and they must not be in it at the same time.
+/// Memory of the plain kind: nothing keeps two threads out of it, and they must not be in it at the same
+/// time.
 #[derive(Debug)]
 pub struct Plain<T> {
     number: usize,
-    /// Fails if what the last thread did in here does not happen before.
+    /// Fails if what the last thread did in here does not happen before this access.
     checked: Mutex<UnsafeCell<()>>,
     value: Mutex<T>, // never contended: only one thread runs at a time
 }
 
 impl<T> Plain<T> {
-    /// Makes one with a value in it.
+    /// Makes plain memory with a value in it.
     pub fn new(value: T) -> Self {
         Self { number: race::new_plain(), checked: Mutex::new(UnsafeCell::new(())), value: Mutex::new(value) }
     }
@@ -64,7 +66,7 @@ pub mod atomic {
             }
 
             impl $name {
-                /// Makes one with this value.
+                /// Makes an atomic with this value.
                 pub fn new(value: $value) -> Self {
                     let inner = loom::sync::atomic::$name::new(value);
                     inner.store(value, Ordering::SeqCst); // see the top of the file
@@ -111,7 +113,8 @@ pub mod atomic {
                     result
                 }
 
-                /// The same. Under the model it never fails without a reason.
+                /// Changes the value if it is `current`, and may fail without a reason; under the model it
+                /// never does.
                 #[track_caller]
                 pub fn compare_exchange_weak(
                     &self,
@@ -123,7 +126,8 @@ pub mod atomic {
                     self.compare_exchange(current, new, success, failure)
                 }
 
-                /// Changes the value for as long as `f` knows a new one and others are quicker.
+                /// Changes the value to what `f` makes of it, and tries again while other threads are
+                /// quicker; fails if `f` returns `None`.
                 #[track_caller]
                 pub fn fetch_update(
                     &self,
@@ -194,7 +198,8 @@ pub mod atomic {
     }
 }
 
-/// As [`std::hint`]. A loop that waits for another thread has to say so, or the model never lets that one run.
+/// As [`std::hint`]. A loop that waits for another thread must call it, or the model never lets that thread
+/// run.
 pub mod hint {
     pub use loom::hint::spin_loop;
 }
@@ -217,12 +222,12 @@ pub mod thread {
     }
 
     impl Builder {
-        /// Begins with no name.
+        /// Makes a builder of a thread without a name.
         pub fn new() -> Self {
             Self::default()
         }
 
-        /// Names the thread-to-be.
+        /// Names the thread that will be started.
         pub fn name(self, name: String) -> Self {
             Self { name: Some(name) }
         }

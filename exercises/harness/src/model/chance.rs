@@ -1,18 +1,18 @@
-//! What chance decides in a run.
+//! The random choices of a run.
 
 use exercises_protocol::SOON;
 
 use super::SCHEDULES;
 
-/// What is left to chance. The answer is a number.
+/// A question whose answer, a number, is left to chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
     what: What,
     /// How many threads the answer is about, or 0.
     threads: u16,
-    /// Where among them the one is that runs now, if it can go on.
+    /// The place among them of the thread that runs now, if it can go on.
     current: Option<u16>,
-    /// Which threads they are. Only that it is the same for the same threads counts.
+    /// Tells which threads they are. It need only be the same for the same threads.
     who: u64,
 }
 
@@ -25,23 +25,23 @@ enum What {
     Number,
 }
 
-/// There are so many numbers: as many that divide by one, two, …, six leave each remainder as often.
+/// There are so many numbers: divided by one, two, …, six they leave each remainder equally often.
 const NUMBERS: usize = 60;
 
 impl Question {
-    /// Whether a wait ends although nobody has notified: 0 or 1.
+    /// Whether a wait ends without a notification: 0 or 1.
     pub(super) const WAKES_UP: Self = Self { what: What::WakesUp, threads: 0, current: None, who: 0 };
 
-    /// A number, of which the remainder counts.
+    /// A number of which only the remainder is used.
     pub(super) const NUMBER: Self = Self { what: What::Number, threads: 0, current: None, who: 0 };
 
-    /// Who of these threads goes on. If `current` `yields`, it has asked that others go first.
+    /// Which of these threads goes on. If `current` `yields`, it has asked that others go first.
     pub(super) fn goes_on(threads: usize, current: Option<usize>, yields: bool, who: u64) -> Self {
         let what = if yields { What::GoesOnAfterYield } else { What::GoesOn };
         Self { what, threads: small(threads), current: current.map(small), who }
     }
 
-    /// Who of so many that wait is woken.
+    /// Which of so many waiting threads is woken.
     pub(super) fn is_woken(threads: usize) -> Self {
         Self { what: What::IsWoken, threads: small(threads), current: None, who: 0 }
     }
@@ -60,13 +60,13 @@ fn small(threads: usize) -> u16 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chance {
     state: u64,
-    /// In a hundred steps, so many times the running thread goes on.
+    /// How many times in a hundred steps the running thread goes on.
     stay: u64,
     wake_ups_left: u32,
 }
 
 impl Chance {
-    /// That of a schedule. The first is 1.
+    /// Makes the chance of a schedule. The first schedule is 1.
     pub(super) fn of(round: u64, schedule: u64) -> Self {
         // From 97 in 100 down to none.
         let stay = 97 - schedule * 97 / SCHEDULES as u64;
@@ -77,7 +77,7 @@ impl Chance {
         chance
     }
 
-    /// The answer.
+    /// Answers a question.
     pub(super) fn answer(&mut self, question: Question) -> usize {
         let (threads, current) = (question.threads.into(), question.current.map(usize::from));
         match (question.what, current) {
@@ -93,8 +93,8 @@ impl Chance {
         }
     }
 
-    /// After the first runs, in every other one, one wait or none ends without a notification. More would hide
-    /// notifications that are missing.
+    /// After the first runs, in every other one, one wait or none ends without a notification. More would
+    /// hide notifications that are missing.
     fn wakes_up(&mut self) -> bool {
         let wakes = self.wake_ups_left > 0 && self.random().is_multiple_of(4);
         self.wake_ups_left -= u32::from(wakes);

@@ -42,7 +42,7 @@ const NOT_RECORDED: [&str; 9] =
 /// An answer, and what threads do with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
-    /// Its name in `kinds.toml`.
+    /// The scene's name in `kinds.toml`.
     pub name: &'static str,
     /// The answer's text.
     pub source: &'static str,
@@ -50,7 +50,7 @@ pub struct Scene {
     pub scenario: fn() -> Scenario,
 }
 
-/// A few threads, and what has to have happened when all of them have ended.
+/// A few threads, and what must have happened when all of them have ended.
 #[derive(Default)]
 pub struct Scenario {
     threads: Vec<(Player, Box<dyn FnOnce() + Send>)>,
@@ -58,7 +58,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Makes one without threads.
+    /// Makes a scenario without threads.
     pub fn new() -> Self {
         Self::default()
     }
@@ -103,7 +103,7 @@ pub fn walk(scene: &Scene, graph: &Graph, steps: usize) -> Result<(), String> {
     if problem.is_empty() { Ok(()) } else { Err(format!("{}: {problem}", scene.name)) }
 }
 
-/// As JSON, with a line for each line of the listing, each thread and each state.
+/// The graph as JSON, with a line for each line of the listing, each thread and each state.
 pub fn text(graph: &Graph) -> String {
     let json = serde_json::to_string(graph).expect("strings and numbers");
     let begins = ["{\"number\":", "{\"name\":", "{\"threads\":"]; // no text has these: its quotes are escaped

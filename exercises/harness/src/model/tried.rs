@@ -1,31 +1,33 @@
-//! The runs that have been tried, so that none is tried twice.
+//! Remembers the runs that have been tried, so that none is tried twice.
 //!
-//! Nothing decides a run but what it asks of chance and what it is told: [`Question`] and answer, in turns, to its end. So the
-//! runs of a property are a tree. At each node there is the question that comes next, and below it a branch for every
-//! answer that was ever given. To know what the next run would do, nobody has to run it: one goes down the tree and asks
-//! its chance. If that leads to an end, then the same run has been before, and has passed, since the first that fails is the last.
+//! A run is decided by its random choices alone: [`Question`] and answer, in turns, to its end. So the runs
+//! of a property are a tree. At each node there is the question that comes next, and below it a branch for
+//! every answer that was ever given. To know what the next run would do, it need not be run: [`Tried`] goes
+//! down the tree and asks the run's chance. If that leads to an end, the same run has been before, and has
+//! passed, since the first run that fails is the last.
 //!
-//! An answer to the exercise could decide something in another way: by a clock, by the order in a `HashMap`, by what an earlier
-//! run has left in a `static`. Then another question comes up where one is known, and from there on every run is tried.
+//! An answer to the exercise could decide something in another way: by a clock, by the order in a `HashMap`,
+//! by what an earlier run has left in a `static`. Then a question comes that differs from the known one, and
+//! from there on every run is tried.
 //!
-//! To remember a run takes about a tenth of the time that the run takes. So the runs are counted by the hundred, and after
-//! one in which fewer than a tenth had been before, nothing more is remembered: every run is tried. As the schedules go on,
-//! repeats get rarer, since a thread that runs is stopped more often.
+//! Remembering a run takes about a tenth of the run's time. So the runs are counted by the hundred, and after
+//! a hundred in which fewer than a tenth had been before, nothing more is remembered: every run is tried. As
+//! the schedules go on, repeats get rarer, since a thread that runs is stopped more often.
 
 use super::chance::{Chance, Question};
 
-/// So many nodes are kept. Beyond it, all runs are tried that are not below those.
+/// The most nodes that are kept. Beyond that, every run that is not below a kept node is tried.
 const MOST_NODES: usize = 1 << 20;
 
 /// So many runs are counted together.
 const SOME: u32 = 100;
 
-/// If so many of them had been before, it pays to remember more.
+/// If so many of a hundred runs had been before, it pays to remember more.
 const WORTHWHILE: u32 = SOME / 10;
 
 /// The runs of a property.
 pub(super) struct Tried {
-    /// The first is the root.
+    /// The nodes; the first is the root.
     nodes: Vec<Node>,
     at: Option<usize>,
     /// How many runs have been counted, and how many of them had been before.
@@ -34,12 +36,13 @@ pub(super) struct Tried {
     remembers: bool,
 }
 
-/// Where a run can be.
+/// A point that a run can reach.
 struct Node {
     then: Then,
     /// The answer that leads here.
     answer: u32,
-    /// Where the first answer to its own question leads, and where the next one does to that which leads here. 0 is nowhere.
+    /// Where the first answer to this node's question leads, and where the next answer to the parent's
+    /// question leads. 0 is nowhere.
     below: u32,
     beside: u32,
 }
@@ -62,13 +65,13 @@ impl Tried {
         Self { nodes: Vec::new(), at: None, counted: 0, repeated: 0, remembers: true }
     }
 
-    /// Forgets all of it: what comes is another property.
+    /// Forgets all runs, since another property begins.
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         *self = Self { nodes: std::mem::take(&mut self.nodes), ..Self::new() };
     }
 
-    /// Counts a run that is to come, and tells whether one has been that is decided like this.
+    /// Counts the next run, and tells whether a run with the same choices has been before.
     pub(super) fn counts(&mut self, chance: Chance) -> bool {
         if !self.remembers {
             return false;
@@ -85,7 +88,7 @@ impl Tried {
         repeats
     }
 
-    /// Whether a run has been that is decided like this.
+    /// Whether a run with the same choices has been before.
     fn has(&self, mut chance: Chance) -> bool {
         let mut at = 0;
         while let Some(Then::Asks(question)) = self.nodes.get(at).map(|node| node.then) {
@@ -97,7 +100,7 @@ impl Tried {
         self.nodes.get(at).is_some_and(|node| node.then == Then::Ends)
     }
 
-    /// A run begins.
+    /// Begins a run.
     pub(super) fn begins(&mut self) {
         self.at = self.remembers.then_some(0);
         if self.nodes.is_empty() && self.remembers {
@@ -105,7 +108,7 @@ impl Tried {
         }
     }
 
-    /// The run has asked this, and was told that.
+    /// Notes that the run has asked this question and was given that answer.
     pub(super) fn was_told(&mut self, question: Question, answer: usize) {
         let Some(at) = self.at else { return };
         self.at = match self.nodes[at].then {
@@ -120,7 +123,7 @@ impl Tried {
         };
     }
 
-    /// The run has come to its end.
+    /// Notes that the run has come to its end.
     pub(super) fn has_ended(&mut self) {
         let Some(at) = self.at.take() else { return };
         match self.nodes[at].then {
@@ -129,13 +132,13 @@ impl Tried {
         }
     }
 
-    /// Something else decides, or repeats are rare.
+    /// Remembers nothing any more: something else than chance decides, or repeats are rare.
     fn give_up(&mut self) {
         self.clear();
         self.remembers = false;
     }
 
-    /// A new branch.
+    /// Adds a branch.
     fn grow(&mut self, at: usize, answer: usize) -> Option<usize> {
         let new = self.nodes.len();
         let (answer, number) = (u32::try_from(answer).ok()?, u32::try_from(new).ok()?);
@@ -165,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Three threads take two steps each, and between them something is left to chance.
+    /// Lets three threads take two steps each, with a random choice between them.
     fn answers(mut ask: impl FnMut(Question) -> usize) -> Vec<usize> {
         let mut left = vec![(0, 2), (1, 2), (2, 2)];
         let (mut current, mut answers) = (None, Vec::new());

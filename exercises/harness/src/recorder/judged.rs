@@ -16,15 +16,16 @@ use crate::diagnosis;
 /// A test that is judged.
 #[derive(Clone, Default)]
 pub(crate) struct Judged {
-    /// What to tell if it never fails, though the program is wrong: what was seen, and the likely cause.
+    /// What to tell if the test never fails, though the program is wrong: what was seen, and the likely
+    /// cause.
     never_fails: Option<(String, String)>,
-    /// It runs now. Otherwise it has come back.
+    /// Whether the test runs now. Otherwise it has come back.
     runs: bool,
     /// The first panic of this run on another thread.
     pub(crate) panicked_aside: Option<String>,
 }
 
-/// Runs a test on a right program: it has to come back. `what` is the test and the program; `cause` is the
+/// Runs a test on a right program: it must come back. `what` is the test and the program; `cause` is the
 /// likely cause if it fails.
 pub fn accepts(what: &str, cause: &str, test: impl FnOnce()) {
     judge(Some(Judged { runs: true, ..Judged::default() }));
@@ -32,7 +33,7 @@ pub fn accepts(what: &str, cause: &str, test: impl FnOnce()) {
     judge(None);
 }
 
-/// Runs a test on a wrong program, under the model: it has to fail on some schedule. If it comes back on all
+/// Runs a test on a wrong program, under the model: it must fail on some schedule. If it comes back on all
 /// of them, the property does not hold, with these words.
 pub fn rejects(seen: &str, cause: &str, test: impl FnOnce()) {
     let never_fails = Some((seen.to_owned(), cause.to_owned()));
@@ -41,7 +42,7 @@ pub fn rejects(seen: &str, cause: &str, test: impl FnOnce()) {
     judge(None);
 }
 
-/// A test begins; `None` if it has come back.
+/// Notes that a test begins, or, with `None`, that it has come back.
 fn judge(begins: Option<Judged>) {
     let mut recorder = recorder();
     match begins {
@@ -50,12 +51,12 @@ fn judge(begins: Option<Judged>) {
     }
 }
 
-/// A run has ended, and a test that is to fail has not failed yet.
+/// Whether a test that must fail has not failed yet, at the end of a run.
 pub(crate) fn has_still_to_fail() -> bool {
     recorder().judged.as_ref().is_some_and(|test| test.never_fails.is_some())
 }
 
-/// All schedules have been tried. A test that was to fail on one of them has come back each time.
+/// The failure, after all schedules, of a test that must fail on one of them and has come back each time.
 pub(crate) fn never_failed() -> Option<Failure> {
     let recorder = recorder();
     let (seen, cause) = recorder.judged.as_ref()?.never_fails.as_ref()?;

@@ -1,4 +1,5 @@
-//! What a property writes down, and what it may ask: how many threads there are, how often something has happened.
+//! What a property records, and what it may ask: how many threads there are, how often something has
+//! happened.
 
 use exercises_protocol::schedule::{Action, Event};
 
@@ -9,19 +10,20 @@ pub fn step(what: &str) {
     here(|recorder, me| recorder.record(me, Action::Step(what.to_owned()), None));
 }
 
-/// What a job does that is meant to panic.
+/// The recorded step of a job that panics on purpose.
 pub(crate) const PANICS: &str = "panics, on purpose";
 
-/// Another trial of the same run begins: what was recorded until now is forgotten, so that a picture shows one trial. For a
-/// property that has no threads and tries many cases.
+/// Begins another trial of the same run: what was recorded until now is forgotten, so that a picture shows
+/// one trial. This is for a property that has no threads and tries many cases.
 pub fn begin_trial() {
     recorder().events.clear();
 }
 
-// What follows is generic in the call and compiled anew for every call in every answer; so it does nothing itself.
+// What follows is generic in the call and compiled anew for every call in every answer; so it does nothing
+// itself.
 
-/// Runs a call that could block for ever. `what` is the call, or what it waits for; `cause` is the likely cause if it does
-/// not come back, or panics.
+/// Runs a call that could block for ever. `what` is the call, or what it waits for; `cause` is the likely
+/// cause if it does not come back, or panics.
 pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
     begins(what, cause);
     let result = call();
@@ -43,7 +45,7 @@ fn is_done_with(what: &str) {
     });
 }
 
-/// Runs a call that must not wait for anybody. `cause` is the likely cause if it never comes back.
+/// Runs a call that must not wait for any thread. `cause` is the likely cause if it never comes back.
 pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
     let outer = must_not_wait(Some((what.to_owned(), cause.to_owned())));
     let result = expect(what, cause, call);
@@ -51,7 +53,8 @@ pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// From now on, the calling thread is in this call, which must not wait. Returns the one it was in until now.
+/// Notes that the calling thread is in this call, which must not wait. Returns the call that it was in until
+/// now.
 fn must_not_wait(call: Option<(String, String)>) -> Option<(String, String)> {
     here(|recorder, me| std::mem::replace(&mut recorder.threads[me].at_once, call)).flatten()
 }
@@ -63,8 +66,8 @@ pub fn waits_so_far() -> usize {
         .unwrap_or_default()
 }
 
-/// Does something that the property needs and is not about: to end a pool after the last step, say. A failure in it is shown
-/// only if the answer breaks nothing else.
+/// Does something that the property needs and is not about: to end a pool after the last step, say. A failure
+/// in it is shown only if the answer breaks nothing else.
 pub fn aside<R>(call: impl FnOnce() -> R) -> R {
     is_aside(true);
     let result = call();
@@ -81,7 +84,8 @@ pub fn live_threads() -> usize {
     census().alive
 }
 
-/// How often this run has notified a condition variable of the learner's, whether or not a thread waited on it.
+/// How often this run has notified a condition variable of the learner's, whether or not a thread waited on
+/// it.
 pub fn notifications() -> usize {
     let notifies = |event: &&Event| matches!(event.action, Action::Notify { .. });
     recorder().events.iter().filter(notifies).count()
@@ -93,7 +97,7 @@ pub fn locks_found_taken() -> usize {
     recorder().events.iter().filter(taken).count()
 }
 
-/// The calling thread waits for something that the property provides; `None` once it came.
+/// Notes that the calling thread waits for something that the property provides; `None` once it came.
 pub(crate) fn expecting(what: Option<&str>) {
     here(|recorder, me| {
         recorder.threads[me].doing = what.map_or(Doing::Running, |what| Doing::Expecting(what.to_owned()));
@@ -103,13 +107,14 @@ pub(crate) fn expecting(what: Option<&str>) {
     });
 }
 
-/// Of the threads that were spawned in this run.
+/// Counts of the threads that were spawned in this run.
 pub(crate) struct Census {
-    /// So many wait for what another thread has to do, or for a lock that one of those holds.
+    /// How many wait for something that another thread must do, or for a lock that such a waiting thread
+    /// holds.
     pub(crate) asleep: usize,
-    /// So many have not ended.
+    /// How many have not ended.
     pub(crate) alive: usize,
-    /// All of them.
+    /// How many were spawned.
     pub(crate) started: usize,
 }
 
@@ -123,8 +128,8 @@ pub(crate) fn census() -> Census {
 }
 
 impl Recorder {
-    /// Whether a thread waits for what another has to do. Who waits for a lock that a sleeper keeps sleeps as long: so do
-    /// workers that share the receiver of a channel.
+    /// Whether a thread waits for something that another must do. A thread that waits for a sleeper's lock
+    /// sleeps as long: so do workers that share the receiver of a channel.
     fn is_asleep(&self, thread: &Thread) -> bool {
         let mut thread = thread;
         for _ in &self.threads {

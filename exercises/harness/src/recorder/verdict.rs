@@ -1,4 +1,4 @@
-//! What is told: how a property ends that does not hold, and what is reported then.
+//! The end of a property that does not hold, and the report of it.
 
 use std::panic::Location;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use exercises_protocol::schedule::{self, Action, Schedule};
 use super::{Recorder, Thread, here, recorder};
 use crate::{diagnosis, isolate};
 
-/// So many events are reported.
+/// The most events that are reported.
 const MOST_REPORTED: usize = 1_000;
 
 /// Ends the property: it does not hold. `seen` is what was seen, `cause` the likely cause.
@@ -22,7 +22,7 @@ pub fn fail(seen: &str, cause: &str) -> ! {
 }
 
 impl Recorder {
-    /// That this run fails. `decisive` is the event that decided it, if that is known.
+    /// Makes the failure of this run. `decisive` is the event that decided it, if that is known.
     fn failure(&self, seen: &str, cause: &str, decisive: Option<usize>) -> Failure {
         let mut failure = Failure::new(&self.promise, seen, cause, self.schedule(decisive));
         failure.found = self.run - self.begun;
@@ -43,8 +43,8 @@ impl Recorder {
     }
 }
 
-/// Ends the property: what the answer did has failed. If that is a test, and the program wrong that it is run
-/// on, the property holds.
+/// Ends the property, since the answer has failed. If the answer is a test and runs on a wrong program, the
+/// property holds.
 fn ended_by(failure: Option<Failure>) -> ! {
     match failure {
         Some(failure) if recorder().wants_a_failure() => isolate::report_and_exit(&Ok(failure.found)),
@@ -55,14 +55,15 @@ fn ended_by(failure: Option<Failure>) -> ! {
 fn report(failure: Option<Failure>) -> ! {
     match failure {
         Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
-        // A thread left over from an earlier run: that run has passed, and nobody listens to this thread any more.
+        // A thread left over from an earlier run: that run has passed, so this thread's failure does not
+        // count.
         None => loop {
             std::thread::park();
         },
     }
 }
 
-/// The property will not come to an end; `verdict` says how that is known.
+/// Ends a property that will not come to an end by itself; `verdict` says how that is known.
 pub(crate) fn fail_hung(verdict: &str) -> ! {
     ended_by(Some(hang(verdict, false)))
 }
@@ -74,14 +75,14 @@ fn hang(verdict: &str, busy: bool) -> Failure {
     recorder.failure(&found.seen, &found.cause, found.decisive)
 }
 
-/// The time is up. Not even the model noticed, or these are real threads.
+/// Ends the property because its time is up: not even the model noticed the hang, or these are real threads.
 pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
     let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()), busy);
     failure.hung = true;
     ended_by(Some(failure))
 }
 
-/// Somebody panicked who should not.
+/// Ends the property because a thread panicked that should not.
 pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     let failure = here(|recorder, me| {
         let found = diagnosis::of_panic(recorder, me, message, at);
@@ -99,7 +100,7 @@ pub(crate) fn panics(message: &str) {
     here(|recorder, me| recorder.record(me, Action::Fail(format!("panics: {message}")), None));
 }
 
-/// A panic that a job is meant to have came out of the learner's code, into the property.
+/// Ends the property because a job's intended panic came out of the learner's code, into the property.
 pub(crate) fn fail_escaped() -> ! {
     let failure = here(|recorder, me| {
         let found = diagnosis::of_escape(recorder, me);

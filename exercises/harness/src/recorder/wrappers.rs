@@ -1,4 +1,4 @@
-//! What is recorded: the wrappers in `crate::sync` report here what a thread is about to do, and what it has done.
+//! The wrappers in `crate::sync` report here what a thread is about to do, and what it has done.
 
 use std::panic::Location;
 
@@ -18,7 +18,8 @@ pub(crate) fn new_condvar() -> usize {
     recorder.condvars - 1
 }
 
-/// The calling thread is about to lock. That it holds this lock already is a failure at once: it would wait for itself.
+/// Notes that the calling thread is about to lock. If it holds this lock already, that is a failure at once:
+/// it would wait for itself.
 pub(crate) fn locking(lock: usize, at: &Location<'_>) {
     let itself = here(|recorder, me| {
         let held = recorder.locks.get(lock).copied().flatten().filter(|(holder, _)| *holder == me);
@@ -66,7 +67,7 @@ pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
     });
 }
 
-/// The wait is over, and the lock may be somebody else's.
+/// Notes that the wait is over; another thread may have the lock.
 pub(crate) fn locking_again(lock: usize) {
     here(|recorder, me| {
         recorder.threads[me].doing = Doing::Locking(lock);
@@ -91,13 +92,13 @@ pub(crate) fn notified(condvar: usize, all: bool, at: &Location<'_>) {
         let waits = |thread: &usize| recorder.threads[*thread].doing == Doing::Waiting(condvar);
         let mut woken: Vec<usize> = (0..recorder.threads.len()).filter(waits).collect();
         if !all && woken.len() > 1 {
-            woken.clear(); // one of them
+            woken.clear(); // one of them, and which is not known
         }
         recorder.record(me, Action::Notify { condvar, all, woken }, line(at));
     });
 }
 
-/// The notification that was recorded last has ended the wait of these threads.
+/// Notes that the last recorded notification has ended the wait of these threads.
 pub(crate) fn woke(threads: &[ThreadKey]) {
     here(|recorder, _| {
         if let Some(Event { action: Action::Notify { woken, .. }, .. }) = recorder.events.last_mut() {
@@ -138,15 +139,15 @@ pub(crate) fn joined(child: ThreadKey, at: &Location<'_>) {
 /// What a receiver waits for.
 pub(crate) const MESSAGE: &str = "a message";
 
-/// What a `try_lock` does that gets no lock.
+/// The recorded step of a `try_lock` that gets no lock.
 pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
-/// The calling thread is about to wait for a lock that has no number.
+/// Notes that the calling thread is about to wait for a lock that has no number.
 pub(crate) fn blocking(what: &'static str, at: &Location<'_>) {
     waits_for(Doing::Blocked(what), at);
 }
 
-/// The calling thread is about to wait for what another thread has to do.
+/// Notes that the calling thread is about to wait for something that another thread must do.
 pub(crate) fn sleeping(what: &'static str, at: &Location<'_>) {
     waits_for(Doing::Sleeping(what), at);
     here(|recorder, me| recorder.record(me, Action::Expect(what.to_owned()), line(at)));
@@ -159,7 +160,7 @@ fn waits_for(doing: Doing, at: &Location<'_>) {
     });
 }
 
-/// The calling thread has done something that is told in words, and goes on.
+/// Records, in words, what the calling thread has done.
 pub(crate) fn did(what: &str, at: Option<&Location<'_>>) {
     here(|recorder, me| {
         recorder.threads[me].doing = Doing::Running;
@@ -167,7 +168,7 @@ pub(crate) fn did(what: &str, at: Option<&Location<'_>>) {
     });
 }
 
-/// Who did something, and at which line of the learner's file.
+/// The thread that did something, and the line of the learner's file.
 #[cfg(feature = "memory")]
 pub(crate) struct Place {
     pub(crate) thread: usize,

@@ -1,5 +1,5 @@
-//! Every answer to the exercises with a model of memory. The build script (`../answers.rs`) has made a module of each;
-//! `crate::sync` is what it is in their `tests/model.rs`.
+//! Every answer to the exercises with a model of memory. The build script (`../answers.rs`) has made a module
+//! of each; `crate::sync` is the one of their `tests/model.rs`.
 #![allow(
     unused,
     clippy::all,

@@ -1,5 +1,6 @@
-//! Every stub and wrong answer under the model. The build script (`../answers.rs`) has made a module of each; `crate::sync`,
-//! `crate::below`, `crate::probe` and `executor` are what they are in an exercise's `tests/model.rs`.
+//! Every stub and wrong answer under the model. The build script (`../answers.rs`) has made a module of each;
+//! `crate::sync`, `crate::below`, `crate::probe` and `executor` are what they are in an exercise's
+//! `tests/model.rs`.
 #![allow(
     unused,
     clippy::all,

@@ -1,5 +1,5 @@
-//! Every stub and solution on real threads. The build script (`../answers.rs`) has made a module of each; `crate::sync` and
-//! `crate::below`, `crate::probe` are what they are in an exercise's `tests/real.rs`.
+//! Every stub and solution on real threads. The build script (`../answers.rs`) has made a module of each;
+//! `crate::sync` and `crate::below`, `crate::probe` are what they are in an exercise's `tests/real.rs`.
 #![allow(
     unused,
     clippy::all,

@@ -1,5 +1,6 @@
-//! Every right answer under the model. The build script (`../answers.rs`) has made a module of each; `crate::sync`,
-//! `crate::below`, `crate::probe` and `executor` are what they are in an exercise's `tests/model.rs`.
+//! Every right answer under the model. The build script (`../answers.rs`) has made a module of each;
+//! `crate::sync`, `crate::below`, `crate::probe` and `executor` are what they are in an exercise's
+//! `tests/model.rs`.
 #![allow(unused, clippy::all, clippy::pedantic, reason = "the answers are as a learner would write them")]
 
 extern crate executor_model as executor;

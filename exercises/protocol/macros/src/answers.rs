@@ -1,7 +1,7 @@
-//! Answers to an exercise, as modules of another one's suite.
+//! Makes the answers to an exercise modules of another exercise's suite.
 //!
-//! Their texts are written into the suite, and not the paths of their files: a line of theirs must not pass
-//! for one of the learner's file, and a wrong one has no file.
+//! The texts of the answers are written into the suite, and not the paths of their files: a line of an answer
+//! must not pass for one of the learner's file, and a wrong answer has no file.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use exercises_protocol::Exercise;
 
-/// An answer, and what it is.
+/// An answer, and a text about it.
 struct Answer {
     kind: &'static str,
     name: String,
@@ -30,7 +30,7 @@ pub(super) fn all(wanted: &[String]) -> anyhow::Result<String> {
         let _ = writeln!(code, "pub mod {name} {{\n{text}\n}}");
         let _ = write!(each, "{kind} {name} {:?};", about.trim_end_matches('.'));
     }
-    // The compiler has to see the files, or Cargo would not notice when they change.
+    // The compiler must see the files, or Cargo would not notice when they change.
     for path in files(exercise) {
         let _ =
             write!(code, "const _: &[u8] = include_bytes!({:?});", path.canonicalize()?.to_string_lossy());

@@ -1,7 +1,7 @@
 //! The tests of an exercise, made from its list of properties, and a look at the answer.
 //!
-//! Macros, and no build script: that would be linked for each exercise anew. Which exercise it is they learn from what Cargo tells
-//! the compiler.
+//! These are macros and not a build script, which would be linked anew for each exercise. They learn from
+//! Cargo's variables for the compiler which exercise it is.
 
 mod answers;
 
@@ -13,13 +13,14 @@ use std::{env, io, process};
 use exercises_protocol::{Exercise, Source, WHY};
 use proc_macro::{TokenStream, TokenTree};
 
-/// For the library of an exercise, with the name of its module. It is nothing, or an error that says how the answer goes past
-/// `crate::sync`. So that is told once, wherever somebody compiles the answer.
+/// Checks the answer in the library of an exercise, which gives the name of the answer's module. Expands to
+/// nothing, or to an error that says how the answer goes past `crate::sync`. So every compilation of the
+/// answer says it, and says it once.
 #[proc_macro]
 pub fn door(module: TokenStream) -> TokenStream {
     let error = made_from(|exercise| door_of(&Source::of(&text_of(exercise))));
     let Some(module) = module.into_iter().next() else { return error };
-    // In the reader's own text there is the error. Without this the compiler tells what macro it comes from.
+    // Puts the error into the reader's own text. Without this the compiler tells from which macro it comes.
     let here = |mut token: TokenTree| {
         token.set_span(module.span());
         token
@@ -27,16 +28,16 @@ pub fn door(module: TokenStream) -> TokenStream {
     error.into_iter().map(here).collect()
 }
 
-/// For `tests/model.rs` and `tests/real.rs`. It is the answer as `mod exercise`, without tests of the learner's own, and a test
-/// for each property in `exercise.toml`. A property without a function in the suite does not compile, and a function of the
-/// suite without a property is dead code.
+/// Makes the tests in `tests/model.rs` and `tests/real.rs`: the answer as `mod exercise`, without tests of
+/// the learner's own, and a test for each property in `exercise.toml`. A property without a function in the
+/// suite does not compile, and a function of the suite without a property is dead code.
 #[proc_macro]
 pub fn properties(_: TokenStream) -> TokenStream {
     made_from(|exercise| {
         let answer = answer_of(exercise);
         let [answer, list, original] = [answer, exercise.folder().join("exercise.toml"), exercise.answer()]
             .map(|path| path.to_string_lossy().into_owned());
-        // The compiler has to see the list and the original, or Cargo would not notice when they change.
+        // The compiler must see the list and the original, or Cargo would not notice when they change.
         let mut tests = format!(
             "#[path = {answer:?}] mod exercise; const ANSWER: &str = include_str!({answer:?});
              const _: [&[u8]; 2] = [include_bytes!({list:?}), include_bytes!({original:?})];"
@@ -52,9 +53,10 @@ pub fn properties(_: TokenStream) -> TokenStream {
     })
 }
 
-/// For the suite of an exercise whose answer is a test: `answers!(ex10 m01 m03)` is a module for the solution
-/// of ex10, for each other right answer and for these wrong ones. Then it is a call of the suite's macro
-/// `each_answer`, which is given `right` or `wrong`, the module, and what is right or wrong about it.
+/// Makes the answers that a learner's test judges, in the suite of such an exercise. `answers!(ex10 m01 m03)`
+/// expands to a module for the solution of ex10, for each other right answer and for these wrong ones, and to
+/// a call of the suite's macro `each_answer`. That is given, for each, `right` or `wrong`, the module, and
+/// what is right or wrong about it.
 #[proc_macro]
 pub fn answers(wanted: TokenStream) -> TokenStream {
     let wanted: Vec<String> = wanted.into_iter().map(|word| word.to_string()).collect();
@@ -92,8 +94,9 @@ fn door_of(answer: &Source<'_>) -> String {
     error_that_says(&message)
 }
 
-/// Where the answer is. Tests of the learner's own run in the library; here they would run outside of the model. So if there are
-/// some, it is a copy without them: the same lines, so what is said of one holds for the other.
+/// Where the answer is. Tests of the learner's own run in the library; here they would run outside of the
+/// model. So if there are some, it is a copy without them: the same lines, so what is said of one holds for
+/// the other.
 fn answer_of(exercise: &Exercise) -> PathBuf {
     let path = exercise.answer();
     // An editor has no such folder, and runs no tests.
@@ -105,7 +108,8 @@ fn answer_of(exercise: &Exercise) -> PathBuf {
     let target = env::var_os("CARGO_CRATE_NAME").expect("Cargo sets it for the compiler");
     let copy = Path::new(&scratch).join(&exercise.name).join(target).join("exercise.rs");
     if let Err(error) = write(&copy, &text, &path) {
-        // A panic would be an error at a line of the exercise, and `cargo course` takes those for the learner's.
+        // A panic would be an error at a line of the exercise, and `cargo course` takes those for the
+        // learner's.
         eprintln!("error: cannot write {}: {error}", copy.display());
         process::exit(1);
     }

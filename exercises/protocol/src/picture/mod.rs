@@ -1,7 +1,7 @@
 //! A schedule as a picture: a lane for each thread, a row for each step, time from top to bottom.
 //!
-//! A [`Picture`] says what is drawn: what each thread is doing after each step, who woke whom, and what is left out because it
-//! is too much to look at. [`text`] draws it for a terminal, [`svg`] for a page.
+//! A [`Picture`] says what is drawn: what each thread is doing after each step, which thread woke which, and
+//! what is left out because it is too much to look at. [`text`] draws it for a terminal, [`svg`] for a page.
 
 mod svg;
 #[cfg(test)]
@@ -40,7 +40,7 @@ enum Doing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bar {
     doing: Doing,
-    /// It holds a lock.
+    /// Whether the thread holds a lock.
     holds: bool,
 }
 
@@ -51,28 +51,28 @@ struct Row {
     words: String,
     /// The line of the learner's file that the words name.
     line: Option<u32>,
-    /// The step that decided it.
+    /// Whether this step decided the failure.
     mark: bool,
-    /// It fails or panics.
+    /// Whether the property fails or the thread panics here.
     fails: bool,
-    /// The threads that go on because of it: started, woken, given the lock.
+    /// The threads that go on because of this step: started, woken, given the lock.
     arrows: Vec<usize>,
     /// What each thread is doing afterwards.
     after: Vec<Bar>,
     /// Whether more can be said in this row.
     open: bool,
-    /// So many times in a row.
+    /// How many times in a row it was done.
     times: usize,
 }
 
 impl Row {
-    /// Whether the other says the same again: a thread that spins would fill a picture.
+    /// Whether the other step is the same again: a thread that spins would fill a picture.
     fn is_repeated_by(&self, other: &Self) -> bool {
         let same = (self.thread, &self.words, self.line) == (other.thread, &other.words, other.line);
         same && !self.mark && !other.mark && self.after == other.after && other.arrows.is_empty()
     }
 
-    /// What was done, and how often.
+    /// What was done and how often, in words.
     fn told(&self) -> String {
         if self.times == 1 { self.words.clone() } else { format!("{} (×{})", self.words, self.times) }
     }
@@ -86,10 +86,10 @@ struct Picture<'a> {
     rows: Vec<Row>,
     /// What each thread is doing before the first row.
     before: Vec<Bar>,
-    /// So many rows before the first, and after the last, are not drawn.
+    /// How many rows before the first, and after the last, are not drawn.
     earlier: usize,
     later: usize,
-    /// So many threads have no lane, and their rows are not drawn.
+    /// How many threads have no lane; their rows are not drawn.
     others: usize,
 }
 
@@ -99,7 +99,7 @@ const JOINED: usize = 28;
 const MOST_SIGNS: usize = 100;
 
 impl<'a> Picture<'a> {
-    /// The end of the schedule, and always the decisive step. At most so many rows and lanes.
+    /// Takes the end of the schedule, and always the decisive step, with at most so many rows and lanes.
     fn of(schedule: &'a Schedule, most_rows: usize, most_lanes: usize) -> Self {
         let (before, mut rows) = all_rows(schedule);
         let from = rows.len().saturating_sub(most_rows);
@@ -151,8 +151,8 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// Which threads have a lane, and how many that were started or did something have none. First come those of the decisive step and of the
-/// failure, the test, and whoever did something last.
+/// Which threads have a lane, and how many that were started or did something have none. First come the
+/// threads of the decisive step and of the failure, the test, and the threads that did something last.
 fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) {
     let last_row = |thread: usize| rows.iter().rposition(|row| row.thread == thread);
     let mut there: BTreeSet<usize> = schedule.events.iter().map(|event| event.thread).collect();
@@ -172,8 +172,8 @@ fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) 
     (threads, others)
 }
 
-/// What every thread is doing at first, and a row for what each did. Taking a lock and what is done under it is one row if
-/// nobody else did anything in between.
+/// What every thread is doing at first, and a row for what each did. Taking a lock and the steps under it are
+/// one row if no other thread did anything in between.
 fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
     let mut world = World::of(schedule);
     let before = world.bars();
@@ -221,12 +221,12 @@ fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
     (before, rows)
 }
 
-/// What these events of a schedule are, in the words of the pictures.
+/// These events of a schedule in the words of the pictures.
 pub fn told(schedule: &Schedule, events: &[Event]) -> String {
     events.iter().filter_map(|event| words(schedule, event)).collect::<Vec<_>>().join(", ")
 }
 
-/// What a thread did, for a row. Nothing, if it shows in its lane and at the end.
+/// What a thread did, for a row. `None` if that shows in its lane and at the end.
 fn words(schedule: &Schedule, event: &Event) -> Option<String> {
     let name = |thread: &usize| &schedule.threads[*thread].name;
     let text = match &event.action {
@@ -251,7 +251,7 @@ fn words(schedule: &Schedule, event: &Event) -> Option<String> {
     Some(event.line.map_or(text.clone(), |line| format!("{text} :{line}")))
 }
 
-/// The first lock and the first condition variable are simply "the" ones.
+/// Names a lock or condition variable. The first of each kind has no number.
 fn number(n: usize) -> String {
     if n == 0 { String::new() } else { format!(" #{}", n + 1) }
 }

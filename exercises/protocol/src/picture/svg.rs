@@ -1,7 +1,8 @@
 //! The picture for a page: the same lanes and rows, with what was promised and seen above.
 //!
-//! On a page of the book it has the colours of the reader's theme, alone those of the system, and on paper black on white.
-//! No state is told by colour alone. Text stands in columns, each as wide as its longest line: nothing runs into anything.
+//! On a page of the book the picture has the colours of the reader's theme, by itself those of the system,
+//! and on paper black on white. No state is told by colour alone. Text stands in columns, each as wide as its
+//! longest line, so no text runs into another.
 
 use std::fmt::Write as _;
 
@@ -27,7 +28,8 @@ const BAR: usize = 11;
 const MARGIN: usize = 14;
 const GAP: usize = 18;
 
-/// In a page of the book `--fg` and `--bg` are the theme's. Elsewhere there are none, and the system's preference counts.
+/// In a page of the book `--fg` and `--bg` are the theme's. Elsewhere there are none, and the system's
+/// preference counts.
 const STYLE: &str = "<style>
 .schedule { --ink: var(--fg, #222); --paper: var(--bg, #fff); --hold: #2f6fb3; --want: #c98a1b; --bad: #b00020 }
 @media (prefers-color-scheme: dark) { .schedule { --ink: var(--fg, #ddd); --paper: var(--bg, #1b1b1b) } }
@@ -50,7 +52,7 @@ const STYLE: &str = "<style>
 </style>
 ";
 
-/// Where the columns are.
+/// The places of the columns.
 struct Columns {
     lanes: usize,
     names: usize,
@@ -66,7 +68,7 @@ struct Drawing {
     y: usize,
 }
 
-/// Draws a failure's schedule. `title` says what it is of.
+/// Draws a failure's schedule. `title` names its subject.
 pub fn svg(failure: &Failure, title: &str) -> String {
     let picture = Picture::of(&failure.schedule, MOST_ROWS, MOST_LANES);
     let columns = Columns::of(&picture);
@@ -106,7 +108,7 @@ pub fn svg(failure: &Failure, title: &str) -> String {
     frame(&drawing, &columns, failure, title)
 }
 
-/// What stands around a drawing: its size, its style, and what is read aloud.
+/// Wraps a drawing: its size, its style, and the text that is read aloud.
 fn frame(drawing: &Drawing, columns: &Columns, failure: &Failure, title: &str) -> String {
     let (width, height) = (columns.width, drawing.y);
     let words = [&failure.promise, &failure.seen, &failure.cause].map(|text| escape(text.trim()));
@@ -199,7 +201,7 @@ fn head(drawing: &mut Drawing, failure: &Failure, title: &str, columns: &Columns
     let room = (columns.width - 2 * MARGIN) / SIGN;
     drawing.text("strong", MARGIN, &clip(title, room, false));
     drawing.y += LINE + ROW_GAP;
-    // What each thread was doing in the end stands below.
+    // The last state of each thread stands below.
     let seen: Vec<&str> = failure.seen.lines().filter(|line| !line.starts_with("  ")).collect();
     for (title, body) in
         [("promise", failure.promise.as_str()), ("seen", &seen.join("\n")), ("cause", &failure.cause)]
@@ -263,7 +265,7 @@ fn step(drawing: &mut Drawing, picture: &Picture<'_>, row: &Row, name: &str, col
     drawing.y += ROW_GAP;
 }
 
-/// What the signs mean that are drawn.
+/// The meaning of the signs that are drawn.
 fn legend(drawing: &mut Drawing, picture: &Picture<'_>) {
     drawing.y += LINE / 2;
     let drawn: Vec<Bar> = picture.bars().collect();

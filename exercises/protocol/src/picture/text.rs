@@ -1,4 +1,5 @@
-//! The picture for a terminal: lanes at the left, then who did what, then the learner's lines if there is room.
+//! The picture for a terminal: lanes at the left, then what each thread did, then the learner's lines if
+//! there is room.
 
 use std::fmt::Write as _;
 
@@ -8,15 +9,15 @@ use crate::terminal::{Terminal, clip, clip_middle, wrap};
 
 /// The most lines that steps take.
 const MOST_ROWS: usize = 36;
-/// A lane takes so many columns: its bar, and two for an arrow to the next.
+/// The columns of a lane: its bar, and two for an arrow to the next.
 const LANE: usize = 3;
-/// The mark at the left.
+/// The columns for the mark at the left.
 const MARK: usize = 4;
 /// The most columns for a thread's name beside its steps.
 const NAME: usize = 16;
-/// What is left for words, at least and at most.
+/// The columns for words, at least and at most.
 const WORDS: std::ops::RangeInclusive<usize> = 20..=46;
-/// So many columns at least for the learner's lines, or they stand below.
+/// The least columns for the learner's lines beside the steps; with fewer they stand below.
 const CODE: usize = 40;
 /// The most lines of the learner's that stand below.
 const MOST_CODE: usize = 12;
@@ -133,7 +134,8 @@ fn lanes(picture: &Picture<'_>, bars: &[Bar]) -> String {
     picture.lanes.iter().flat_map(|&thread| [sign(bars[thread]), ' ', ' ']).collect()
 }
 
-/// The lanes beside a step: a dot for who does it, and an arrow to each thread that goes on because of it.
+/// The lanes beside a step: a dot for the thread that does it, and an arrow to each thread that goes on
+/// because of it.
 fn lanes_with_arrows(picture: &Picture<'_>, row: &Row) -> String {
     let mut signs: Vec<char> = lanes(picture, &row.after).chars().collect(); // `LANE` for each
     let Some(from) = picture.lane(row.thread) else { return signs.into_iter().collect() };
@@ -151,7 +153,7 @@ fn lanes_with_arrows(picture: &Picture<'_>, row: &Row) -> String {
     signs.into_iter().collect()
 }
 
-/// What each thread was doing in the end, if the failure has not said it already.
+/// What each thread was doing in the end, if the failure has not said so already.
 fn ends(picture: &Picture<'_>, failure: &Failure, terminal: &Terminal) -> String {
     let mut text = String::new();
     for (name, end) in picture.ends().filter(|(_, end)| !failure.seen.contains(end)) {

@@ -1,4 +1,4 @@
-//! What every thread is doing, from one event of a schedule to the next.
+//! Follows what every thread is doing, from one event of a schedule to the next.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use crate::schedule::{Action, Schedule};
 pub(super) struct World<'a> {
     schedule: &'a Schedule,
     doing: Vec<Doing>,
-    /// Who has which lock.
+    /// For each lock, the thread that holds it.
     holders: HashMap<usize, usize>,
 }
 
 impl<'a> World<'a> {
-    /// Before the first event. A thread that is started later is not there yet.
+    /// Makes the world before the first event. A thread that is started later is not there yet.
     pub(super) fn of(schedule: &'a Schedule) -> Self {
         let mut doing = vec![Doing::Runs; schedule.threads.len()];
         for event in &schedule.events {
@@ -70,8 +70,8 @@ impl<'a> World<'a> {
         Vec::new()
     }
 
-    /// Whether somebody who looks wants to know of this event. That a thread reached for a lock is of interest only if another
-    /// had it, or took it first; or the thread itself.
+    /// Whether this event is of interest to a reader. An attempt to lock is so only if another thread had the
+    /// lock or took it first, or if the thread itself holds it.
     pub(super) fn is_told(&self, n: usize) -> bool {
         let event = &self.schedule.events[n];
         let Action::Want(lock) = event.action else { return true };
@@ -80,7 +80,7 @@ impl<'a> World<'a> {
         is_held || next.is_some_and(|next| next != event.thread)
     }
 
-    /// A lock is free. If somebody has waited for it and gets it next, that thread goes on.
+    /// Frees a lock. If a thread has waited for it and gets it next, that thread goes on.
     fn let_go(&mut self, n: usize, lock: usize) -> Vec<usize> {
         self.holders.remove(&lock);
         let next = self.next_owner(n, lock).filter(|next| *next != self.schedule.events[n].thread);
@@ -96,7 +96,7 @@ impl<'a> World<'a> {
         Some(next.thread)
     }
 
-    /// Who waits for the end of the thread that ends here.
+    /// The threads that wait for the end of the thread that ends here.
     fn joiner(&self, n: usize) -> Option<usize> {
         let joins = Action::Join(self.schedule.events[n].thread);
         let next = self.schedule.events[n + 1..].iter().find(|event| event.action == joins)?;

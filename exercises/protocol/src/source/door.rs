@@ -1,7 +1,7 @@
-//! What goes past `crate::sync`.
+//! Finds what goes past `crate::sync` in an answer.
 //!
-//! A `std::sync::Mutex` under the model is not the model's: a thread that waits for it blocks all of them, for ever. What
-//! the model says then is obscure, so the file is read first.
+//! A `std::sync::Mutex` under the model is not the model's: a thread that waits for it blocks all of them,
+//! for ever. What the model says then is obscure, so the file is read first.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -11,12 +11,12 @@ use super::{Role, Source, Word};
 pub const WHY: &str = "The tests put other locks and threads behind `crate::sync`, ones whose schedule they decide. Those of std\n\
                        they can neither see nor stop: the test would hang, or miss the mistake it is there for.";
 
-/// What an answer names and must not name.
+/// A name in an answer that is not allowed there.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Where.
+    /// The line.
     pub line: usize,
-    /// What stands there.
+    /// The path or words that stand there.
     pub path: String,
     /// What to write in its place, or why nothing of the kind is needed.
     pub instead: String,
@@ -28,7 +28,7 @@ impl Display for Refused {
     }
 }
 
-/// Of `std::sync`: the types that are the same in `crate::sync`. The tests need no others.
+/// The types of `std::sync` that are the same in `crate::sync`. The tests need no others.
 const SAME_IN_SYNC: [&str; 11] = [
     "Arc",
     "Weak",
@@ -58,7 +58,8 @@ const NO_UNSAFE: &str = "safe Rust, with the value behind a lock: in `unsafe` co
 const NO_MACHINE: &str = "nothing of the kind: take as many threads as you are asked for";
 
 impl Source<'_> {
-    /// What goes past `crate::sync`, in the order of the lines. The learner's own tests may.
+    /// The names that go past `crate::sync`, in the order of the lines. The learner's own tests may have
+    /// them.
     pub fn refused(&self) -> Vec<Refused> {
         let mut refused: Vec<Refused> = self.words.iter().filter_map(|word| self.refuse(word)).collect();
         refused.sort_by_key(|refused| refused.line);
@@ -90,7 +91,7 @@ impl Source<'_> {
     }
 }
 
-/// What to write in place of this path, or why nothing of the kind is needed. `None`: it may stay.
+/// What to write in place of this path, or why nothing of the kind is needed. `None`: the path may stay.
 fn instead(path: &str) -> Option<String> {
     let (krate, rest) = path.split_once("::").unwrap_or((path, ""));
     if krate.starts_with("exercises_") {

@@ -1,7 +1,7 @@
-//! A look at the learner's file, before it is compiled: which paths it names, and which part of it is tests of the
-//! learner's own.
+//! A look at the learner's file, before it is compiled: which paths it names, and which part of it is tests
+//! of the learner's own.
 //!
-//! The text is cut into tokens as the compiler does it, so what stands in a comment or in a string is no path.
+//! The text is cut into tokens as the compiler does it, so words in a comment or in a string are no path.
 
 mod door;
 mod statics;
@@ -15,13 +15,13 @@ pub use door::{Refused, WHY};
 /// The text of an answer.
 pub struct Source<'a> {
     text: &'a str,
-    /// What stands outside of the learner's own tests.
+    /// The words outside of the learner's own tests.
     words: Vec<Word>,
-    /// Where the learner's own tests are.
+    /// The places of the learner's own tests.
     own_tests: Vec<Range<usize>>,
 }
 
-/// A path in the file, or a single name. What stands in the braces of `use std::{…}` is written out.
+/// A path in the file, or a single name. The paths in the braces of `use std::{…}` are written out.
 struct Word {
     line: usize,
     at: usize,
@@ -29,14 +29,14 @@ struct Word {
     role: Role,
 }
 
-/// What a path is there for.
+/// The role of a path in the file.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Role {
     /// It is the name of a macro that is called.
     Called,
     /// It stands in a `use`.
     Imported,
-    /// It is among what a macro is given.
+    /// It is among the tokens that a macro is given.
     Given,
     #[default]
     Other,
@@ -49,7 +49,7 @@ impl Word {
 }
 
 impl<'a> Source<'a> {
-    /// Reads the text. One that cannot be cut into tokens names nothing: the compiler will complain of it.
+    /// Reads the text. A text that cannot be cut into tokens names nothing: the compiler will complain of it.
     pub fn of(text: &'a str) -> Self {
         let tokens: Vec<TokenTree> =
             text.parse().map_or_else(|_| Vec::new(), |tokens: TokenStream| tokens.into_iter().collect());
@@ -81,17 +81,17 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What can stand before a path that begins with `::`.
+/// The words that can stand before a path that begins with `::`.
 const BEFORE_A_PATH: [&str; 13] =
     ["dyn", "impl", "in", "return", "break", "match", "if", "while", "else", "move", "mut", "ref", "where"];
 
-/// Where tokens stand.
+/// The surroundings of tokens.
 #[derive(Clone, Copy, Default)]
 struct Within<'a> {
-    /// What stands before the braces of a `use`.
+    /// The path before the braces of a `use`.
     prefix: &'a str,
     role: Role,
-    /// They are what `thread_local!` is given.
+    /// Whether the tokens are those that `thread_local!` is given.
     thread_local: bool,
 }
 
@@ -132,8 +132,8 @@ fn collect(tokens: &[TokenTree], within: Within<'_>, words: &mut Vec<Word>) {
     }
 }
 
-/// Adds the path that begins with `first`, what follows in braces of a `use`, and what a macro is given.
-/// Returns where the next token is.
+/// Adds the path that begins with `first`, the paths that follow in braces of a `use`, and those that a macro
+/// is given. Returns the place of the next token.
 fn add_path(
     tokens: &[TokenTree],
     mut next: usize,
@@ -177,7 +177,7 @@ fn add_path(
     next
 }
 
-/// Adds where the items are that are only compiled for tests. `tokens` are the items of a module.
+/// Adds the places of the items that are compiled only for tests. `tokens` are the items of a module.
 fn find_own_tests(tokens: &[TokenTree], found: &mut Vec<Range<usize>>) {
     let mut next = 0;
     while next < tokens.len() {
@@ -206,7 +206,7 @@ fn find_own_tests(tokens: &[TokenTree], found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Where the item ends that begins at `begin`: with a semicolon, or with the braces of one that has no semicolon.
+/// The end of the item that begins at `begin`: its semicolon, or its braces if it has no semicolon.
 fn end_of_item(tokens: &[TokenTree], begin: usize) -> usize {
     let mut keywords = tokens[begin..]
         .iter()
@@ -225,7 +225,8 @@ fn end_of_item(tokens: &[TokenTree], begin: usize) -> usize {
     tokens[begin..].iter().position(ends).map_or(tokens.len(), |length| begin + length + 1)
 }
 
-/// Whether this stands in the brackets of an attribute: `test`, or `cfg(…)` with `test` and without `not`.
+/// Whether an attribute, of which these are the tokens in the brackets, is for tests: `test`, or `cfg(…)`
+/// with `test` and without `not`.
 fn is_for_tests(attribute: &[TokenTree]) -> bool {
     let names = |tokens: &[TokenTree], wanted: &str| {
         let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! Which `static` an answer may have: one that can never change.
+//! Decides which `static` an answer may have: one that can never change.
 
 use proc_macro2::TokenTree;
 
@@ -10,8 +10,8 @@ const PLAIN: [&str; 17] = [
     "u64", "u128", "usize",
 ];
 
-/// Whether the item whose word `static` stands before these tokens is plain data. A type with a name of its own
-/// is none: what is in it cannot be seen here.
+/// Whether the item whose word `static` stands before these tokens is plain data. A type with a name of its
+/// own is not: its content cannot be seen here.
 pub(super) fn is_plain(item: &[TokenTree]) -> bool {
     let Some(colon) = item.iter().position(|token| is_punct(Some(token), ':')) else { return false };
     let kind = &item[colon + 1..];
@@ -42,7 +42,7 @@ fn is_plain_type(tokens: &[TokenTree]) -> bool {
         })
 }
 
-/// What the item is called in a message.
+/// The name of the item in a message.
 pub(super) fn name(item: &[TokenTree]) -> String {
     let words = item.iter().map_while(|token| match token {
         TokenTree::Ident(word) => Some(word.to_string()),

@@ -1,16 +1,16 @@
 //! One edit of a text: hunks without line numbers.
 //!
-//! The lines of a hunk that stay (` `) or go (`-`), one after the other, have to stand in exactly one place of the text after the
-//! hunk before. So a hunk that applies means what its author saw, wherever its lines have moved to; and one whose surroundings
-//! have changed is refused, and does not break something else than it says. The price is that a text that has the same lines twice
-//! asks for more of them.
+//! The lines of a hunk that stay (` `) or go (`-`), one after the other, must stand in exactly one place of
+//! the text after the hunk before. So a hunk that applies means what its author saw, wherever its lines have
+//! moved to; and one whose surroundings have changed is refused, and does not break something else than it
+//! says. The price is that a text that has the same lines twice asks for more of them.
 
 use anyhow::{bail, ensure};
 
-/// Lines that stand together in an answer, and what becomes of them.
+/// A hunk: lines that stand together in an answer, and what becomes of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
-    /// From top to bottom.
+    /// The lines from top to bottom.
     pub lines: Vec<Line>,
 }
 
@@ -23,7 +23,7 @@ pub enum Line {
 }
 
 impl Hunk {
-    /// From its numbered lines, without the `@@`.
+    /// Reads a hunk from its numbered lines, without the `@@`.
     fn of(numbered: &[(usize, &str)]) -> anyhow::Result<Self> {
         let mut lines = Vec::new();
         for (number, line) in numbered {
@@ -45,13 +45,13 @@ impl Hunk {
         self.lines.iter().any(|line| !matches!(line, Line::Stays(_)))
     }
 
-    /// The lines that it is about.
+    /// The lines as they are before the edit.
     fn before(&self) -> Vec<&str> {
         let is_one = |line: &&Line| !matches!(line, Line::Comes(_));
         self.lines.iter().filter(is_one).map(Line::text).collect()
     }
 
-    /// What becomes of them.
+    /// The lines as they are after the edit.
     fn after(&self) -> Vec<&str> {
         let is_one = |line: &&Line| !matches!(line, Line::Goes(_));
         self.lines.iter().filter(is_one).map(Line::text).collect()
@@ -65,7 +65,7 @@ impl Line {
     }
 }
 
-/// The hunks in these numbered lines.
+/// Reads the hunks in these numbered lines.
 pub(super) fn hunks(lines: &[(usize, &str)]) -> anyhow::Result<Vec<Hunk>> {
     if let Some((number, line)) = lines.first()
         && *line != "@@"
@@ -75,7 +75,7 @@ pub(super) fn hunks(lines: &[(usize, &str)]) -> anyhow::Result<Vec<Hunk>> {
     lines.split(|(_, line)| *line == "@@").skip(1).map(Hunk::of).collect()
 }
 
-/// The text with the hunks applied.
+/// Applies the hunks to the text.
 ///
 /// # Errors
 /// If one of them changes nothing, or its lines stand in no place after the hunk before, or in several.
@@ -94,7 +94,7 @@ pub(super) fn apply(text: &str, hunks: &[Hunk]) -> anyhow::Result<String> {
     Ok(edited)
 }
 
-/// The hunks, each with so many lines more of what is before and after it in the text, and none of them twice.
+/// The hunks, each with so many more lines before and after it, and no line twice.
 pub(super) fn with_context(text: &str, hunks: &[Hunk], context: usize) -> anyhow::Result<Vec<Hunk>> {
     let lines: Vec<&str> = text.split('\n').collect();
     let places = places(&lines, hunks)?;
@@ -114,7 +114,7 @@ pub(super) fn with_context(text: &str, hunks: &[Hunk], context: usize) -> anyhow
     Ok(wider)
 }
 
-/// At which line of the text each hunk applies.
+/// The line of the text at which each hunk applies.
 fn places(lines: &[&str], hunks: &[Hunk]) -> anyhow::Result<Vec<usize>> {
     let mut at = 0;
     let mut found = Vec::new();

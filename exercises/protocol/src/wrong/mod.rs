@@ -11,10 +11,11 @@
 //! +        self.shared.changed.notify_one();
 //! ```
 //!
-//! An edit is one hunk or more, from top to bottom; [`edit`] says where a hunk applies. What it changes is the solution, or, after a
-//! line `Beside right/r08_name`, that right answer. A line `The whole of it: wrong/m20_name.rs` stands instead of the
-//! hunks if the answer is a design of its own. A line that begins with `#` is a comment. Empty lines separate entries; in
-//! a hunk an empty line is a line of the answer, unless it is the last one.
+//! An edit is one hunk or more, from top to bottom; [`edit`] says where a hunk applies. An edit changes the
+//! solution, or, after a line `Beside right/r08_name`, that right answer. A line `The whole of it:
+//! wrong/m20_name.rs` stands instead of the hunks if the answer is a design of its own. A line that begins
+//! with `#` is a comment. Empty lines separate entries; in a hunk an empty line is a line of the answer,
+//! unless it is the last one.
 
 mod edit;
 
@@ -35,33 +36,33 @@ const CAUGHT: &str = "Caught by ";
 const BESIDE: &str = "Beside right/";
 const WHOLE: &str = "The whole of it: wrong/";
 
-/// A typical wrong answer, and what has to catch it.
+/// A typical wrong answer, and what must catch it.
 #[derive(Clone, Debug)]
 pub struct Wrong {
-    /// What it is called: `m03_notify_one_at_shutdown`.
+    /// The answer's name: `m03_notify_one_at_shutdown`.
     pub name: String,
     /// What is wrong and what the learner sees, line by line as in `wrong.diff`.
     pub text: Vec<String>,
-    /// The property that has to catch it.
+    /// The property that must catch the answer.
     pub property: String,
-    /// What the message has to say, in these words.
+    /// Words that the message must have.
     pub message: String,
-    /// Where its code is.
+    /// The answer's code.
     pub code: Code,
-    /// Its lines in `wrong.diff`, counted from 0, without those that separate it from the next entry.
+    /// The entry's lines in `wrong.diff`, counted from 0, without those that separate it from the next entry.
     pub lines: Range<usize>,
 }
 
 /// The code of a wrong answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// What it changes.
+    /// An edit of a right answer.
     Edit {
         /// The name of a right answer under `right/`; none for the solution.
         base: Option<String>,
         hunks: Vec<Hunk>,
     },
-    /// All of it is `wrong/NAME.rs`.
+    /// A whole file, `wrong/NAME.rs`.
     Whole,
 }
 
@@ -162,7 +163,7 @@ fn entry(lines: &[&str], mut range: Range<usize>) -> anyhow::Result<Wrong> {
     Ok(Wrong { name: name.to_owned(), text, property, message, code, lines: range })
 }
 
-/// Reads what comes after the line that says what catches the answer: its numbered lines.
+/// Reads the code of an entry: the numbered lines after the line that says what catches the answer.
 fn code(name: &str, mut lines: &[(usize, &str)]) -> anyhow::Result<Code> {
     if let [(line, whole)] = lines
         && let Some(file) = whole.strip_prefix(WHOLE)
@@ -186,14 +187,14 @@ impl Exercise {
     /// The wrong answer as a file: at its top what is wrong and what the learner sees, and the code.
     ///
     /// # Errors
-    /// If a file cannot be read, or the edit does not apply: then the message says which lines are in no place, or in
-    /// several.
+    /// If a file cannot be read, or the edit does not apply: then the message says which lines are in no
+    /// place, or in several.
     pub fn wrong_answer(&self, wrong: &Wrong) -> anyhow::Result<String> {
         let head = wrong.text.iter().fold(String::new(), |head, line| head + "//! " + line + "\n");
         Ok(head + &self.wrong_code(wrong)?)
     }
 
-    /// Its code alone, with not a word about what is wrong.
+    /// The code of the wrong answer alone, without a word about what is wrong.
     ///
     /// # Errors
     /// As [`wrong_answer`](Self::wrong_answer).
@@ -201,7 +202,8 @@ impl Exercise {
         self.code_of(wrong).with_context(|| format!("{} {}", self.name, wrong.name))
     }
 
-    /// What the wrong answer changes, with so many lines of what is around it. None if it is a design of its own.
+    /// The edit of the wrong answer, with so many lines around it. `None` if the answer is a design of its
+    /// own.
     ///
     /// # Errors
     /// As [`wrong_answer`](Self::wrong_answer).

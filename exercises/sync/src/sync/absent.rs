@@ -1,5 +1,5 @@
-//! What `std::sync` and `std::thread` have and `crate::sync` has not. The names are here, so that the compiler gives the
-//! reason where a learner uses one of them: each asks for a trait that nothing implements.
+//! The parts of `std::sync` and `std::thread` that `crate::sync` lacks. Their names are here, so that the
+//! compiler gives the reason where a learner uses one of them: each asks for a trait that no type implements.
 
 use std::num::NonZero;
 use std::sync::{LockResult, WaitTimeoutResult};
@@ -74,7 +74,7 @@ impl Condvar {
     }
 }
 
-// A bound without a type of the caller's is checked where the function is called if it has a lifetime in it.
+// A bound that names no type of the caller is checked at the call if there is a lifetime in it.
 impl<T> Mutex<T> {
     /// Not in an exercise: under the model no lock is poisoned.
     pub fn is_poisoned(&self) -> bool

@@ -14,12 +14,13 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// Makes one that lets `threads` threads go on together.
+    /// Makes a barrier that lets `threads` threads go on together.
     pub fn new(threads: usize) -> Self {
         Self { inner: backend::Barrier::new(threads) }
     }
 
-    /// Waits until as many threads wait here as it was made for. One of them is told that it is the leader.
+    /// Waits until as many threads wait here as the barrier was made for. One of them is told that it is the
+    /// leader.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let at = Location::caller();

@@ -1,12 +1,13 @@
-//! What a learner's `crate::sync` is: types of `std::sync` and `std::thread`, with the same names and methods, that also
-//! write down what is done with them.
+//! A learner's `crate::sync`: types of `std::sync` and `std::thread`, with the same names and methods, that
+//! also record what is done with them.
 //!
-//! This folder is compiled three times. For the library of an exercise, `backend` is std and `recorder` forgets. For the
-//! tests, `recorder` is that of the harness, and `backend` is [shuttle](https://docs.rs/shuttle) in `model` and std in `real`.
+//! This folder is compiled three times. For the library of an exercise, `backend` is std and `recorder`
+//! forgets. For the tests, `recorder` is that of the harness, and `backend` is
+//! [shuttle](https://docs.rs/shuttle) in `model` and std in `real`.
 //!
-//! Two things differ under the model, both in favour of the learner. A wait may end although nobody notified, which std
-//! allows and hardly ever shows. And a lock is never poisoned, since there the panic of one thread looks to std like a
-//! panic of all.
+//! Two things differ under the model, both in favour of the learner. A wait may end without a notification,
+//! which std allows and hardly ever shows. And a lock is never poisoned, since there the panic of one thread
+//! looks to std like a panic of all.
 
 mod absent;
 mod barrier;
@@ -42,7 +43,7 @@ pub struct Mutex<T> {
     inner: backend::Mutex<T>,
 }
 
-/// The lock is held, as [`std::sync::MutexGuard`].
+/// Holds the lock until it is dropped, as [`std::sync::MutexGuard`].
 #[derive(Debug)]
 #[must_use = "dropping the guard unlocks at once"]
 pub struct MutexGuard<'a, T> {
@@ -51,7 +52,7 @@ pub struct MutexGuard<'a, T> {
 }
 
 impl<T> Mutex<T> {
-    /// Makes an unlocked one.
+    /// Makes an unlocked lock.
     pub fn new(value: T) -> Self {
         Self { number: recorder::new_lock(), inner: backend::Mutex::new(value) }
     }
@@ -82,12 +83,12 @@ impl<T> Mutex<T> {
         Ok(self.guard(result)?)
     }
 
-    /// The value, when nobody else can have the lock.
+    /// The value; no other thread can have the lock now.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.inner.get_mut()
     }
 
-    /// The value, when nobody else can have the lock.
+    /// The value; no other thread can have the lock now.
     pub fn into_inner(self) -> LockResult<T> {
         self.inner.into_inner()
     }
@@ -113,7 +114,8 @@ impl<T> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.take() {
             backend::others_may_find_it_taken();
-            // On real threads, the next owner may be recorded as soon as the lock is free. Under the model nobody runs between.
+            // On real threads, the next owner may be recorded as soon as the lock is free. Under the model no
+            // thread runs in between.
             if !backend::ONE_AT_A_TIME {
                 recorder::unlocked(self.mutex.number);
             }
@@ -153,7 +155,7 @@ impl Default for Condvar {
 }
 
 impl Condvar {
-    /// Makes one that nobody waits on.
+    /// Makes a condition variable on which no thread waits.
     pub fn new() -> Self {
         Self { number: recorder::new_condvar(), inner: backend::WaitSet::default() }
     }
@@ -169,7 +171,7 @@ impl Condvar {
         let result = if spurious {
             drop(inner);
             waits();
-            mutex.inner.lock() // somebody else may come first: every lock is a choice of the scheduler
+            mutex.inner.lock() // another thread may come first: every lock is a choice of the scheduler
         } else {
             self.inner.wait(inner, &mutex.inner, waits, || recorder::locking_again(mutex.number))
         };
@@ -190,13 +192,13 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Wakes one of those that wait now, if there is one.
+    /// Wakes one of the threads that wait now, if there is one.
     #[track_caller]
     pub fn notify_one(&self) {
         self.notify(false, Location::caller());
     }
 
-    /// Wakes all that wait now.
+    /// Wakes all threads that wait now.
     #[track_caller]
     pub fn notify_all(&self) {
         self.notify(true, Location::caller());

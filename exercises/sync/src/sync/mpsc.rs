@@ -1,7 +1,7 @@
 //! Channels: many senders, one receiver, as [`std::sync::mpsc`].
 //!
-//! The messages lie in a queue behind a lock of the backend, which is not the learner's and not recorded. What is recorded is
-//! the message: who sends, who receives, and who waits.
+//! The messages lie in a queue behind a lock of the backend, which is not the learner's and not recorded. The
+//! messages are recorded: which thread sends, receives or waits.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -21,7 +21,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender(sender), receiver)
 }
 
-/// Makes a channel in which so many messages have room. Without any room (0), a sender waits until its message is received.
+/// Makes a channel in which so many messages have room. Without any room (0), a sender waits until its
+/// message is received.
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let (sender, receiver) = new(Some(bound));
     (SyncSender(sender), receiver)
@@ -113,7 +114,7 @@ impl<T> Drop for Receiver<T> {
         let rest = if state.bound == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.messages) };
         drop(state);
         self.channel.room.notify_all();
-        drop(rest); // may be anything: not under the lock
+        drop(rest); // a message's drop is foreign code: not under the lock
     }
 }
 
@@ -144,9 +145,9 @@ impl<T> Drop for End<T> {
 #[derive(Debug)]
 struct Channel<T> {
     state: Mutex<State<T>>,
-    /// There is a message, or no sender is left.
+    /// Notified when there is a message, or no sender is left.
     sent: Condvar,
-    /// A message was received, or there is no receiver any more.
+    /// Notified when a message was received, or there is no receiver any more.
     room: Condvar,
 }
 
@@ -156,7 +157,7 @@ struct State<T> {
     bound: Option<usize>,
     /// How many messages were ever received.
     received: usize,
-    /// The receiver waits.
+    /// Whether the receiver waits.
     awaited: bool,
     senders: usize,
     received_by_nobody: bool,
@@ -176,7 +177,8 @@ fn new<T>(bound: Option<usize>) -> (End<T>, Receiver<T>) {
 }
 
 impl<T> State<T> {
-    /// Whether a message may be added. In a channel without room one is added for the receiver to take at once.
+    /// Whether a message may be added. In a channel without room one is added for the receiver to take at
+    /// once.
     fn has_room(&self) -> bool {
         self.bound.is_none_or(|bound| self.messages.len() < bound.max(1))
     }
@@ -210,7 +212,8 @@ impl<T> Channel<T> {
         state
     }
 
-    /// Waits until so many messages have been received. If nobody receives any more, the last one comes back.
+    /// Waits until so many messages have been received. If there is no receiver any more, the last message
+    /// comes back.
     fn wait_until_received(
         &self,
         mut state: MutexGuard<'_, State<T>>,

@@ -1,4 +1,4 @@
-//! A lock that many can hold to read, or one to write.
+//! A lock that many threads can hold to read, or one to write.
 
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
@@ -7,20 +7,21 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use super::super::backend;
 use crate::recorder;
 
-/// As [`std::sync::RwLock`]. A thread that holds it may not lock it again, not even to read.
+/// A lock for reading and writing, as [`std::sync::RwLock`]. A thread that holds it must not lock it again,
+/// not even to read.
 #[derive(Debug)]
 pub struct RwLock<T> {
     inner: backend::RwLock<T>,
 }
 
-/// The lock is held to read, as [`std::sync::RwLockReadGuard`].
+/// Holds the lock to read, as [`std::sync::RwLockReadGuard`].
 #[derive(Debug)]
 #[must_use = "dropping the guard unlocks at once"]
 pub struct RwLockReadGuard<'a, T> {
     inner: Option<backend::RwLockReadGuard<'a, T>>, // `None` only while it is dropped
 }
 
-/// The lock is held to write, as [`std::sync::RwLockWriteGuard`].
+/// Holds the lock to write, as [`std::sync::RwLockWriteGuard`].
 #[derive(Debug)]
 #[must_use = "dropping the guard unlocks at once"]
 pub struct RwLockWriteGuard<'a, T> {
@@ -31,12 +32,12 @@ const READER: &str = "a lock, to read";
 const WRITER: &str = "a lock, to write";
 
 impl<T> RwLock<T> {
-    /// Makes an unlocked one.
+    /// Makes an unlocked lock.
     pub fn new(value: T) -> Self {
         Self { inner: backend::RwLock::new(value) }
     }
 
-    /// Waits until nobody writes, and takes the lock to read.
+    /// Waits until no thread writes, and takes the lock to read.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let at = Location::caller();
@@ -46,7 +47,7 @@ impl<T> RwLock<T> {
         poisoned_or_not(result, |inner| RwLockReadGuard { inner: Some(inner) })
     }
 
-    /// Waits until nobody reads or writes, and takes the lock to write.
+    /// Waits until no thread reads or writes, and takes the lock to write.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let at = Location::caller();
@@ -56,26 +57,26 @@ impl<T> RwLock<T> {
         poisoned_or_not(result, |inner| RwLockWriteGuard { inner: Some(inner) })
     }
 
-    /// Takes the lock to read if nobody writes.
+    /// Takes the lock to read if no thread writes.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let result = self.inner.try_read();
         tried(result, "locks to read", Location::caller(), |inner| RwLockReadGuard { inner: Some(inner) })
     }
 
-    /// Takes the lock to write if nobody reads or writes.
+    /// Takes the lock to write if no thread reads or writes.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let result = self.inner.try_write();
         tried(result, "locks to write", Location::caller(), |inner| RwLockWriteGuard { inner: Some(inner) })
     }
 
-    /// The value, when nobody else can have the lock.
+    /// The value; no other thread can have the lock now.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.inner.get_mut()
     }
 
-    /// The value, when nobody else can have the lock.
+    /// The value; no other thread can have the lock now.
     pub fn into_inner(self) -> LockResult<T> {
         self.inner.into_inner()
     }
@@ -120,8 +121,8 @@ fn tried<B, G>(
     Ok(poisoned_or_not(result, guard)?)
 }
 
-/// As for a `Mutex`: on real threads the next owner may be recorded as soon as the lock is free, under the model others may
-/// run before it is free and none after.
+/// Frees the lock, as for a `Mutex`: on real threads the next owner may be recorded as soon as the lock is
+/// free; under the model other threads may run before that, and none after.
 fn unlock<G>(guard: &mut Option<G>) {
     if !backend::ONE_AT_A_TIME {
         recorder::did("unlocks", None);

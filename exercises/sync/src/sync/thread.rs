@@ -29,12 +29,12 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Begins with no name.
+    /// Makes a builder of a thread without a name.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Names the thread-to-be.
+    /// Names the thread that will be started.
     pub fn name(self, name: String) -> Self {
         Self { name: Some(name), ..self }
     }
@@ -44,7 +44,7 @@ impl Builder {
         Self { stack: Some(size), ..self }
     }
 
-    /// Starts the thread. A panic in it ends it, and is what `join` returns.
+    /// Starts the thread. A panic ends the thread, and `join` returns it.
     #[track_caller]
     pub fn spawn<T: Send + 'static>(
         self,
@@ -110,7 +110,7 @@ impl Started {
     }
 }
 
-// Not part of `body`, of which there is one for every type of `f`.
+// Not part of `body`, which is compiled anew for every type of `f`.
 
 fn begins(key: ThreadKey, me: Thread) {
     backend::set_me(key);
@@ -142,14 +142,14 @@ impl<T> JoinHandle<T> {
         &self.started.thread
     }
 
-    /// Whether it has ended, or is about to: all it had to do is done.
+    /// Whether the thread has ended, or is about to end: its work is done.
     pub fn is_finished(&self) -> bool {
         self.started.is_finished()
     }
 }
 
-/// Runs `f`, which can start threads that borrow what lives outside, and waits for their end, as [`std::thread::scope`]. `f` is
-/// given the scope itself and not a reference to it.
+/// Runs `f`, which can start threads that borrow what lives outside, and waits for their end, as
+/// [`std::thread::scope`]. `f` is given the scope itself and not a reference to it.
 #[track_caller]
 pub fn scope<'env, T>(f: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -> T {
     let at = Location::caller();
@@ -196,7 +196,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         &self.started.thread
     }
 
-    /// Whether it has ended, or is about to: all it had to do is done.
+    /// Whether the thread has ended, or is about to end: its work is done.
     pub fn is_finished(&self) -> bool {
         self.started.is_finished()
     }
@@ -210,13 +210,14 @@ pub struct Thread(Arc<Inner>);
 struct Inner {
     id: ThreadId,
     name: Option<String>,
-    /// Not made until it is needed: few threads park, and under the model each lock costs something in every run.
+    /// Made only when it is needed: few threads park, and under the model each lock costs something in every
+    /// run.
     parking: OnceLock<Parking>,
 }
 
 #[derive(Debug)]
 struct Parking {
-    /// `unpark` has come, and `park` has not yet.
+    /// Whether `unpark` has come, and no `park` since.
     token: backend::Mutex<bool>,
     unparked: backend::Condvar,
 }
@@ -229,13 +230,13 @@ thread_local! {
     static ME: OnceCell<Thread> = const { OnceCell::new() };
 }
 
-/// The thread that calls.
+/// The calling thread.
 pub fn current() -> Thread {
     let name = || backend::thread::current().name().map(str::to_owned);
     ME.with(|me| me.get_or_init(|| Thread::new(name())).clone())
 }
 
-/// Waits until somebody calls `unpark`, if nobody has since the last `park`.
+/// Waits until a thread calls `unpark`, unless one has since the last `park`.
 #[track_caller]
 pub fn park() {
     let at = Location::caller();
@@ -264,7 +265,7 @@ impl Thread {
         self.0.parking.get_or_init(new)
     }
 
-    /// Different for every thread of the process.
+    /// The thread's number, different for every thread of the process.
     pub fn id(&self) -> ThreadId {
         self.0.id
     }
@@ -274,7 +275,7 @@ impl Thread {
         self.0.name.as_deref()
     }
 
-    /// Ends the thread's `park`: the one it is in, or else the next.
+    /// Ends the `park` that the thread is in, or else its next one.
     #[track_caller]
     pub fn unpark(&self) {
         let Parking { token, unparked } = self.parking();

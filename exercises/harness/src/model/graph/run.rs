@@ -33,7 +33,7 @@ pub(super) trait Chooses {
     /// The thread that goes on, one of those that `can`. `None` ends this run.
     fn next(&mut self, now: &Now<'_>, can: &[usize]) -> Option<usize>;
 
-    /// The sleeper that is woken, one of so many.
+    /// Picks the sleeper that is woken, one of so many.
     fn picks(&mut self, sleepers: usize) -> usize;
 }
 
@@ -51,12 +51,12 @@ pub(super) struct Now<'a> {
 #[derive(Default)]
 pub(super) struct Step {
     pub(super) thread: usize,
-    /// All of it; empty if there is nothing that another thread could notice.
+    /// All that it did, in words; empty if another thread could notice nothing of it.
     pub(super) text: String,
     pub(super) line: Option<u32>,
-    /// The first thing alone.
+    /// The first thing that it did, in words.
     pub(super) begins: String,
-    /// Its panic, in words.
+    /// The thread's panic, in words.
     panics: Option<String>,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn run(scene: &Scene, chooses: Rc<RefCell<dyn Chooses>>) -> Vec<Playe
 }
 
 fn picks(question: Question) -> usize {
-    // No wait ends by itself here: a learner would have to think of one more choice at each wait.
+    // No wait ends without a notification here: it would give the learner one more choice at each wait.
     let Some(sleepers @ 2..) = question.sleepers() else { return 0 };
     CHOOSES.with_borrow(|chooses| chooses.as_ref().map_or(0, |chooses| chooses.borrow_mut().picks(sleepers)))
 }
@@ -113,7 +113,7 @@ fn picks(question: Question) -> usize {
 struct Director {
     chooses: Rc<RefCell<dyn Chooses>>,
     promises: Vec<(&'static str, &'static str)>,
-    /// So many events that count were there at the last choice.
+    /// The number of events of the trace at the last choice.
     seen: usize,
     last: Option<usize>,
     did: Vec<Stand>,

@@ -6,7 +6,7 @@ use exercises_protocol::graph::{Move, State};
 
 use super::run::{Chooses, Now, Step};
 
-/// A program that needs more states is nothing for a human scheduler.
+/// The most states: a larger program is too large for a human scheduler.
 const MOST_STATES: usize = 5_000;
 
 /// The thread that goes on, and the picked sleeper for each notification on the way that had several to pick
@@ -40,12 +40,13 @@ struct Found {
     /// thread is at its next event, so the recorder knows what the thread waits for.
     quiet: usize,
     state: State,
-    /// For each thread that can go on, what it can do, and how that begins. Only a notification can go in several ways.
+    /// For each thread that can go on, what it can do, and how that begins. Only a notification can go in
+    /// several ways.
     moves: BTreeMap<(usize, String), (Move, String)>,
 }
 
 impl Search {
-    /// Nothing is known yet but that there is a beginning.
+    /// Makes a search that knows only the beginning.
     pub(super) fn new() -> Self {
         Self { todo: vec![Vec::new()], ..Self::default() }
     }
@@ -71,7 +72,7 @@ impl Search {
         number
     }
 
-    /// The last choice has led to this state.
+    /// Notes that the last choice has led to this state.
     fn moved(&mut self, step: &Step, from: usize, to: usize) {
         let Step { thread, text, line, begins, .. } = step;
         let step = Move { thread: *thread, to, text: text.clone(), line: *line };

@@ -5,7 +5,7 @@ use exercises_protocol::graph::{Graph, Move, State};
 use super::super::chance::Chance;
 use super::run::{Chooses, Now};
 
-/// Goes on by chance.
+/// Chooses at random.
 #[derive(Default)]
 pub(super) struct Walk {
     states: Vec<State>,
@@ -17,7 +17,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// So many steps in this graph.
+    /// Makes a walk of so many steps in this graph.
     pub(super) fn of(graph: &Graph, steps: usize) -> Self {
         Self { states: graph.states.clone(), left: steps, ..Self::default() }
     }
