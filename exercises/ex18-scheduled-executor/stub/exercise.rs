@@ -15,13 +15,12 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
 /// A time, or a length of time: milliseconds since the clock was started.
 pub type Millis = u64;
 
-/// The time that never comes. Who waits until then waits for `wake` alone.
+/// The time that never comes. A thread that waits until then waits for `wake` alone.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the
-/// time.
+/// Tells the time, and wakes the one thread that waits for it. In the tests, the test moves the time.
 pub trait Clock: Send + Sync {
-    /// What time it is.
+    /// The time now.
     fn now(&self) -> Millis;
 
     /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was
@@ -32,7 +31,7 @@ pub trait Clock: Send + Sync {
     fn wake(&self);
 }
 
-/// What is to be done. It may panic.
+/// A closure that is run once. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
@@ -42,7 +41,8 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job);
 }
 
-/// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
+/// A closure that runs at its time. It is given its own entry. It may panic, and may be called again
+/// afterwards.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
@@ -60,12 +60,12 @@ struct Shared {
 }
 
 struct State {
-    // What has to be known of an entry: while it waits, when it is due, and while it runs? And how is the
-    // next one found?
+    // What must be known of an entry: while it waits, when it is due, and while it runs? And how is the next
+    // entry found?
     is_shut_down: bool,
 }
 
-/// A closure that was scheduled. To drop the entry does not cancel it.
+/// The entry of a closure that was scheduled. Dropping it does not cancel the closure.
 pub struct TaskHandle {
     shared: Arc<Shared>,
     number: u64,
@@ -74,14 +74,14 @@ pub struct TaskHandle {
 impl Scheduler {
     /// Makes a scheduler without entries, and starts its thread.
     pub fn new(clock: Arc<dyn Clock>, below: Arc<dyn Executor>) -> Self {
-        todo!("start a thread that gives the executor what is due, and sleeps until the next is")
+        todo!("start a thread that gives the executor what is due, and sleeps until the next entry is")
     }
 
-    /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again:
-    /// it is due at each period from its first time. Once the scheduler was shut down, the closure is
-    /// dropped.
+    /// Has the closure run when `delay` has passed, counted from now. With a period the closure runs again
+    /// and again: it is due at its first time and after each further period. Once the scheduler was shut
+    /// down, the closure is dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
-        todo!("note when the closure is due, and see to it that the thread is awake by then")
+        todo!("note when the closure is due, and make sure that the thread is awake by then")
     }
 
     /// Ends the thread and drops every closure that waits for its time. Waits for the thread, and for no run.
@@ -91,7 +91,8 @@ impl Scheduler {
 }
 
 impl TaskHandle {
-    /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
+    /// Cancels the entry: no run begins from now on. The closure is dropped at once, or at the end of its run
+    /// if it runs.
     pub fn cancel(&self) {
         todo!("take the entry out")
     }

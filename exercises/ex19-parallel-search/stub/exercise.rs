@@ -13,10 +13,10 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// What is to be done.
+/// A closure that is run once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -30,10 +30,10 @@ pub trait Executor: Send + Sync {
 /// A position of a puzzle.
 pub type Position = u32;
 
-/// What leads from one position to another.
+/// A move: it leads from one position to another.
 pub type Move = char;
 
-/// What a search knows of a puzzle.
+/// A puzzle, as a search sees it.
 pub trait Puzzle: Send + Sync {
     /// The position in which the puzzle begins.
     fn start(&self) -> Position;
@@ -52,7 +52,7 @@ pub enum Answer {
     NoSolution,
     /// The puzzle panicked at some position, and no solution was found elsewhere.
     Panicked,
-    /// Somebody has called `cancel` before there was another answer.
+    /// `cancel` was called before there was another answer.
     Cancelled,
 }
 
@@ -62,7 +62,7 @@ pub enum Answer {
 pub struct Solver {
     puzzle: Arc<dyn Puzzle>,
     executor: Arc<dyn Executor>,
-    seen: Arc<Mutex<HashSet<Position>>>, // What else do the jobs have to share, and under which lock?
+    seen: Arc<Mutex<HashSet<Position>>>, // What else must the jobs share, and under which lock?
 }
 
 impl Solver {
@@ -79,6 +79,6 @@ impl Solver {
     /// Ends the search and every wait for its answer, unless there is an answer already. It does not wait for
     /// jobs.
     pub fn cancel(&self) {
-        todo!("tell everybody that the search was cancelled, unless there is another answer")
+        todo!("tell all waiting threads that the search was cancelled, unless there is another answer")
     }
 }

@@ -423,7 +423,7 @@ const HINT: &str = "A wake-up is only a hint: somebody else may have been faster
                     notification at all. Look again, in a `while` (or use wait_while), not in an `if`";
 
 /// The verdict on a run with more steps than any run that comes to its end.
-pub(crate) const RUNS_ON: &str = "somebody runs on and on";
+pub(crate) const RUNS_ON: &str = "a thread runs on and on";
 
 /// The cause of [`RUNS_ON`] if the answer is a test.
 const TOO_LONG: &str = "a loop of your test has no end, or very many rounds. It is run on thousands of schedules, so it \

@@ -174,7 +174,7 @@ mod tests {
         assert!(ascii(["C", "de_DE.UTF-8", "de_DE.UTF-8"]));
         assert!(ascii(["", "", "POSIX"]) && ascii(["", "de_DE.ISO-8859-1", "C.UTF-8"]));
         assert!(!ascii(["", "", "C.utf8"]) && !ascii(["en_US.UTF-8", "C", "C"]));
-        assert!(!ascii(["", "", ""]), "nobody has said anything");
+        assert!(!ascii(["", "", ""]), "no variable is set");
     }
 
     #[test]
