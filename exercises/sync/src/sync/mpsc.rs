@@ -192,7 +192,7 @@ impl<T> Channel<T> {
     fn send(&self, message: T, at: &Location<'_>) -> Result<(), SendError<T>> {
         let mut state = self.wait_for_room(at);
         if state.received_by_nobody {
-            recorder::did("finds nobody to send to", Some(at));
+            recorder::did("finds no receiver to send to", Some(at));
             return Err(SendError(message));
         }
         self.push(&mut state, message, at);
@@ -224,7 +224,7 @@ impl<T> Channel<T> {
             if state.received_by_nobody
                 && let Some(message) = state.messages.pop_front()
             {
-                recorder::did("finds nobody to send to", Some(at));
+                recorder::did("finds no receiver to send to", Some(at));
                 return Err(SendError(message));
             }
             recorder::sleeping("its message to be received", at);
