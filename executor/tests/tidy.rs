@@ -180,7 +180,7 @@ fn names_in(folder: &Path) -> Vec<String> {
     let entries =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = entries
-        .filter(|name| name.ends_with(".rs") || !name.contains('.'))
+        .filter(|name| Path::new(name).extension().is_none_or(|kind| kind == "rs"))
         .map(|name| name.trim_end_matches(".rs").to_owned())
         .collect();
     names.sort_unstable();
