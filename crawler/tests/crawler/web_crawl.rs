@@ -1,6 +1,7 @@
 //! The crawler as a shell sees it: every page once, also if it is stopped or killed in between.
 
 use crate::child::{WATCHDOG, crawl, ended, report};
+use crawler::web::crawl::frontier::DEADLY;
 use crawler::web::crawl::save::path;
 use crawler::web::crawl::state::{Progress, Record, State};
 use crawler::web::demo::{Demo, DemoOptions};
@@ -152,6 +153,8 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
     let (mut killed, mut in_flight_at, mut ended_by_itself) = (0, 0, 0);
     // Pages that were in flight at a kill.
     let mut in_flight = BTreeSet::new();
+    // A page that was under way at the third death is given up, as it should be. So every third run comes to its end.
+    let mut deaths = 0;
     while killed < kills() || ended_by_itself == 0 {
         let before = crawl.site.requests().len();
         // With many threads, pages would pile up before the disk, if nothing kept them from it.
@@ -161,7 +164,11 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
         while crawl.site.requests().len() == before && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }
-        let moment = if killed < kills() { Duration::from_millis(random.u64(..400)) } else { WATCHDOG };
+        let moment = if killed < kills() && deaths + 1 < DEADLY {
+            Duration::from_millis(random.u64(..400))
+        } else {
+            WATCHDOG
+        };
         let begun = Instant::now();
         loop {
             match child.try_wait().unwrap() {
@@ -186,8 +193,10 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
             crawl.assert_that_files_are_whole();
             crawl = Crawl::of(options.clone());
             in_flight.clear();
+            deaths = 0;
         } else {
             killed += 1;
+            deaths += 1;
             let now: BTreeSet<_> = requests[before..]
                 .iter()
                 .map(|request| crawl.site.url(&request.path).to_string())
