@@ -264,15 +264,14 @@ impl Bench<'_> {
         Ok(Seen { caught_by: Some(wrong.property.clone()), shown: Some(text) })
     }
 
-    /// The failure that a learner is shown first, and its property: the one whose
-    /// [`Place`](exercises_protocol::Place) is the least. It is found without running everything: stage by
-    /// stage in the order of the ranks, first on a few schedules and then on all.
+    /// The failure that a learner is shown first, and its property: the one whose [`Place`](exercises_protocol::Place) is
+    /// the least. It is found without running everything: in the order of the ranks, first on few schedules and then on
+    /// all.
     fn shown(&mut self, trial: &Trial<'_>) -> Option<(String, Failure)> {
         let properties = self.exercise.by_rank();
         let mut aside = None;
-        let stages = properties.chunk_by(|a, b| a.stage == b.stage);
-        for (stage, schedules) in stages.flat_map(|stage| [(stage, Some(SOON)), (stage, None)]) {
-            let mut rest = stage;
+        for schedules in [Some(SOON), None] {
+            let mut rest = properties.as_slice();
             while !rest.is_empty() {
                 let names: Vec<&str> = rest.iter().map(|property| property.name.as_str()).collect();
                 let Err(failure) = self.run(trial, Mode::Model, &names, schedules) else { break };

@@ -6,15 +6,14 @@
 //!
 //! 1. A failure of what the property is about, before a failure aside, such as an end of the pool that never
 //!    comes.
-//! 2. A property of the first stage, before one of the second, which the learner perhaps has not begun.
-//! 3. A failure within the first [`SOON`] schedules, before a rare one, which is perhaps a consequence of
+//! 2. A failure within the first [`SOON`] schedules, before a rare one, which is perhaps a consequence of
 //!    something else. It also comes before a failure that only a wait without a notification shows.
+//! 3. A property of the first stage, before one of the second, which the learner perhaps has not begun.
 //! 4. By the rank of the property in `exercise.toml`: a property that many mistakes break has a rank above 0.
 //! 5. In the order of `exercise.toml`, which is from simple to hard.
 //!
 //! The proof checks of each wrong answer that the failure which comes first says what it should. It can do so
-//! because of the third rule: as a rule it need not try more than the first schedules of the other properties
-//! of the stage.
+//! because of the second rule: as a rule it need not try more than the first schedules of the other properties.
 
 use crate::{Exercise, Failure, Property};
 
@@ -27,8 +26,8 @@ pub const SOON: usize = 200;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     aside: bool,
-    stage: u8,
     rare: bool,
+    stage: u8,
     rank: u8,
     listed: usize,
 }
@@ -39,7 +38,7 @@ impl Exercise {
         let listed = self.properties.iter().position(|listed| listed.name == property);
         let (stage, rank) = listed.map_or((0, 0), |n| (self.properties[n].stage, self.properties[n].rank));
         let (aside, rare) = (failure.aside, failure.found > SOON);
-        Place { aside, stage, rare, rank, listed: listed.unwrap_or(usize::MAX) }
+        Place { aside, rare, stage, rank, listed: listed.unwrap_or(usize::MAX) }
     }
 
     /// The properties in the order in which their failures are shown, if they differ in nothing else.
@@ -69,9 +68,9 @@ mod tests {
             ("simple", failure(SOON, false)),
             ("hard", failure(1, false)),
             ("general", failure(1, false)),
+            ("later", failure(1, false)),
             ("hard", failure(SOON + 1, false)),
             ("general", failure(SOON + 1, false)),
-            ("later", failure(1, false)),
             ("simple", failure(1, true)),
             ("general", failure(1, true)),
         ];

@@ -105,7 +105,7 @@ fn each_of_two_woken_workers_gets_older_jobs_first() {
         if first > second {
             fail(
                 &format!("a worker took job {first} and then job {second}, which was there before"),
-                "the worker took the job for which it was woken, and an older one lay in the inbox. Whatever woke it: take() takes the \
+                "a newer job has passed an older one: the worker took the job for which it was woken, and an older one lay in the inbox. Whatever woke it: take() takes the \
                  oldest job that is there",
             );
         }
