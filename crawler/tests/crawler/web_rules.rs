@@ -283,7 +283,7 @@ fn rules_and_rests_count_in_the_next_run() {
     site.wait_for("/held", 1);
     kill(run);
     assert_eq!(
-        crawl(&folder, &[&fast(&site)[..], &["--timeout", "100ms", "--retries", "0"]].concat()).0,
+        crawl(&folder, &[&fast(&site)[..], &["--timeout", "500ms", "--retries", "0"]].concat()).0,
         Some(3)
     );
     // It begins with the page that was held; whether its site is there is asked later.

@@ -172,30 +172,6 @@ pub fn nobody_sleeps_beside_room_or_an_item() {
     }
 }
 
-/// Two threads of a kind, of which one may sleep when the other comes, and be woken for what the other gets.
-pub fn who_comes_too_late_is_woken_the_next_time() {
-    let cause = "a thread was woken, found that another one had been faster, and waits again: the next item or the next room \
-                 has to wake it, too. If you count who waits, count it each time that it begins to wait";
-    let queue = Arc::new(Queue::new(1));
-    let two = |name: &str, call: fn(&Queue<u64>)| {
-        [(); 2].map(|()| {
-            let queue = Arc::clone(&queue);
-            start(name, move || call(&queue))
-        })
-    };
-    let takers = two("taker", |queue| _ = expect("take()", "it waits for an item", || queue.take()));
-    put_or(cause, &queue, 1);
-    put_or(cause, &queue, 2);
-    takers.into_iter().for_each(|taker| join("take(), for which there is an item now,", cause, taker));
-
-    put_or(cause, &queue, 1);
-    let putters = two("putter", |queue| put(queue, 2));
-    for _ in 0..3 {
-        expect("take(), for which there is an item or a put() that waits,", cause, || queue.take());
-    }
-    putters.into_iter().for_each(|putter| join("put(), for which there is room now,", cause, putter));
-}
-
 pub fn cancel_ends_every_put_that_waits() {
     let queue = Arc::new(Queue::new(1));
     put(&queue, 1);
