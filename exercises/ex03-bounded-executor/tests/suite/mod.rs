@@ -98,7 +98,7 @@ fn let_in(bounded: &BoundedExecutor<Inner>, cause: &str, job: impl FnOnce() + Se
 }
 
 /// Sees that there is room for one job and for no other, now that nothing is under way.
-fn check_room_for_one(inner: &Inner, bounded: BoundedExecutor<Inner>, cause: &'static str, twice: &str) {
+fn check_room_for_one(inner: &Inner, bounded: Arc<BoundedExecutor<Inner>>, cause: &'static str, twice: &str) {
     let before = inner.accepted();
     let_in(&bounded, cause, || {});
     let second = {
@@ -232,7 +232,7 @@ pub fn the_permit_comes_back_when_the_job_is_done() {
     let_in(&bounded, NO_ROOM_YET, || step("the job runs"));
     inner.run_one();
     let twice = "more permits come back than were taken: each has to be given back once, in one place";
-    check_room_for_one(&inner, bounded, "a permit does not come back when its job is done", twice);
+    check_room_for_one(&inner, Arc::new(bounded), "a permit does not come back when its job is done", twice);
 }
 
 pub fn the_permit_comes_back_when_the_job_panics() {
@@ -243,7 +243,7 @@ pub fn the_permit_comes_back_when_the_job_panics() {
     let cause = "the permit of the job that panicked is lost. What stands after job() is not reached then: give the \
                  permit back in a Drop";
     let twice = "the permit of the job that panicked came back twice";
-    check_room_for_one(&inner, bounded, cause, twice);
+    check_room_for_one(&inner, Arc::new(bounded), cause, twice);
 }
 
 pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
@@ -262,7 +262,7 @@ pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
         "the permit of the job that was refused is lost: it has to come back when the inner executor says no";
     let twice =
         "the permit of the refused job came back twice: on the error, and again when the job was dropped";
-    check_room_for_one(&inner, bounded, cause, twice);
+    check_room_for_one(&inner, Arc::new(bounded), cause, twice);
 }
 
 fn refusal_lost() -> ! {
@@ -281,7 +281,7 @@ pub fn the_permit_comes_back_when_the_job_is_dropped_unrun() {
     drop(task);
     let cause = "the permit of the job that was never run is lost: a closure that is dropped runs no code but the Drop \
                  of what it has captured. Let it capture something that gives the permit back";
-    check_room_for_one(&inner, bounded, cause, "the permit of the dropped job came back twice");
+    check_room_for_one(&inner, Arc::new(bounded), cause, "the permit of the dropped job came back twice");
 }
 
 pub fn execute_sleeps_while_there_is_no_room() {
@@ -414,6 +414,13 @@ pub fn a_cancelled_caller_does_not_get_in_without_room() {
     if inner.accepted() > 1 {
         inner.run_one();
     }
+    check_room_for_one(
+        &inner,
+        bounded,
+        "a caller whose task was cancelled was refused or let in, and its permit is gone",
+        "a caller that acquire() has given no permit gave one back: what returns the permit, such as a Drop, must begin \
+         after acquire() has succeeded",
+    );
 }
 
 pub fn many_jobs_are_let_in_and_come_back() {

@@ -397,27 +397,35 @@ pub fn a_job_that_never_runs_touches_no_session() {
 }
 
 pub fn a_jobs_session_ends_before_its_callers_is_back() {
-    let isolating = IsolatingExecutor::new(DirectExecutor);
-    let (grace, seen) = (counter(), Arc::new(Shared::<Vec<_>>::default()));
-    sign_in(session("Grace", &grace));
-    let at_end = Arc::clone(&seen);
-    execute(&isolating, move || {
-        sign_in(Session::new("Ada", move || {
-            step("the session of Ada ends, and asks who is signed in");
-            at_end.with(|seen| seen.push(signed_in()));
-        }));
-    });
-    if seen.with(|seen| seen.contains(&Some("Grace"))) {
-        fail(
-            "the session that a job has left ended, and in its end it found the caller, Grace, signed in",
-            "that is the job's code as well. End what the job has left, and put back what was there after that: \
-             `replace` gives you the old session when the new one is in the slot already",
-        );
+    for panics in [false, true] {
+        let isolating = IsolatingExecutor::new(DirectExecutor);
+        let (grace, seen) = (counter(), Arc::new(Shared::<Vec<_>>::default()));
+        sign_in(session("Grace", &grace));
+        let at_end = Arc::clone(&seen);
+        execute(&isolating, move || {
+            sign_in(Session::new("Ada", move || {
+                step("the session of Ada ends, and asks who is signed in");
+                at_end.with(|seen| seen.push(signed_in()));
+            }));
+            if panics {
+                panic_on_purpose();
+            }
+        });
+        let after = if panics { "panicked" } else { "returned" };
+        if seen.with(|seen| seen.contains(&Some("Grace"))) {
+            fail(
+                &format!(
+                    "a job {after}, the session that it has left ended, and in its end it found the caller, Grace, signed in"
+                ),
+                "that is the job's code as well. End what the job has left, and put back what was there after that: \
+                 `replace` gives you the old session when the new one is in the slot already",
+            );
+        }
+        if seen.with(|seen| seen.len()) != 1 {
+            fail(&format!("the job {after}, and the session that it left is still there"), CLEAN_UP);
+        }
+        sign_out();
     }
-    if seen.with(|seen| seen.len()) != 1 {
-        fail("the job is over, and the session that it left is not", CLEAN_UP);
-    }
-    sign_out();
 }
 
 pub fn a_session_may_look_around_when_it_ends() {

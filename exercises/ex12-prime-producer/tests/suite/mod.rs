@@ -4,7 +4,7 @@
 use exercises_harness::{at_once, expect, fail, step};
 
 use super::exercise::{PrimeGenerator, PrimeProducer, Queue};
-use crate::probe::{Shared, until_asleep, until_others_wait};
+use crate::probe::{Counter, Shared, until_asleep, until_others_wait};
 use crate::sync::{Arc, thread};
 
 mod calls;
@@ -170,6 +170,41 @@ pub fn nobody_sleeps_beside_room_or_an_item() {
     for taker in takers {
         join("take(), for which there is an item now,", cause, taker);
     }
+    who_comes_too_late_is_woken_the_next_time();
+}
+
+/// Two threads of a kind. One of them perhaps sleeps when the other comes, and is woken for what the other gets. The test
+/// itself waits in no call of the queue, so its own waits hide no mistake.
+fn who_comes_too_late_is_woken_the_next_time() {
+    let cause = "a thread was woken, found that another one had been faster, and waits again: the next item or the next room \
+                 has to wake it, too. If you count who waits, count it each time that it begins to wait";
+    let two = |name: &str, call: Arc<dyn Fn() + Send + Sync>| {
+        [(); 2].map(|()| {
+            let call = Arc::clone(&call);
+            start(name, move || call())
+        })
+    };
+    let queue = Arc::new(Queue::new(2));
+    let of_takers = Arc::clone(&queue);
+    let takers = two("taker", Arc::new(move || _ = of_takers.take()));
+    put_or(cause, &queue, 1);
+    put_or(cause, &queue, 2);
+    takers.into_iter().for_each(|taker| join("take(), for which there is an item now,", cause, taker));
+
+    let (queue, done) = (Arc::new(Queue::new(1)), Arc::new(Counter::new("a put() to end")));
+    put(&queue, 1);
+    let (of_putters, ends) = (Arc::clone(&queue), Arc::clone(&done));
+    let call = move || {
+        if of_putters.put(2).is_ok() {
+            ends.add();
+        }
+    };
+    let putters = two("putter", Arc::new(call));
+    for put in 0..2 {
+        expect("put(), for which there is room now,", cause, || done.wait_for(put));
+        expect("take(), for which there is an item,", cause, || queue.take());
+    }
+    putters.into_iter().for_each(|putter| join("put(), for which there is room now,", cause, putter));
 }
 
 pub fn cancel_ends_every_put_that_waits() {
