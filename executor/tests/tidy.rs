@@ -175,6 +175,25 @@ fn a_wing_of_the_crawler_refers_only_to_wings_above_it() {
     }
 }
 
+/// The modules of the exercises' harness, and those of its folders, are in such an order, too. A module with a
+/// path of its own is compiled from another folder, so it is left out.
+#[test]
+fn a_module_of_the_harness_refers_only_to_modules_above_it() {
+    for wing in ["", "diagnosis/", "recorder/", "model/", "model/graph/", "memory/"] {
+        let folder = src("../../exercises/harness/src").join(wing);
+        let list = read(&folder.join(if wing.is_empty() { "lib.rs" } else { "mod.rs" }));
+        let is_here = |module: &str| {
+            [".rs", "/mod.rs"].iter().any(|end| folder.join(format!("{module}{end}")).exists())
+        };
+        for prefix in prefixes(&format!("{wing}{}", if wing.is_empty() { "lib.rs" } else { "mod.rs" })) {
+            let texts =
+                |module: &str| if is_here(module) { sources(&folder, module, &prefix) } else { Vec::new() };
+            let wrong = upward(&list, &prefix, texts);
+            assert!(wrong.is_empty(), "not the order of {}:\n{}", folder.display(), wrong.join("\n"));
+        }
+    }
+}
+
 /// Returns the names of the sources and folders in a folder, without `.rs`, and sorted.
 fn names_in(folder: &Path) -> Vec<String> {
     let entries =

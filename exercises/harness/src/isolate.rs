@@ -4,27 +4,21 @@
 //! the property and writes one line with the verdict, at the moment it is known, and ends. So nothing that a
 //! wrong answer leaves behind (threads that wait for each other, destructors that would hang, a panic within
 //! a panic) can hide what went wrong, and a child that does not end is ended.
-//!
-//! The learner's code can print such a line, too, and end the process. So the line contains a number that
-//! only parent and child know.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{Read, Write};
 use std::panic;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio, exit};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use exercises_protocol::schedule::Schedule;
-use exercises_protocol::{Failure, Mode, PROPERTY, ROUND, Source, State, TRACE, Terminal, Verdict, WHY};
+use exercises_protocol::{Failure, Mode, PROPERTY, State, TRACE, Terminal, Verdict};
 
-use crate::{diagnosis, last_words, recorder, watch};
+use crate::{last_words, report};
 
-const REPORT: &str = "\u{1e}exercise-report ";
 /// How much of the learner's own output is shown.
 const OUTPUT_LINES: usize = 20;
 /// Beyond this, a child's output is thrown away.
@@ -38,8 +32,6 @@ const ALLOCATOR: &str = "GLIBC_TUNABLES";
 /// than usual are kept at hand, and what the process has is not given back.
 const AT_HAND: &str = "glibc.malloc.tcache_count=500:glibc.malloc.top_pad=8000000:\
                        glibc.malloc.trim_threshold=100000000:glibc.malloc.mmap_threshold=4000000";
-
-// ----- the parent -----
 
 /// Set when a property did not end: later properties are not tried, or the learner would wait for one
 /// deadline after the other.
@@ -94,7 +86,7 @@ fn this_test(name: &str) -> Command {
 /// If the process cannot be started.
 pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Verdict {
     let mut child = Running::start(command.env(PROPERTY, property));
-    let nonce = new_nonce();
+    let nonce = report::new_nonce();
     child.tell(&nonce);
     child.stdin = None; // nothing more will be written
     let in_time = loop {
@@ -104,11 +96,6 @@ pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Ver
         }
     };
     child.verdict(&nonce, property, in_time).unwrap_or_else(Err)
-}
-
-/// Makes the number that only the parent and the child know.
-pub(crate) fn new_nonce() -> String {
-    RandomState::new().build_hasher().finish().to_string()
 }
 
 /// A child, and what it has written.
@@ -158,7 +145,7 @@ impl Running {
 
     /// The report with this number, if it has been written.
     pub(crate) fn report(&self, nonce: &str) -> Option<Verdict> {
-        report_in(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
+        report::find(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
     }
 
     /// Ends the child, unless it was `in_time` and ends by itself. An error says how it ended, if it has
@@ -173,7 +160,7 @@ impl Running {
         let stdout = self.stdout.text(in_time);
         let stderr = self.stderr.text(in_time);
         let output = own_output(property, &stdout, &stderr);
-        if let Some(verdict) = report_in(&stdout, nonce) {
+        if let Some(verdict) = report::find(&stdout, nonce) {
             return Ok(verdict.map_err(|failure| Box::new(Failure { output, ..*failure })));
         }
         let seen = if in_time {
@@ -192,12 +179,6 @@ impl Running {
         self.stdin = None;
         end(&mut self.child, true);
     }
-}
-
-fn report_in(stdout: &str, nonce: &str) -> Option<Verdict> {
-    let report = format!("{REPORT}{nonce} ");
-    let (_, json) = stdout.lines().find_map(|line| line.split_once(&report))?;
-    serde_json::from_str(json).ok()
 }
 
 /// Why a process may have ended before its time: by itself, or because it was ended.
@@ -276,118 +257,4 @@ fn own_output(property: &str, stdout: &str, stderr: &str) -> String {
     let mut lines: Vec<&str> = stdout.lines().chain(stderr.lines()).filter_map(own).collect();
     lines.drain(..lines.len().saturating_sub(OUTPUT_LINES));
     lines.join("\n")
-}
-
-// ----- the child -----
-
-/// What this process has been asked to do.
-struct Asked {
-    /// What the parent has written to our standard input. A report without it is not ours: the learner's code
-    /// can print, too. It is read before any of that code runs.
-    nonce: String,
-    /// Which schedules the model tries.
-    round: u64,
-}
-
-static ASKED: Mutex<Option<Asked>> = Mutex::new(None);
-
-fn asked() -> MutexGuard<'static, Option<Asked>> {
-    ASKED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sets what this process works on from now on.
-pub(crate) fn is_asked(nonce: String, round: u64) {
-    *asked() = Some(Asked { nonce, round });
-}
-
-pub(crate) fn round() -> u64 {
-    asked().as_ref().map_or(0, |asked| asked.round)
-}
-
-/// The only thing that a test's process is asked to do.
-fn the_only_thing() -> Asked {
-    let round = std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0);
-    Asked { nonce: std::io::read_to_string(std::io::stdin()).unwrap_or_default(), round }
-}
-
-/// Runs the property once. The hook has reported every panic but those on purpose, and these must not come
-/// out here.
-pub(crate) fn run_once(property: fn()) {
-    if panic::catch_unwind(property).is_err() {
-        recorder::fail_escaped();
-    }
-}
-
-/// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from
-/// here on ends in a report. A file that must not be run is reported at once.
-pub(crate) fn begin(source: &str, deadline: Duration) {
-    static HOOK: Once = Once::new();
-    asked().get_or_insert_with(the_only_thing);
-    if let Some(refusal) = refusal(source) {
-        report_and_exit(&Err(Box::new(refusal)));
-    }
-    HOOK.call_once(install_hook); // once: loom's coroutines put theirs in front of it, which keeps their own panics from it
-    watch::begin(deadline);
-}
-
-/// Refuses a file that names what an answer must not. A learner's file of that kind does not even compile (a
-/// macro sees to that); the proof compiles answers without it.
-fn refusal(source: &str) -> Option<Failure> {
-    /// The last text that was not refused. The proof runs one property of an answer after the other.
-    static LAST: Mutex<String> = Mutex::new(String::new());
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if *last == source {
-        return None;
-    }
-    let refused = Source::of(source).refused();
-    if refused.is_empty() {
-        source.clone_into(&mut last);
-        return None;
-    }
-    let seen: Vec<String> = refused.iter().map(ToString::to_string).collect();
-    let promise = "The answer takes its locks and threads from crate::sync.";
-    Some(Failure::new(promise, &seen.join("\n"), WHY, Schedule::default()))
-}
-
-/// Installs the hook by which a panic ends the property where it happens.
-pub(crate) fn install_hook() {
-    panic::set_hook(Box::new(|info| {
-        let message = info.payload_as_str().unwrap_or("(a panic whose payload is not text)");
-        let begins = |words: [&str; 2]| words.iter().any(|words| message.starts_with(words));
-        if begins(["deadlock! blocked tasks", "deadlock; threads = "]) {
-            recorder::fail_hung("nobody can go on"); // what shuttle and loom say of it
-        }
-        if begins(["exceeded max_steps bound", "Model exceeded maximum number of branches"]) {
-            recorder::fail_hung(diagnosis::RUNS_ON);
-        }
-        #[cfg(feature = "memory")]
-        if message.starts_with("Causality violation") {
-            crate::memory::fail_raced();
-        }
-        if !recorder::is_for_the_joiner(message, info.location()) {
-            recorder::fail_panicked(message, info.location());
-        }
-    }));
-}
-
-/// Writes the report and ends the process. If two threads have something to report, the first one counts.
-pub fn report_and_exit(verdict: &Verdict) -> ! {
-    static REPORTED: AtomicBool = AtomicBool::new(false);
-    if REPORTED.swap(true, Ordering::Relaxed) {
-        loop {
-            thread::park();
-        }
-    }
-    let written = report(verdict);
-    exit(i32::from(verdict.is_err() || written.is_err()))
-}
-
-/// Writes the report.
-pub(crate) fn report(verdict: &Verdict) -> std::io::Result<()> {
-    watch::end();
-    let json = serde_json::to_string(verdict).expect("strings and numbers");
-    let mut stdout = std::io::stdout().lock();
-    let nonce = asked().as_ref().map_or(String::new(), |asked| asked.nonce.clone());
-    writeln!(stdout, "{REPORT}{nonce} {json}")?;
-    stdout.flush()
 }

@@ -46,23 +46,29 @@
     reason = "sync, probe.rs and below.rs are compiled for the model and for real threads"
 )]
 
+// The order is bottom-up: a module refers only to modules above it. `executor/tests/tidy.rs` checks it.
+mod watch;
+mod report;
+mod record;
+mod diagnosis;
+mod verdict;
+mod recorder;
+mod child;
+mod last_words;
 pub mod isolate;
+mod worker;
+pub mod real;
+pub mod model;
 #[cfg(feature = "memory")]
 pub mod memory;
-pub mod model;
-pub mod real;
-
-mod diagnosis;
-mod last_words;
-mod recorder;
-mod watch;
-mod worker;
 
 pub use exercises_protocol::counted;
 pub use recorder::{
-    accepts, aside, at_once, begin_trial, expect, fail, live_threads, locks_found_taken, notifications,
-    rejects, step, waits_so_far,
+    accepts, aside, at_once, begin_trial, expect, live_threads, locks_found_taken, notifications, rejects,
+    step, waits_so_far,
 };
+pub use report::report_and_exit;
+pub use verdict::fail;
 pub use worker::{Worker, next_job};
 
 /// An answer and its exercise's suite, compiled together, as the proof has them.
@@ -94,6 +100,6 @@ macro_rules! first_run {
 /// The panic hook is not called. It treats every other panic as a failure of the property, since neither the
 /// suite nor a right answer ever panics.
 pub fn panic_on_purpose() -> ! {
-    step(recorder::PANICS);
+    step(record::PANICS);
     std::panic::resume_unwind(Box::new("a panic on purpose"))
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError};
 use exercises_protocol::counted;
 
 use super::backend::{Condvar, Mutex, MutexGuard, ONE_AT_A_TIME, others_wait, thread};
-use crate::recorder::{Census, accepts, begin_trial, census, expecting, fail, live_threads, rejects};
+use crate::recorder::{Census, accepts, begin_trial, census, expecting, live_threads, rejects};
+use crate::verdict::fail;
 
 /// How often a thread yields before the others count as never going to sleep: a thousand times more often
 /// than they need.

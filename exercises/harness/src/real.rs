@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use exercises_protocol::Mode;
 
-use crate::isolate;
-use crate::recorder;
+use crate::report::report_and_exit;
+use crate::verdict::fail;
+use crate::{child, isolate, recorder};
 
 /// The part that makes threads and locks here: std.
 #[path = "../../sync/src/backend.rs"]
@@ -45,7 +46,7 @@ impl<T> Plain<T> {
         match self.0.try_lock() {
             Ok(mut value) => f(&mut value),
             Err(TryLockError::Poisoned(value)) => f(&mut value.into_inner()),
-            Err(TryLockError::WouldBlock) => recorder::fail(
+            Err(TryLockError::WouldBlock) => fail(
                 "two threads are in the plain memory in the same moment",
                 "what tells a thread that it may go in, and that no other will?",
             ),
@@ -65,17 +66,17 @@ const DEADLINE: Duration = Duration::from_secs(8);
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Real, DEADLINE, || {
         run_here(source, promise, RUNS, property);
-        isolate::report_and_exit(&Ok(RUNS))
+        report_and_exit(&Ok(RUNS))
     });
 }
 
 /// Checks a property in this process, so many times, which ends with a report if it fails.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
-    isolate::begin(source, DEADLINE);
+    child::begin(source, DEADLINE, |_| ());
     for _ in 0..times {
         recorder::begin_run();
         backend::set_me(recorder::register(None, false));
-        isolate::run_once(property);
+        child::run_once(property);
     }
 }

@@ -1,12 +1,11 @@
 //! The watchdog: a thread of a test's process that ends a property which does not end by itself.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use cpu_time::ProcessTime;
-
-use crate::recorder;
 
 /// What a child writes from time to time, so that its parent knows that it watches over itself.
 const ALIVE: &str = "\u{1e}alive";
@@ -14,6 +13,18 @@ const ALIVE: &str = "\u{1e}alive";
 const TICK: Duration = Duration::from_millis(500);
 /// A process that has computed for so long since the last event does not only wait.
 const COMPUTES: Duration = Duration::from_millis(50);
+
+/// Goes up whenever something happens, so that the watchdog can see that nothing does.
+static PROGRESS: AtomicU64 = AtomicU64::new(0);
+
+/// Notes that something has happened.
+pub(crate) fn progressed() {
+    PROGRESS.fetch_add(1, Ordering::Relaxed);
+}
+
+fn progress() -> u64 {
+    PROGRESS.load(Ordering::Relaxed)
+}
 
 /// The watchdog of all properties that this process runs.
 static WATCHER: Once = Once::new();
@@ -33,13 +44,17 @@ fn watched() -> MutexGuard<'static, Watch> {
     WATCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What the watchdog calls when the time of a property is up. It is given the deadline, and whether some
+/// thread has kept a processor busy.
+type TimeIsUp = fn(Duration, bool) -> !;
+
 /// Notes that a property begins.
-pub(crate) fn begin(deadline: Duration) {
+pub(crate) fn begin(deadline: Duration, time_is_up: TimeIsUp) {
     let mut watch = watched();
     watch.begun = ProcessTime::try_now().ok();
     (watch.property, watch.deadline) = (watch.property + 1, Some(deadline));
     drop(watch);
-    WATCHER.call_once(|| drop(thread::spawn(watch_over_all)));
+    WATCHER.call_once(|| drop(thread::spawn(move || watch_over_all(time_is_up))));
 }
 
 /// Notes that the property has ended: until the next begins, the watchdog only waits.
@@ -49,8 +64,8 @@ pub(crate) fn end() {
 
 /// Ends a property when it has had its time: so much processor time, or so long in which nothing happened.
 /// Wall-clock time alone would make right answers fail on a busy machine.
-fn watch_over_all() {
-    let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, recorder::progress());
+fn watch_over_all(time_is_up: TimeIsUp) {
+    let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, progress());
     let mut busy_before = Duration::ZERO; // when something happened last
     let mut property = 0;
     loop {
@@ -59,10 +74,10 @@ fn watch_over_all() {
         let Some(deadline) = watch.deadline else { continue };
         if watch.property != property {
             (property, in_all, busy_before) = (watch.property, Duration::ZERO, Duration::ZERO);
-            (idle, seen) = (Duration::ZERO, recorder::progress());
+            (idle, seen) = (Duration::ZERO, progress());
         }
         in_all += TICK;
-        let now = recorder::progress();
+        let now = progress();
         let busy = watch.begun.as_ref().and_then(|begun| begun.try_elapsed().ok()).unwrap_or_default();
         drop(watch);
         if now == seen {
@@ -72,10 +87,7 @@ fn watch_over_all() {
         }
         if busy >= deadline || idle >= deadline || in_all >= 10 * deadline {
             // Threads that wait compute nothing; one that runs gets at least a little of a busy machine.
-            recorder::fail_out_of_time(
-                deadline,
-                busy >= deadline || busy.saturating_sub(busy_before) >= COMPUTES,
-            );
+            time_is_up(deadline, busy >= deadline || busy.saturating_sub(busy_before) >= COMPUTES);
         }
         println!("{ALIVE}");
     }

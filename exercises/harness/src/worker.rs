@@ -1,6 +1,6 @@
 //! A process that runs one job after the other, for the proof.
 //!
-//! A learner's test starts a process for each property ([`isolate`]). The proof runs tens of thousands, and
+//! A learner's test starts a process for each property ([`isolate`](crate::isolate)). The proof runs tens of thousands, and
 //! nearly all of them hold; then nothing is left behind, and the process can go on with the next. A process
 //! that has reported a failure ends, as the learner's does, and the next job gets a new process. The code
 //! that runs inside is the same.
@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use exercises_protocol::{Failure, Verdict};
 
-use crate::isolate::{self, Running, new_nonce};
+use crate::isolate::Running;
+use crate::report::{self, new_nonce};
 
 /// The parent's side of such a process.
 pub struct Worker {
@@ -96,12 +97,12 @@ impl Drop for Worker {
 /// are no more.
 pub fn next_job(held: Option<usize>) -> Option<String> {
     if let Some(runs) = held {
-        isolate::report(&Ok(runs)).ok()?;
+        report::report(&Ok(runs)).ok()?;
     }
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).ok()?;
     let mut words = line.trim_end().splitn(3, ' ');
     let (nonce, round, job) = (words.next()?, words.next()?, words.next()?);
-    isolate::is_asked(nonce.to_owned(), round.parse().ok()?);
+    report::is_asked(nonce.to_owned(), round.parse().ok()?);
     Some(job.to_owned())
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 
 use anyhow::Context;
-use exercises_harness::{Answer, isolate, memory, model, next_job, real};
+use exercises_harness::{Answer, memory, model, next_job, real, report_and_exit};
 use exercises_protocol::Mode;
 
 /// Properties of an answer, to be run one after the other.
@@ -69,7 +69,7 @@ impl<'a> Job<'a> {
 
     /// Runs the job, and ends the process with the report.
     pub fn run_and_exit(&self) -> anyhow::Result<Infallible> {
-        isolate::report_and_exit(&Ok(self.run()?))
+        report_and_exit(&Ok(self.run()?))
     }
 
     /// Finds the answer, the function that checks it, and the number of all schedules or runs.

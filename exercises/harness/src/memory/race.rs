@@ -6,7 +6,8 @@ use std::fmt::Debug;
 use std::panic::Location;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Release, SeqCst};
 
-use crate::recorder::{self, Place, line_text};
+use crate::record::line_text;
+use crate::recorder::{self, Place};
 
 struct Step {
     at: Place,

@@ -2,7 +2,7 @@
 //!
 //! A test fails in two ways: it panics on the thread that runs it, or it never comes back. A panic on another
 //! thread is seen only by the thread that joins that one, as under `cargo test`. A failure ends the process
-//! (see [`isolate`](crate::isolate)), and with a report that the property holds if the program is wrong.
+//! (see [`verdict`](crate::verdict)), and with a report that the property holds if the program is wrong.
 
 use std::panic::Location;
 
@@ -10,20 +10,8 @@ use exercises_protocol::Failure;
 use exercises_protocol::schedule::{Action, Schedule};
 
 use super::property::expect;
-use super::{Recorder, here, recorder};
 use crate::diagnosis;
-
-/// A test that is judged.
-#[derive(Clone, Default)]
-pub(crate) struct Judged {
-    /// What to tell if the test never fails, though the program is wrong: what was seen, and the likely
-    /// cause.
-    never_fails: Option<(String, String)>,
-    /// Whether the test runs now. Otherwise it has come back.
-    runs: bool,
-    /// The first panic of this run on another thread.
-    pub(crate) panicked_aside: Option<String>,
-}
+use crate::record::{Judged, current, here};
 
 /// Runs a test on a right program: it must come back. `what` is the test and the program; `cause` is the
 /// likely cause if it fails.
@@ -44,42 +32,35 @@ pub fn rejects(seen: &str, cause: &str, test: impl FnOnce()) {
 
 /// Notes that a test begins, or, with `None`, that it has come back.
 fn judge(begins: Option<Judged>) {
-    let mut recorder = recorder();
+    let mut record = current();
     match begins {
-        Some(test) => recorder.judged = Some(test),
-        None => recorder.judged.iter_mut().for_each(|test| test.runs = false),
+        Some(test) => record.judged = Some(test),
+        None => record.judged.iter_mut().for_each(|test| test.runs = false),
     }
 }
 
 /// Whether a test that must fail has not failed yet, at the end of a run.
 pub(crate) fn has_still_to_fail() -> bool {
-    recorder().judged.as_ref().is_some_and(|test| test.never_fails.is_some())
+    current().judged.as_ref().is_some_and(|test| test.never_fails.is_some())
 }
 
 /// The failure, after all schedules, of a test that must fail on one of them and has come back each time.
 pub(crate) fn never_failed() -> Option<Failure> {
-    let recorder = recorder();
-    let (seen, cause) = recorder.judged.as_ref()?.never_fails.as_ref()?;
-    Some(Failure::new(&recorder.promise, seen, cause, Schedule::default()))
+    let record = current();
+    let (seen, cause) = record.judged.as_ref()?.never_fails.as_ref()?;
+    Some(Failure::new(&record.promise, seen, cause, Schedule::default()))
 }
 
 /// Whether this is a panic on a thread other than the test's, which only the thread that joins that one sees.
 pub(crate) fn is_for_the_joiner(message: &str, at: Option<&Location<'_>>) -> bool {
-    here(|recorder, me| {
-        let thread = recorder.threads[me].name.clone();
+    here(|record, me| {
+        let thread = record.threads[me].name.clone();
         let goes_on = me > 0 && !diagnosis::is_still_to_do(message);
-        let Some(test) = recorder.judged.as_mut().filter(|_| goes_on) else { return false };
+        let Some(test) = record.judged.as_mut().filter(|_| goes_on) else { return false };
         let line = at.map_or_else(String::new, |at| format!(", at line {}", at.line()));
         test.panicked_aside.get_or_insert_with(|| format!("{thread} panicked{line}: {message}"));
-        recorder.record(me, Action::Step(format!("panics: {message}")), None);
+        record.add(me, Action::Step(format!("panics: {message}")), None);
         true
     })
     .unwrap_or(false)
-}
-
-impl Recorder {
-    /// Whether a failure of the test is what the property wants.
-    pub(super) fn wants_a_failure(&self) -> bool {
-        self.judged.as_ref().is_some_and(|test| test.runs && test.never_fails.is_some())
-    }
 }

@@ -3,20 +3,17 @@
 
 use exercises_protocol::schedule::{Action, Event};
 
-use super::{Doing, LOCK_TAKEN, Recorder, Thread, here, recorder};
+use crate::record::{Doing, LOCK_TAKEN, Record, Thread, current, here};
 
 /// Writes down something that the property (or one of its jobs) has done, for the picture.
 pub fn step(what: &str) {
-    here(|recorder, me| recorder.record(me, Action::Step(what.to_owned()), None));
+    here(|record, me| record.add(me, Action::Step(what.to_owned()), None));
 }
-
-/// The recorded step of a job that panics on purpose.
-pub(crate) const PANICS: &str = "panics, on purpose";
 
 /// Begins another trial of the same run: what was recorded until now is forgotten, so that a picture shows
 /// one trial. This is for a property that has no threads and tries many cases.
 pub fn begin_trial() {
-    recorder().events.clear();
+    current().events.clear();
 }
 
 // What follows is generic in the call and compiled anew for every call in every answer; so it does nothing
@@ -32,16 +29,16 @@ pub fn expect<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
 }
 
 fn begins(what: &str, cause: &str) {
-    here(|recorder, me| {
-        recorder.threads[me].expectations.push((what.to_owned(), cause.to_owned()));
-        recorder.record(me, Action::Step(format!("begins {what}")), None);
+    here(|record, me| {
+        record.threads[me].expectations.push((what.to_owned(), cause.to_owned()));
+        record.add(me, Action::Step(format!("begins {what}")), None);
     });
 }
 
 fn is_done_with(what: &str) {
-    here(|recorder, me| {
-        recorder.threads[me].expectations.pop();
-        recorder.record(me, Action::Step(format!("is done with {what}")), None);
+    here(|record, me| {
+        record.threads[me].expectations.pop();
+        record.add(me, Action::Step(format!("is done with {what}")), None);
     });
 }
 
@@ -56,13 +53,13 @@ pub fn at_once<R>(what: &str, cause: &str, call: impl FnOnce() -> R) -> R {
 /// Notes that the calling thread is in this call, which must not wait. Returns the call that it was in until
 /// now.
 fn must_not_wait(call: Option<(String, String)>) -> Option<(String, String)> {
-    here(|recorder, me| std::mem::replace(&mut recorder.threads[me].at_once, call)).flatten()
+    here(|record, me| std::mem::replace(&mut record.threads[me].at_once, call)).flatten()
 }
 
 /// How often the calling thread has begun to wait on a condition variable.
 pub fn waits_so_far() -> usize {
     let waits = |event: &&Event| matches!(event.action, Action::Wait { .. });
-    here(|recorder, me| recorder.events.iter().filter(waits).filter(|event| event.thread == me).count())
+    here(|record, me| record.events.iter().filter(waits).filter(|event| event.thread == me).count())
         .unwrap_or_default()
 }
 
@@ -76,7 +73,7 @@ pub fn aside<R>(call: impl FnOnce() -> R) -> R {
 }
 
 fn is_aside(aside: bool) {
-    here(|recorder, _| recorder.aside = aside);
+    here(|record, _| record.aside = aside);
 }
 
 /// How many threads that were spawned in this run have not ended.
@@ -88,21 +85,21 @@ pub fn live_threads() -> usize {
 /// it.
 pub fn notifications() -> usize {
     let notifies = |event: &&Event| matches!(event.action, Action::Notify { .. });
-    recorder().events.iter().filter(notifies).count()
+    current().events.iter().filter(notifies).count()
 }
 
 /// How often a thread of this run has found a lock taken, and went on without it.
 pub fn locks_found_taken() -> usize {
     let taken = |event: &&Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
-    recorder().events.iter().filter(taken).count()
+    current().events.iter().filter(taken).count()
 }
 
 /// Notes that the calling thread waits for something that the property provides; `None` once it came.
 pub(crate) fn expecting(what: Option<&str>) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = what.map_or(Doing::Running, |what| Doing::Expecting(what.to_owned()));
+    here(|record, me| {
+        record.threads[me].doing = what.map_or(Doing::Running, |what| Doing::Expecting(what.to_owned()));
         if let Some(what) = what {
-            recorder.record(me, Action::Expect(what.to_owned()), None);
+            record.add(me, Action::Expect(what.to_owned()), None);
         }
     });
 }
@@ -120,14 +117,14 @@ pub(crate) struct Census {
 
 /// Counts the threads that were spawned.
 pub(crate) fn census() -> Census {
-    let recorder = recorder();
-    let spawned = || recorder.threads.iter().filter(|thread| thread.spawned);
-    let asleep = spawned().filter(|thread| recorder.is_asleep(thread)).count();
+    let record = current();
+    let spawned = || record.threads.iter().filter(|thread| thread.spawned);
+    let asleep = spawned().filter(|thread| record.is_asleep(thread)).count();
     let alive = spawned().filter(|thread| !matches!(thread.doing, Doing::Ended | Doing::Panicked)).count();
     Census { asleep, alive, started: spawned().count() }
 }
 
-impl Recorder {
+impl Record {
     /// Whether a thread waits for something that another must do. A thread that waits for a sleeper's lock
     /// sleeps as long: so do workers that share the receiver of a channel.
     fn is_asleep(&self, thread: &Thread) -> bool {

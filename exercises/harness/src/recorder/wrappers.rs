@@ -4,29 +4,30 @@ use std::panic::Location;
 
 use exercises_protocol::schedule::{Action, Event};
 
-use super::{Doing, ThreadKey, fail, here, line, line_text, recorder};
+use crate::record::{Doing, ThreadKey, current, here, line, line_text};
+use crate::verdict::fail;
 
 pub(crate) fn new_lock() -> usize {
-    let mut recorder = recorder();
-    recorder.locks.push(None);
-    recorder.locks.len() - 1
+    let mut record = current();
+    record.locks.push(None);
+    record.locks.len() - 1
 }
 
 pub(crate) fn new_condvar() -> usize {
-    let mut recorder = recorder();
-    recorder.condvars += 1;
-    recorder.condvars - 1
+    let mut record = current();
+    record.condvars += 1;
+    record.condvars - 1
 }
 
 /// Notes that the calling thread is about to lock. If it holds this lock already, that is a failure at once:
 /// it would wait for itself.
 pub(crate) fn locking(lock: usize, at: &Location<'_>) {
-    let itself = here(|recorder, me| {
-        let held = recorder.locks.get(lock).copied().flatten().filter(|(holder, _)| *holder == me);
-        recorder.threads[me].doing = Doing::Locking(lock);
-        recorder.threads[me].line = line(at);
-        recorder.record(me, Action::Want(lock), line(at));
-        held.map(|(_, since)| (recorder.threads[me].name.clone(), since))
+    let itself = here(|record, me| {
+        let held = record.locks.get(lock).copied().flatten().filter(|(holder, _)| *holder == me);
+        record.threads[me].doing = Doing::Locking(lock);
+        record.threads[me].line = line(at);
+        record.add(me, Action::Want(lock), line(at));
+        held.map(|(_, since)| (record.threads[me].name.clone(), since))
     });
     if let Some(Some((name, since))) = itself {
         fail(
@@ -37,110 +38,104 @@ pub(crate) fn locking(lock: usize, at: &Location<'_>) {
 }
 
 pub(crate) fn locked(lock: usize, at: &Location<'_>) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = Doing::Running;
-        if let Some(holder) = recorder.locks.get_mut(lock) {
+    here(|record, me| {
+        record.threads[me].doing = Doing::Running;
+        if let Some(holder) = record.locks.get_mut(lock) {
             *holder = Some((me, line(at)));
         }
-        recorder.got(me, lock);
-        recorder.record(me, Action::Lock(lock), line(at));
+        record.got(me, lock);
+        record.add(me, Action::Lock(lock), line(at));
     });
 }
 
 pub(crate) fn unlocked(lock: usize) {
-    here(|recorder, me| {
-        if let Some(holder) = recorder.locks.get_mut(lock) {
+    here(|record, me| {
+        if let Some(holder) = record.locks.get_mut(lock) {
             *holder = None;
         }
-        recorder.record(me, Action::Unlock(lock), None);
+        record.add(me, Action::Unlock(lock), None);
     });
 }
 
 pub(crate) fn waiting(condvar: usize, lock: usize, at: &Location<'_>) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = Doing::Waiting(condvar);
-        recorder.threads[me].line = line(at);
-        if let Some(holder) = recorder.locks.get_mut(lock) {
+    here(|record, me| {
+        record.threads[me].doing = Doing::Waiting(condvar);
+        record.threads[me].line = line(at);
+        if let Some(holder) = record.locks.get_mut(lock) {
             *holder = None;
         }
-        recorder.record(me, Action::Wait { condvar, lock }, line(at));
+        record.add(me, Action::Wait { condvar, lock }, line(at));
     });
 }
 
 /// Notes that the wait is over; another thread may have the lock.
 pub(crate) fn locking_again(lock: usize) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = Doing::Locking(lock);
-        let line = recorder.threads[me].line;
-        recorder.record(me, Action::Want(lock), line);
+    here(|record, me| {
+        record.threads[me].doing = Doing::Locking(lock);
+        let line = record.threads[me].line;
+        record.add(me, Action::Want(lock), line);
     });
 }
 
 pub(crate) fn woken(condvar: usize, lock: usize, spurious: bool, at: &Location<'_>) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = Doing::Running;
-        if let Some(holder) = recorder.locks.get_mut(lock) {
+    here(|record, me| {
+        record.threads[me].doing = Doing::Running;
+        if let Some(holder) = record.locks.get_mut(lock) {
             *holder = Some((me, line(at)));
         }
-        recorder.got(me, lock);
-        recorder.record(me, Action::Wake { condvar, lock, spurious }, line(at));
+        record.got(me, lock);
+        record.add(me, Action::Wake { condvar, lock, spurious }, line(at));
     });
 }
 
 pub(crate) fn notified(condvar: usize, all: bool, at: &Location<'_>) {
-    here(|recorder, me| {
-        let waits = |thread: &usize| recorder.threads[*thread].doing == Doing::Waiting(condvar);
-        let mut woken: Vec<usize> = (0..recorder.threads.len()).filter(waits).collect();
+    here(|record, me| {
+        let waits = |thread: &usize| record.threads[*thread].doing == Doing::Waiting(condvar);
+        let mut woken: Vec<usize> = (0..record.threads.len()).filter(waits).collect();
         if !all && woken.len() > 1 {
             woken.clear(); // one of them, and which is not known
         }
-        recorder.record(me, Action::Notify { condvar, all, woken }, line(at));
+        record.add(me, Action::Notify { condvar, all, woken }, line(at));
     });
 }
 
 /// Notes that the last recorded notification has ended the wait of these threads.
 pub(crate) fn woke(threads: &[ThreadKey]) {
-    here(|recorder, _| {
-        if let Some(Event { action: Action::Notify { woken, .. }, .. }) = recorder.events.last_mut() {
+    here(|record, _| {
+        if let Some(Event { action: Action::Notify { woken, .. }, .. }) = record.events.last_mut() {
             *woken = threads.iter().map(|key| key.thread).collect();
         }
     });
 }
 
 pub(crate) fn spawned(child: ThreadKey, at: &Location<'_>) {
-    here(|recorder, me| {
-        recorder.threads[child.thread].of_the_property = line(at).is_none();
-        recorder.record(me, Action::Spawn(child.thread), line(at));
+    here(|record, me| {
+        record.threads[child.thread].of_the_property = line(at).is_none();
+        record.add(me, Action::Spawn(child.thread), line(at));
     });
 }
 
 pub(crate) fn ended(panicked: bool) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = if panicked { Doing::Panicked } else { Doing::Ended };
-        recorder.record(me, Action::End { panicked }, None);
+    here(|record, me| {
+        record.threads[me].doing = if panicked { Doing::Panicked } else { Doing::Ended };
+        record.add(me, Action::End { panicked }, None);
     });
 }
 
 pub(crate) fn joining(child: ThreadKey, at: &Location<'_>) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = Doing::Joining(child.thread);
-        recorder.threads[me].line = line(at);
-        recorder.record(me, Action::Await(child.thread), line(at));
+    here(|record, me| {
+        record.threads[me].doing = Doing::Joining(child.thread);
+        record.threads[me].line = line(at);
+        record.add(me, Action::Await(child.thread), line(at));
     });
 }
 
 pub(crate) fn joined(child: ThreadKey, at: &Location<'_>) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = Doing::Running;
-        recorder.record(me, Action::Join(child.thread), line(at));
+    here(|record, me| {
+        record.threads[me].doing = Doing::Running;
+        record.add(me, Action::Join(child.thread), line(at));
     });
 }
-
-/// What a receiver waits for.
-pub(crate) const MESSAGE: &str = "a message";
-
-/// The recorded step of a `try_lock` that gets no lock.
-pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
 /// Notes that the calling thread is about to wait for a lock that has no number.
 pub(crate) fn blocking(what: &'static str, at: &Location<'_>) {
@@ -150,21 +145,21 @@ pub(crate) fn blocking(what: &'static str, at: &Location<'_>) {
 /// Notes that the calling thread is about to wait for something that another thread must do.
 pub(crate) fn sleeping(what: &'static str, at: &Location<'_>) {
     waits_for(Doing::Sleeping(what), at);
-    here(|recorder, me| recorder.record(me, Action::Expect(what.to_owned()), line(at)));
+    here(|record, me| record.add(me, Action::Expect(what.to_owned()), line(at)));
 }
 
 fn waits_for(doing: Doing, at: &Location<'_>) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = doing;
-        recorder.threads[me].line = line(at);
+    here(|record, me| {
+        record.threads[me].doing = doing;
+        record.threads[me].line = line(at);
     });
 }
 
 /// Records, in words, what the calling thread has done.
 pub(crate) fn did(what: &str, at: Option<&Location<'_>>) {
-    here(|recorder, me| {
-        recorder.threads[me].doing = Doing::Running;
-        recorder.record(me, Action::Step(what.to_owned()), at.and_then(line));
+    here(|record, me| {
+        record.threads[me].doing = Doing::Running;
+        record.add(me, Action::Step(what.to_owned()), at.and_then(line));
     });
 }
 
@@ -179,9 +174,9 @@ pub(crate) struct Place {
 /// Writes down a step of the learner's code.
 #[cfg(feature = "memory")]
 pub(crate) fn did_in_memory(what: String, at: &Location<'_>) -> Option<Place> {
-    here(|recorder, me| {
-        recorder.threads[me].line = line(at);
-        recorder.record(me, Action::Step(what), line(at));
-        Place { thread: me, name: recorder.threads[me].name.clone(), line: line(at) }
+    here(|record, me| {
+        record.threads[me].line = line(at);
+        record.add(me, Action::Step(what), line(at));
+        Place { thread: me, name: record.threads[me].name.clone(), line: line(at) }
     })
 }

@@ -17,7 +17,8 @@ use super::super::chance::{Chance, Question};
 use super::super::{backend, locks, sync};
 use super::{Scenario, Scene};
 use crate::diagnosis;
-use crate::recorder::{self, Doing, Recorder};
+use crate::record::{self, Doing, Record};
+use crate::{recorder, verdict};
 
 thread_local! {
     /// All threads have been started, and one of them runs.
@@ -39,7 +40,7 @@ pub(super) trait Chooses {
 
 /// A point of choice, as the recorder shows it.
 pub(super) struct Now<'a> {
-    recorder: &'a Recorder,
+    record: &'a Record,
     /// The last choice, and what came of it.
     pub(super) step: Option<&'a Step>,
     /// What each thread did last.
@@ -79,7 +80,7 @@ pub(super) fn run(scene: &Scene, chooses: Rc<RefCell<dyn Chooses>>) -> Vec<Playe
     Runner::new(director, config).run(move || {
         panic::set_hook(Box::new(|info| {
             if STARTED.get() {
-                recorder::panics(info.payload_as_str().unwrap_or_default());
+                verdict::panics(info.payload_as_str().unwrap_or_default());
             } else {
                 eprintln!("{info}");
             }
@@ -135,21 +136,21 @@ impl Scheduler for Director {
         if !STARTED.get() {
             return find(0);
         }
-        // The threads of the scene come after the one that starts them, here and in the recorder.
+        // The threads of the scene come after the one that starts them, here and in the record.
         let can = runnable.iter().filter(|task| task.runnable()).map(|task| usize::from(task.id()));
         let can: Vec<usize> = can.filter_map(|task| task.checked_sub(1)).collect();
         STARTED.set(false);
-        let next = recorder::look(|recorder| {
+        let next = record::look(|record| {
             // Only events that count are numbered: the recorder removes the attempt to lock when the thread
             // gets the lock.
-            let counting: Vec<&Event> = recorder.events.iter().filter(|event| counts(event)).collect();
-            let step = self.last.map(|thread| Step::of(recorder, &counting[self.seen..], thread));
+            let counting: Vec<&Event> = record.events.iter().filter(|event| counts(event)).collect();
+            let step = self.last.map(|thread| Step::of(record, &counting[self.seen..], thread));
             if let Some(Step { thread, text, line, .. }) = step.as_ref().filter(|step| !step.text.is_empty())
             {
                 (self.did[*thread].did, self.did[*thread].line) = (text.clone(), *line);
             }
             self.seen = counting.len();
-            let now = Now { recorder, step: step.as_ref(), did: &self.did, promises: &self.promises };
+            let now = Now { record, step: step.as_ref(), did: &self.did, promises: &self.promises };
             self.chooses.borrow_mut().next(&now, &can)
         });
         STARTED.set(true);
@@ -177,15 +178,14 @@ fn counts(event: &Event) -> bool {
 }
 
 impl Step {
-    fn of(recorder: &Recorder, events: &[&Event], thread: usize) -> Self {
+    fn of(record: &Record, events: &[&Event], thread: usize) -> Self {
         let name =
-            |thread: &recorder::Thread| schedule::Thread { name: thread.name.clone(), end: String::new() };
-        let names = Events { threads: recorder.threads.iter().map(name).collect(), ..Events::default() };
+            |thread: &record::Thread| schedule::Thread { name: thread.name.clone(), end: String::new() };
+        let names = Events { threads: record.threads.iter().map(name).collect(), ..Events::default() };
         let words = |event: &&Event| {
             let words = told(&names, std::slice::from_ref(*event));
             let Action::Notify { woken, .. } = &event.action else { return words };
-            let woken: Vec<&str> =
-                woken.iter().map(|&thread| recorder.threads[thread].name.as_str()).collect();
+            let woken: Vec<&str> = woken.iter().map(|&thread| record.threads[thread].name.as_str()).collect();
             let woken = if woken.is_empty() { "no thread".to_owned() } else { woken.join(" and ") };
             format!("{words}, wakes {woken}")
         };
@@ -209,7 +209,7 @@ impl Now<'_> {
     pub(super) fn trace(&self) -> Vec<String> {
         let mut trace = vec![String::new(); self.did.len()];
         let mut so_far: HashMap<(&str, usize), usize> = HashMap::new();
-        for event in self.recorder.events.iter().filter(|event| counts(event)) {
+        for event in self.record.events.iter().filter(|event| counts(event)) {
             let touched = match event.action {
                 Action::Lock(lock) | Action::Unlock(lock) => [Some(("lock", lock)), None],
                 Action::Wait { condvar, lock } | Action::Wake { condvar, lock, .. } => {
@@ -230,32 +230,28 @@ impl Now<'_> {
     }
 
     /// The threads of the scene.
-    fn threads(&self) -> impl Iterator<Item = &recorder::Thread> {
-        self.recorder.threads.iter().skip(1)
+    fn threads(&self) -> impl Iterator<Item = &record::Thread> {
+        self.record.threads.iter().skip(1)
     }
 
     /// How the run has ended, if it has.
     pub(super) fn end(&self, can: &[usize]) -> Option<End> {
         if let Some((step, what)) = self.step.and_then(|step| step.panics.as_ref().map(|what| (step, what))) {
-            let name = &self.recorder.threads[step.thread + 1].name;
+            let name = &self.record.threads[step.thread + 1].name;
             return Some(End { kind: Kind::Panic, text: format!("{name} {what}") });
         }
         if !can.is_empty() {
             return None;
         }
-        let state = |thread: &recorder::Thread| {
-            format!("{} {}", thread.name, diagnosis::state(self.recorder, thread))
-        };
+        let state =
+            |thread: &record::Thread| format!("{} {}", thread.name, diagnosis::state(self.record, thread));
         let waiting: Vec<String> =
             self.threads().filter(|thread| thread.doing != Doing::Ended).map(state).collect();
         if !waiting.is_empty() {
             return Some(End { kind: Kind::Deadlock, text: waiting.join(", and ") });
         }
         let has = |step: &str| {
-            self.recorder
-                .events
-                .iter()
-                .any(|event| matches!(&event.action, Action::Step(what) if what == step))
+            self.record.events.iter().any(|event| matches!(&event.action, Action::Step(what) if what == step))
         };
         let broken: Vec<&str> =
             self.promises.iter().filter(|(step, _)| !has(step)).map(|(_, broken)| *broken).collect();
@@ -268,8 +264,8 @@ impl Now<'_> {
 
     /// Where each thread stands.
     pub(super) fn stands(&self) -> Vec<Stand> {
-        let stand = |(thread, did): (&recorder::Thread, &Stand)| Stand {
-            next: diagnosis::state(self.recorder, thread),
+        let stand = |(thread, did): (&record::Thread, &Stand)| Stand {
+            next: diagnosis::state(self.record, thread),
             next_line: thread.line.filter(|_| !matches!(thread.doing, Doing::Running | Doing::Ended)),
             ..did.clone()
         };
@@ -278,6 +274,6 @@ impl Now<'_> {
 
     pub(super) fn holders(&self) -> Vec<Option<usize>> {
         let holder = |lock: &Option<(usize, Option<u32>)>| lock.and_then(|(thread, _)| thread.checked_sub(1));
-        self.recorder.locks.iter().map(holder).collect()
+        self.record.locks.iter().map(holder).collect()
     }
 }

@@ -6,28 +6,34 @@ use std::time::Duration;
 use exercises_protocol::Failure;
 use exercises_protocol::schedule::{self, Action, Schedule};
 
-use super::{Recorder, Thread, here, recorder};
-use crate::{diagnosis, isolate};
+use crate::diagnosis;
+use crate::record::{Record, Thread, current, here};
+use crate::report::report_and_exit;
 
 /// The most events that are reported.
 const MOST_REPORTED: usize = 1_000;
 
 /// Ends the property: it does not hold. `seen` is what was seen, `cause` the likely cause.
 pub fn fail(seen: &str, cause: &str) -> ! {
-    let failure = here(|recorder, me| {
-        recorder.record(me, Action::Fail(seen.to_owned()), None);
-        recorder.failure(seen, cause, None)
+    let failure = here(|record, me| {
+        record.add(me, Action::Fail(seen.to_owned()), None);
+        record.failure(seen, cause, None)
     });
     report(failure)
 }
 
-impl Recorder {
+impl Record {
     /// Makes the failure of this run. `decisive` is the event that decided it, if that is known.
     fn failure(&self, seen: &str, cause: &str, decisive: Option<usize>) -> Failure {
         let mut failure = Failure::new(&self.promise, seen, cause, self.schedule(decisive));
         failure.found = self.run - self.begun;
         failure.aside = self.aside;
         failure
+    }
+
+    /// Whether a failure of the test is what the property wants.
+    fn wants_a_failure(&self) -> bool {
+        self.judged.as_ref().is_some_and(|test| test.runs && test.never_fails.is_some())
     }
 
     fn schedule(&self, decisive: Option<usize>) -> Schedule {
@@ -47,14 +53,14 @@ impl Recorder {
 /// property holds.
 fn ended_by(failure: Option<Failure>) -> ! {
     match failure {
-        Some(failure) if recorder().wants_a_failure() => isolate::report_and_exit(&Ok(failure.found)),
+        Some(failure) if current().wants_a_failure() => report_and_exit(&Ok(failure.found)),
         failure => report(failure),
     }
 }
 
 fn report(failure: Option<Failure>) -> ! {
     match failure {
-        Some(failure) => isolate::report_and_exit(&Err(Box::new(failure))),
+        Some(failure) => report_and_exit(&Err(Box::new(failure))),
         // A thread left over from an earlier run: that run has passed, so this thread's failure does not
         // count.
         None => loop {
@@ -64,15 +70,25 @@ fn report(failure: Option<Failure>) -> ! {
 }
 
 /// Ends a property that will not come to an end by itself; `verdict` says how that is known.
-pub(crate) fn fail_hung(verdict: &str) -> ! {
+fn fail_hung(verdict: &str) -> ! {
     ended_by(Some(hang(verdict, false)))
+}
+
+/// Ends a property in which no thread can go on.
+pub(crate) fn fail_deadlocked() -> ! {
+    fail_hung("nobody can go on")
+}
+
+/// Ends a property with more steps than any run that comes to its end.
+pub(crate) fn fail_endless() -> ! {
+    fail_hung(diagnosis::RUNS_ON)
 }
 
 /// `busy`: some thread has kept a processor busy all the time.
 fn hang(verdict: &str, busy: bool) -> Failure {
-    let recorder = recorder();
-    let found = diagnosis::of_hang(&recorder, verdict, busy);
-    recorder.failure(&found.seen, &found.cause, found.decisive)
+    let record = current();
+    let found = diagnosis::of_hang(&record, verdict, busy);
+    record.failure(&found.seen, &found.cause, found.decisive)
 }
 
 /// Ends the property because its time is up: not even the model noticed the hang, or these are real threads.
@@ -84,10 +100,10 @@ pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
 
 /// Ends the property because a thread panicked that should not.
 pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
-    let failure = here(|recorder, me| {
-        let found = diagnosis::of_panic(recorder, me, message, at);
-        recorder.record(me, Action::Fail(format!("panics: {message}")), None);
-        recorder.failure(&found.seen, &found.cause, found.decisive)
+    let failure = here(|record, me| {
+        let found = diagnosis::of_panic(record, me, message, at);
+        record.add(me, Action::Fail(format!("panics: {message}")), None);
+        record.failure(&found.seen, &found.cause, found.decisive)
     });
     if diagnosis::is_still_to_do(message) {
         report(failure)
@@ -97,15 +113,15 @@ pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
 
 /// Writes down a panic, and lets it go on.
 pub(crate) fn panics(message: &str) {
-    here(|recorder, me| recorder.record(me, Action::Fail(format!("panics: {message}")), None));
+    here(|record, me| record.add(me, Action::Fail(format!("panics: {message}")), None));
 }
 
 /// Ends the property because a job's intended panic came out of the learner's code, into the property.
 pub(crate) fn fail_escaped() -> ! {
-    let failure = here(|recorder, me| {
-        let found = diagnosis::of_escape(recorder, me);
-        recorder.record(me, Action::Fail(found.seen.clone()), None);
-        recorder.failure(&found.seen, &found.cause, found.decisive)
+    let failure = here(|record, me| {
+        let found = diagnosis::of_escape(record, me);
+        record.add(me, Action::Fail(found.seen.clone()), None);
+        record.failure(&found.seen, &found.cause, found.decisive)
     });
     ended_by(failure)
 }

@@ -1,36 +1,26 @@
-//! Records what each thread did, in which order, and what it is doing now.
+//! What has happened in this run of a property: what each thread did, in which order, and what it is doing
+//! now.
 //!
-//! There is one recorder per process, behind an ordinary lock: under the model only one thread runs at a
-//! time, and with real threads it gives the events an order. [`wrappers`] has what the learner's code does to
-//! its locks and threads, [`property`] what the property does, and [`verdict`] turns the end of a property
-//! into a failure, together with the events that led to it.
-
-mod judged;
-mod property;
-mod verdict;
-mod wrappers;
+//! There is one record per process, behind an ordinary lock: under the model only one thread runs at a time,
+//! and with real threads the lock gives the events an order. The [recorder](crate::recorder) writes it, and a
+//! [verdict](crate::verdict) comes from it.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use exercises_protocol::schedule::{Action, Event};
 
-pub use judged::{accepts, rejects};
-pub(crate) use judged::{has_still_to_fail, is_for_the_joiner, never_failed};
-pub(crate) use property::{Census, PANICS, census, expecting};
-pub use property::{
-    aside, at_once, begin_trial, expect, live_threads, locks_found_taken, notifications, step, waits_so_far,
-};
-pub use verdict::fail;
-pub(crate) use verdict::{fail_escaped, fail_hung, fail_out_of_time, fail_panicked, panics};
-pub(crate) use wrappers::{
-    LOCK_TAKEN, MESSAGE, blocking, did, ended, joined, joining, locked, locking, locking_again, new_condvar,
-    new_lock, notified, sleeping, spawned, unlocked, waiting, woke, woken,
-};
-#[cfg(feature = "memory")]
-pub(crate) use wrappers::{Place, did_in_memory};
+use crate::watch::progressed;
+
+/// The recorded step of a job that panics on purpose.
+pub(crate) const PANICS: &str = "panics, on purpose";
+
+/// The recorded step of a `try_lock` that gets no lock.
+pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
+
+/// What a receiver waits for.
+pub(crate) const MESSAGE: &str = "a message";
 
 /// Beyond this number, the oldest events are dropped. Only an answer that spins has so many.
 const MOST_EVENTS: usize = 20_000;
@@ -65,93 +55,94 @@ pub(crate) struct Thread {
     /// The innermost call that must not wait for anything, and the likely cause if it does.
     pub(crate) at_once: Option<(String, String)>,
     /// Spawned through `crate::sync`, by the learner's code or by the property.
-    spawned: bool,
+    pub(crate) spawned: bool,
     /// Spawned by the property. If the thread panics, it does so on purpose.
     pub(crate) of_the_property: bool,
 }
 
-pub(crate) struct Recorder {
+pub(crate) struct Record {
     /// Counts the runs of the property, so that threads left over from an earlier run can be told apart.
-    run: usize,
+    pub(crate) run: usize,
     /// The last number before the first run of this property.
-    begun: usize,
-    promise: String,
+    pub(crate) begun: usize,
+    pub(crate) promise: String,
     /// The text of the learner's file.
-    source: String,
+    pub(crate) source: String,
     pub(crate) threads: Vec<Thread>,
     pub(crate) events: Vec<Event>,
     /// For each lock, the thread that holds it and since which line.
     pub(crate) locks: Vec<Option<(usize, Option<u32>)>>,
-    condvars: usize,
+    pub(crate) condvars: usize,
     /// The names that threads were given, each with the number of threads that have it.
     names: BTreeMap<String, usize>,
     /// Whether the property does something that it is not about.
-    aside: bool,
+    pub(crate) aside: bool,
     /// The state of the test, if the answer is a test and the property runs it.
-    pub(crate) judged: Option<judged::Judged>,
+    pub(crate) judged: Option<Judged>,
     /// Tells which thread calls: the model and real threads know it in different ways.
     who: Option<fn() -> ThreadKey>,
+}
+
+/// A test that is judged, if the answer to the exercise is one.
+#[derive(Clone, Default)]
+pub(crate) struct Judged {
+    /// What to tell if the test never fails, though the program is wrong: what was seen, and the likely
+    /// cause.
+    pub(crate) never_fails: Option<(String, String)>,
+    /// Whether the test runs now. Otherwise it has come back.
+    pub(crate) runs: bool,
+    /// The first panic of this run on another thread.
+    pub(crate) panicked_aside: Option<String>,
 }
 
 /// The key of a thread: the run in which it was recorded, and its number there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ThreadKey {
     run: usize,
-    thread: usize,
+    pub(crate) thread: usize,
 }
 
-/// Goes up whenever something happens, so that the watchdog can see that nothing does.
-static PROGRESS: AtomicU64 = AtomicU64::new(0);
+static RECORD: Mutex<Record> = Mutex::new(Record::new(0, 0));
 
-/// Notes that something has happened.
-pub(crate) fn progressed() {
-    PROGRESS.fetch_add(1, Ordering::Relaxed);
-}
-
-pub(crate) fn progress() -> u64 {
-    PROGRESS.load(Ordering::Relaxed)
-}
-
-static RECORDER: Mutex<Recorder> = Mutex::new(Recorder::new(0, 0));
-
-fn recorder() -> MutexGuard<'static, Recorder> {
-    RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks the record.
+pub(crate) fn current() -> MutexGuard<'static, Record> {
+    RECORD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Looks at what is recorded.
-pub(crate) fn look<R>(f: impl FnOnce(&Recorder) -> R) -> R {
-    f(&recorder())
+pub(crate) fn look<R>(f: impl FnOnce(&Record) -> R) -> R {
+    f(&current())
 }
 
 /// Begins a property of the file whose text is `source`. `promise` is what the property promises, and `who`
 /// says which thread calls.
 pub(crate) fn begin(source: &str, promise: &str, who: fn() -> ThreadKey) {
-    let mut recorder = recorder();
-    let begun = recorder.run + 1;
+    let mut record = current();
+    let begun = record.run + 1;
     let (source, promise) = (source.to_owned(), promise.to_owned());
-    *recorder = Recorder { promise, source, who: Some(who), ..Recorder::new(begun, begun) };
+    *record = Record { promise, source, who: Some(who), ..Record::new(begun, begun) };
 }
 
 /// Begins a run of the property: everything recorded so far is forgotten.
 pub(crate) fn begin_run() {
-    let mut recorder = recorder();
-    let (promise, source) = (std::mem::take(&mut recorder.promise), std::mem::take(&mut recorder.source));
-    let mut events = std::mem::take(&mut recorder.events);
+    let mut record = current();
+    let (promise, source) = (std::mem::take(&mut record.promise), std::mem::take(&mut record.source));
+    let mut events = std::mem::take(&mut record.events);
     events.clear(); // and there is room for the events of the next run
-    let (run, who, judged) = (recorder.run + 1, recorder.who, recorder.judged.take());
-    *recorder = Recorder { promise, source, events, judged, who, ..Recorder::new(run, recorder.begun) };
+    let (run, who, judged) = (record.run + 1, record.who, record.judged.take());
+    *record = Record { promise, source, events, judged, who, ..Record::new(run, record.begun) };
 }
 
 /// Adds a thread to this run.
 pub(crate) fn register(name: Option<String>, spawned: bool) -> ThreadKey {
-    let mut recorder = recorder();
-    let number = recorder.threads.len();
+    let mut record = current();
+    let number = record.threads.len();
     let name = match name {
-        Some(name) => recorder.told_apart(name),
+        Some(name) => record.told_apart(name),
         None if number == 0 => "test".into(),
         None => format!("thread {number}"),
     };
-    recorder.threads.push(Thread {
+    record.threads.push(Thread {
         name,
         doing: Doing::Running,
         line: None,
@@ -160,10 +151,10 @@ pub(crate) fn register(name: Option<String>, spawned: bool) -> ThreadKey {
         spawned,
         of_the_property: false,
     });
-    ThreadKey { run: recorder.run, thread: number }
+    ThreadKey { run: record.run, thread: number }
 }
 
-impl Recorder {
+impl Record {
     const fn new(run: usize, begun: usize) -> Self {
         Self {
             run,
@@ -191,7 +182,7 @@ impl Recorder {
         }
     }
 
-    fn record(&mut self, thread: usize, action: Action, line: Option<u32>) {
+    pub(crate) fn add(&mut self, thread: usize, action: Action, line: Option<u32>) {
         if self.events.len() == MOST_EVENTS {
             self.events.drain(..MOST_EVENTS / 2);
         }
@@ -200,7 +191,7 @@ impl Recorder {
 
     /// Notes that a thread has the lock it reached for. If nothing happened in between, it got the lock at
     /// once.
-    fn got(&mut self, thread: usize, lock: usize) {
+    pub(crate) fn got(&mut self, thread: usize, lock: usize) {
         let last = self.events.last();
         if last.is_some_and(|last| last.thread == thread && last.action == Action::Want(lock)) {
             self.events.pop();
@@ -208,23 +199,24 @@ impl Recorder {
     }
 }
 
-/// Runs `f` with the recorder and the calling thread's number, unless the thread is a left-over of an earlier
+/// Runs `f` with the record and the calling thread's number, unless the thread is a left-over of an earlier
 /// run.
-fn here<R>(f: impl FnOnce(&mut Recorder, usize) -> R) -> Option<R> {
+pub(crate) fn here<R>(f: impl FnOnce(&mut Record, usize) -> R) -> Option<R> {
     progressed();
-    let who = recorder().who?;
+    let who = current().who?;
     let key = who(); // may register the thread, so not under our lock
-    let mut recorder = recorder();
-    (key.run == recorder.run).then(|| f(&mut recorder, key.thread))
+    let mut record = current();
+    (key.run == record.run).then(|| f(&mut record, key.thread))
 }
 
 /// The line in the learner's file. A line of the suite, or of what suites share, would be taken for one.
-fn line(at: &Location<'_>) -> Option<u32> {
-    let mut path = at.file().as_bytes().rsplit(|byte| matches!(byte, b'/' | b'\\')).skip(1);
-    let (folder, above) = (path.next(), path.next());
-    let of_the_tests = [(b"suite".as_slice(), b"tests".as_slice()), (b"src", b"harness")]
-        .iter()
-        .any(|(inner, outer)| folder == Some(inner) && above == Some(outer));
+pub(crate) fn line(at: &Location<'_>) -> Option<u32> {
+    let mut folders = at.file().as_bytes().rsplit(|byte| matches!(byte, b'/' | b'\\')).skip(1);
+    let mut inner = folders.next().unwrap_or_default();
+    let of_the_tests = folders.any(|outer| {
+        let inner = std::mem::replace(&mut inner, outer);
+        (outer, inner) == (b"tests", b"suite") || (outer, inner) == (b"harness", b"src")
+    });
     (!of_the_tests).then(|| at.line())
 }
 

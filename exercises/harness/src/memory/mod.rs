@@ -19,8 +19,9 @@ use exercises_protocol::Mode;
 use loom::model::Builder;
 use loom::thread::{ThreadId, current};
 
-use crate::isolate;
 use crate::recorder::{self, ThreadKey};
+use crate::report::report_and_exit;
+use crate::{child, isolate, verdict};
 
 mod race;
 pub mod sync;
@@ -42,7 +43,7 @@ thread_local! {
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, usize::MAX, property);
-        isolate::report_and_exit(&Ok(TRIED.load(Relaxed)))
+        report_and_exit(&Ok(TRIED.load(Relaxed)))
     });
 }
 
@@ -52,7 +53,7 @@ static TRIED: AtomicUsize = AtomicUsize::new(0);
 /// Checks a property in this process, on so many schedules at most, which ends with a report if it fails.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, me);
-    isolate::begin(source, DEADLINE);
+    child::begin(source, DEADLINE, recognises);
     let mut builder = Builder::new();
     builder.checkpoint_interval = 1; // how often loom looks at the limit
     builder.max_permutations = Some(times.saturating_add(1));
@@ -80,9 +81,18 @@ fn me() -> ThreadKey {
     LAST.get().expect("threads come from crate::sync")
 }
 
-/// Reports what loom has seen: the thread that was recorded last must not go into plain memory.
-pub(crate) fn fail_raced() -> ! {
-    CAN_BE_ASKED.set(false);
-    let (seen, cause) = race::told();
-    recorder::fail(&seen, &cause)
+/// Ends the property if this is what loom says of a run.
+fn recognises(panic: &str) {
+    if panic.starts_with("deadlock; threads = ") {
+        verdict::fail_deadlocked();
+    }
+    if panic.starts_with("Model exceeded maximum number of branches") {
+        verdict::fail_endless();
+    }
+    if panic.starts_with("Causality violation") {
+        // The thread that was recorded last must not go into plain memory.
+        CAN_BE_ASKED.set(false);
+        let (seen, cause) = race::told();
+        verdict::fail(&seen, &cause)
+    }
 }

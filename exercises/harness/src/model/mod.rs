@@ -12,18 +12,18 @@ use exercises_protocol::Mode;
 use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
 
-use crate::isolate;
-use crate::recorder;
+use crate::report::{report_and_exit, round};
+use crate::watch::progressed;
+use crate::{child, isolate, recorder, verdict};
 
 mod chance;
-pub mod graph;
 mod tried;
 
 use backend::pick;
 use chance::{Chance, Question};
 
 /// The locks that the library, too, has under the exercises.
-#[path = "../../../executor/model/primitives/locks.rs"]
+#[path = "../../../../executor/model/primitives/locks.rs"]
 mod locks;
 
 /// The part that makes threads and locks here: shuttle.
@@ -208,14 +208,16 @@ mod backend {
     }
 }
 
-#[path = "../../sync/src/sync/mod.rs"]
+#[path = "../../../sync/src/sync/mod.rs"]
 pub mod sync;
 
-#[path = "probe.rs"]
+#[path = "../probe.rs"]
 pub mod probe;
 
-#[path = "below.rs"]
+#[path = "../below.rs"]
 pub mod below;
+
+pub mod graph;
 
 /// How many schedules are tried.
 pub const SCHEDULES: usize = 2_000;
@@ -235,29 +237,39 @@ const DEADLINE: Duration = Duration::from_secs(12);
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, SCHEDULES, property);
-        isolate::report_and_exit(&Ok(SCHEDULES))
+        report_and_exit(&Ok(SCHEDULES))
     });
 }
 
 /// Checks a property in this process, on so many schedules, which ends with a report if it fails.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
-    isolate::begin(source, DEADLINE);
+    child::begin(source, DEADLINE, recognises);
     backend::begin(source);
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::None;
     config.max_steps = MaxSteps::FailAfter(MOST_STEPS);
     config.silence_warnings = true;
     config.stack_size = 1 << 20; // failures are reported from a coroutine, too
-    let scheduler = Sticky { schedule: 0, last: times as u64, round: isolate::round() };
+    let scheduler = Sticky { schedule: 0, last: times as u64, round: round() };
     Runner::new(scheduler, config).run(move || {
-        isolate::install_hook(); // once more: shuttle puts its own hook, which prints, in front of ours
+        child::install_hook(); // once more: shuttle puts its own hook, which prints, in front of ours
         backend::set_me(recorder::register(None, false));
-        isolate::run_once(property);
+        child::run_once(property);
         crate::step("is done");
     });
     if let Some(failure) = recorder::never_failed() {
-        isolate::report_and_exit(&Err(Box::new(failure)));
+        report_and_exit(&Err(Box::new(failure)));
+    }
+}
+
+/// Ends the property if this is what shuttle says of a run that does not come to its end.
+fn recognises(panic: &str) {
+    if panic.starts_with("deadlock! blocked tasks") {
+        verdict::fail_deadlocked();
+    }
+    if panic.starts_with("exceeded max_steps bound") {
+        verdict::fail_endless();
     }
 }
 
@@ -291,7 +303,7 @@ impl Scheduler for Sticky {
         current: Option<TaskId>,
         is_yielding: bool,
     ) -> Option<TaskId> {
-        recorder::progressed();
+        progressed();
         let (mut can_run, mut place, mut who) = (0, None, 0);
         for (n, task) in runnable.iter().enumerate() {
             can_run += usize::from(task.runnable()); // not threads that could wake up by themselves
