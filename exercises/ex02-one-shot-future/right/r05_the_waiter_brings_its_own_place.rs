@@ -1,4 +1,4 @@
-//! Right: whoever comes first leaves something at a meeting place: the promise its result, or join() an empty
+//! Right: the side that comes first leaves something at a meeting place: the promise its result, or join() an empty
 //! letter box of its own, into which the result is put.
 #![allow(unused)]
 

@@ -36,7 +36,7 @@ pub struct Future<T> {
 pub struct Abandoned;
 
 impl<T> Promise<T> {
-    /// Provides the value and wakes up whoever waits for it.
+    /// Provides the value and wakes up the thread that waits for it.
     pub fn complete(self, value: T) {
         *self.shared.state.lock().unwrap() = State::Completed(value);
         self.shared.decided.notify_one();

@@ -1,5 +1,5 @@
-//! Right: callers stand in a line, each with a Condvar of its own. Whoever leaves hands the place to the first of
-//! them, so nobody overtakes.
+//! Right: callers stand in a line, each with a Condvar of its own. A caller that leaves hands its place to the first of
+//! them, so no caller overtakes another.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -17,7 +17,7 @@ struct Waiter {
     turn: Condvar,
 }
 
-/// While somebody waits, no place is free.
+/// While a caller waits, no place is free.
 struct Line {
     free: usize,
     waiting: VecDeque<Arc<Waiter>>,
@@ -52,7 +52,7 @@ impl Door {
     }
 }
 
-/// The right to leave through a door, which is used up by whoever uses it first.
+/// The right to leave through a door, which is used up by its first use.
 #[derive(Clone)]
 struct Pass(Arc<Mutex<Option<Arc<Door>>>>);
 

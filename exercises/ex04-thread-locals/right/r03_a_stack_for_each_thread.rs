@@ -9,18 +9,18 @@ use executor::{Executor, RejectedExecution};
 use crate::sync::thread_local;
 
 thread_local! {
-    /// The session of whoever is signed in on this thread. `SESSION.with(|slot| …)` lends you the slot.
+    /// The session of the user that is signed in on this thread. `SESSION.with(|slot| …)` lends you the slot.
     static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
 }
 
-/// Somebody is signed in, until this is dropped.
+/// A user is signed in, until this is dropped.
 pub struct Session {
     user: &'static str,
     at_end: Option<Box<dyn FnOnce()>>, // not Send: a session ends on the thread on which it began
 }
 
 impl Session {
-    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs nobody in and does not
+    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs no user in and does not
     /// panic.
     pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
         Self { user, at_end: Some(Box::new(at_end)) }
@@ -50,8 +50,8 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and shields them and their thread from each other: a job finds nobody signed in, and
-/// whoever it signs in is signed out when it ends.
+/// Hands jobs to another executor, and shields them and their thread from each other: a job finds no user signed in, and
+/// the user that it signs in is signed out when it ends.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }

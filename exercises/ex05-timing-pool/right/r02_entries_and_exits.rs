@@ -46,9 +46,9 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// `clock` says what time it is, and never goes back. `log` is to be called once, when the pool has run its last task.
+    /// `clock` says what time it is, and never goes back. `log` must be called once, when the pool has run its last task.
     ///
-    /// Both are somebody else's code: they may ask for the summary. They do not panic.
+    /// Both are the caller's code: they may ask for the summary. They do not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,
@@ -82,7 +82,7 @@ impl Hooks for Timing {
         BEGAN.with(|began| began.set((self.clock)()));
     }
 
-    /// Whoever waits for the task goes on only after this.
+    /// A thread that waits for the task goes on only after this.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let took = (self.clock)() - BEGAN.with(|began| began.get());
         let _nobody_else_writes = self.gate.lock().unwrap();

@@ -1,4 +1,4 @@
-//! Right: the book is handed on like a baton. Whoever wants to read or write takes it out of its place, works without a
+//! Right: the book is handed on like a baton. A thread that wants to read or write takes it out of its place, works without a
 //! lock, and lays it back; the others wait at a Condvar until it is there.
 #![allow(unused)]
 
@@ -36,7 +36,7 @@ struct Book {
     ended: Summary,
 }
 
-/// Where the book lies when nobody has it.
+/// Where the book lies when no thread has it.
 struct Baton {
     place: Mutex<Option<Book>>,
     laid_back: Condvar,
@@ -68,9 +68,9 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// `clock` says what time it is, and never goes back. `log` is to be called once, when the pool has run its last task.
+    /// `clock` says what time it is, and never goes back. `log` must be called once, when the pool has run its last task.
     ///
-    /// Both are somebody else's code: they may ask for the summary. They do not panic.
+    /// Both are the caller's code: they may ask for the summary. They do not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,
@@ -91,7 +91,7 @@ impl Hooks for Timing {
         self.baton.with(|book| book.began.insert(task.id, now));
     }
 
-    /// Whoever waits for the task goes on only after this.
+    /// A thread that waits for the task goes on only after this.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let now = (self.clock)();
         self.baton.with(|book| {

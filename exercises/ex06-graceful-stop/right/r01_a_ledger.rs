@@ -17,7 +17,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
     fn close(&self);
 }
 
@@ -63,7 +63,7 @@ struct Desk {
     changed: Condvar,
 }
 
-/// A client is inside until this is dropped, and is refused then if nobody has served it.
+/// A client is inside until this is dropped, and is refused then if no thread has served it.
 struct Guest<C: Connection> {
     connection: Option<C>,
     desk: Arc<Desk>,
@@ -94,7 +94,7 @@ impl<C: Connection> Drop for Guest<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as somebody calls `run`.
+    /// A server that runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         Self { listener, pool, desk: Arc::default() }
     }
@@ -107,7 +107,7 @@ impl<L: Listener> Server<L> {
         }
     }
 
-    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    /// Stops the server and waits until all clients are served, or until `deadline` is cancelled.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         self.listener.close();
         self.pool.shutdown();

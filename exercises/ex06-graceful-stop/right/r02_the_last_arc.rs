@@ -18,7 +18,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
     fn close(&self);
 }
 
@@ -76,7 +76,7 @@ impl Drop for Open {
     }
 }
 
-/// A connection that is refused when this is dropped, if nobody has taken it.
+/// A connection that is refused when this is dropped, if no thread has taken it.
 struct Unanswered<C: Connection> {
     connection: Option<C>,
     refused: Arc<AtomicUsize>,
@@ -106,7 +106,7 @@ impl<C: Connection> Guest<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as somebody calls `run`.
+    /// A server that runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         let fate = Arc::new(Fate { outcome: Mutex::new(None), decided: CancelToken::new() });
         let open = Mutex::new(Some(Arc::new(Open(Arc::clone(&fate)))));
@@ -124,7 +124,7 @@ impl<L: Listener> Server<L> {
         }
     }
 
-    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    /// Stops the server and waits until all clients are served, or until `deadline` is cancelled.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         self.listener.close();
         self.pool.shutdown();

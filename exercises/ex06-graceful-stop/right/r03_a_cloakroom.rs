@@ -19,7 +19,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
     fn close(&self);
 }
 
@@ -113,7 +113,7 @@ impl<C: Connection> Ticket<C> {
 
 impl<C: Connection> Drop for Ticket<C> {
     fn drop(&mut self) {
-        // Nobody hangs there any more if it was served.
+        // The client does not hang there any more if it was served.
         if let Some((connection, _leaving)) = self.cloakroom.take(self.number, true) {
             connection.refuse();
         }
@@ -121,7 +121,7 @@ impl<C: Connection> Drop for Ticket<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as somebody calls `run`.
+    /// A server that runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         let room =
             Room { waiting: HashMap::new(), next: 0, leaving: 0, refused: 0, time_up: false, outcome: None };
@@ -138,7 +138,7 @@ impl<L: Listener> Server<L> {
         }
     }
 
-    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    /// Stops the server and waits until all clients are served, or until `deadline` is cancelled.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         self.listener.close();
         self.pool.shutdown();

@@ -1,5 +1,5 @@
 //! Right: atomics. One word has the number of clients inside and, in its lowest bit, whether the server stops; the
-//! thread that brings it to "stops, and nobody inside" knows. A second word is the outcome, set once, and a Latch lets
+//! thread that brings it to "stops, and no client inside" knows. A second word is the outcome, set once, and a Latch lets
 //! those go who wait.
 #![allow(unused)]
 
@@ -18,7 +18,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
     fn close(&self);
 }
 
@@ -92,7 +92,7 @@ impl Gate {
     }
 }
 
-/// A client is inside until this is dropped, and is refused then if nobody has served it.
+/// A client is inside until this is dropped, and is refused then if no thread has served it.
 struct Guest<C: Connection> {
     connection: Option<C>,
     gate: Arc<Gate>,
@@ -122,7 +122,7 @@ impl<C: Connection> Drop for Guest<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as somebody calls `run`.
+    /// A server that runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         let gate = Gate {
             inside: AtomicUsize::new(0),
@@ -141,7 +141,7 @@ impl<L: Listener> Server<L> {
         }
     }
 
-    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    /// Stops the server and waits until all clients are served, or until `deadline` is cancelled.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         self.listener.close();
         self.pool.shutdown();

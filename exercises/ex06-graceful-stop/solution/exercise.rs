@@ -16,7 +16,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets nobody connect any more, and brings back whoever waits in `accept`. Closing it twice is harmless.
+    /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
     fn close(&self);
 }
 
@@ -71,7 +71,7 @@ impl<C: Connection> Drop for Guest<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as somebody calls `run`.
+    /// A server that runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         Self { listener, pool, refused: Arc::default(), cut_off: AtomicBool::new(false) }
     }
@@ -85,7 +85,7 @@ impl<L: Listener> Server<L> {
         }
     }
 
-    /// Stops the server and waits until everybody is served; once `deadline` is cancelled, for nobody any more.
+    /// Stops the server and waits until all clients are served, or until `deadline` is cancelled.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         self.listener.close();
         self.pool.shutdown();
@@ -93,7 +93,7 @@ impl<L: Listener> Server<L> {
         let over = self.cut_off.load(Ordering::Relaxed)
             || deadline.attach(|| self.pool.await_termination(Duration::MAX));
         if !over {
-            // Before anybody is cut off: then whoever waits beside us cannot take the pool's end for an orderly one.
+            // Before a client is cut off, so that no other caller takes the pool's end for an orderly one.
             self.cut_off.store(true, Ordering::Relaxed);
             drop(self.pool.shutdown_now());
         }

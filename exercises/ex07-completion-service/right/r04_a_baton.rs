@@ -1,4 +1,4 @@
-//! Right: only notify_one. Whoever leaves take() or try_take() wakes the next one if there is a reason left, so that the
+//! Right: only notify_one. A thread that leaves take() or try_take() wakes the next one if there is a reason left, so that the
 //! news goes from waiter to waiter.
 #![allow(unused)]
 

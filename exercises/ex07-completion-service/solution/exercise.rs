@@ -22,12 +22,12 @@ struct Shared<T> {
 
 struct State<T> {
     finished: VecDeque<Result<T, TaskError>>,
-    /// Tasks whose results nobody has taken yet.
+    /// Tasks whose results no thread has taken yet.
     outstanding: usize,
 }
 
 impl<T> State<T> {
-    /// The next result, if it is there. Whoever takes the last one must tell those who wait for more.
+    /// The next result, if it is there. The thread that takes the last one must tell those who wait for more.
     fn next(&mut self) -> Option<Result<T, TaskError>> {
         let result = self.finished.pop_front()?;
         self.outstanding -= 1;

@@ -16,7 +16,7 @@ pub struct CompletionService<E, T> {
 
 struct Shared<T> {
     finished: Mutex<VecDeque<Result<T, TaskError>>>,
-    /// Tasks whose results nobody has taken yet.
+    /// Tasks whose results no thread has taken yet.
     outstanding: AtomicUsize,
     /// A result has come, or none will.
     changed: Condvar,

@@ -21,7 +21,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise { place: Arc::clone(&place) }, SharedFuture { place, name: 0 })
 }
 
-/// There will be no value: somebody called it off, or the promise was dropped.
+/// There will be no value: a caller called it off, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -57,7 +57,7 @@ impl<T> Place<T> {
         if self.verdict.compare_exchange(OPEN, verdict, Ordering::SeqCst, Ordering::SeqCst).is_err() {
             return false;
         }
-        // Whoever has looked at the verdict under this lock before is in the list or asleep by now; the rest find it.
+        // A thread that looked at the verdict under this lock before is in the list or asleep by now; the rest find it.
         let waiting = {
             let mut waiting = self.waiting.lock().unwrap();
             self.decided.notify_all();

@@ -1,4 +1,4 @@
-//! Right: one list of all who wait. A thread is there with a condition variable of its own, a task with its waker; whoever
+//! Right: one list of all who wait. A thread is there with a condition variable of its own, a task with its waker; the thread that
 //! decides goes through the list.
 #![allow(unused)]
 
@@ -14,7 +14,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise(Arc::clone(&place)), SharedFuture { place, number: 0 })
 }
 
-/// There will be no value: somebody called it off, or the promise was dropped.
+/// There will be no value: a caller called it off, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 

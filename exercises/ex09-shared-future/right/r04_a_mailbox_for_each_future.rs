@@ -1,5 +1,5 @@
 //! Right: each future owns a place for one waker, and the shared state has a Weak of it. poll() leaves its waker first and
-//! looks then; whoever decides does that first and goes round then: one of the two sees the other.
+//! looks then; the thread that decides does that first and goes round then: one of the two sees the other.
 #![allow(unused)]
 
 use std::future::Future;
@@ -16,7 +16,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise { place }, future)
 }
 
-/// There will be no value: somebody called it off, or the promise was dropped.
+/// There will be no value: a caller called it off, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 

@@ -14,7 +14,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise { shared: Arc::clone(&shared) }, SharedFuture { shared })
 }
 
-/// There will be no value: somebody called it off, or the promise was dropped.
+/// There will be no value: a caller called it off, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -51,7 +51,7 @@ impl<T> Shared<T> {
         }
         state.outcome = Some(outcome);
         let wakers = std::mem::take(&mut state.wakers);
-        drop(state); // a waker is somebody else's code
+        drop(state); // a waker is the executor's code
         self.decided.notify_all();
         wakers.into_iter().for_each(Waker::wake);
         true
@@ -109,7 +109,7 @@ impl<T> Future for SharedFuture<T> {
         if let Some(outcome) = &state.outcome {
             return Poll::Ready(outcome.clone());
         }
-        // Left under the lock under which the outcome was not there: whoever decides it will find it.
+        // Left under the lock under which the outcome was not there: the thread that decides it will find it.
         if !state.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
             state.wakers.push(context.waker().clone());
         }

@@ -113,7 +113,7 @@ impl<T> Future for SharedFuture<T> {
         if let Some(outcome) = &state.outcome {
             return Poll::Ready(outcome.clone());
         }
-        // Each waker once, whoever comes with it.
+        // Each waker once, no matter which task comes with it.
         if !state.wakers.iter().any(|(_, waker)| waker.will_wake(context.waker())) {
             state.wakers.push((self.id, context.waker().clone()));
         }

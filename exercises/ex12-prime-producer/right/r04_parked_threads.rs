@@ -1,4 +1,4 @@
-//! Right: No Condvar: who waits leaves its thread in a list and parks, and whoever changes something unparks the list. The generator ends by an error out of try_for_each.
+//! Right: No Condvar: a thread that waits leaves itself in a list and parks, and a thread that changes something unparks the list. The generator ends by an error out of try_for_each.
 #![allow(unused)]
 
 use std::collections::VecDeque;

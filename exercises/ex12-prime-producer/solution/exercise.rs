@@ -1,4 +1,4 @@
-//! Primes until somebody has enough of them: a flag that is looked at, and a wait that hears of a cancel.
+//! Primes until the consumer has enough of them: a flag that is looked at, and a wait that hears of a cancel.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Right: a worker that waits is parked, and whoever changes the desk wakes all of them; the steps are an atomic.
+//! Right: a worker that waits is parked, and a thread that changes the desk wakes all of them; the steps are an atomic.
 #![allow(unused)]
 
 use std::collections::VecDeque;

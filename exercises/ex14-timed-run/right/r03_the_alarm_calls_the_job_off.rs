@@ -33,7 +33,7 @@ pub enum TimedRunError {
     Interrupted,
     /// The job panicked.
     Panicked(Panic),
-    /// Somebody else called the job off, or the executor dropped it without running it.
+    /// Another thread called the job off, or the executor dropped it without running it.
     Cancelled,
     /// The executor refused the job.
     Refused(RejectReason),
@@ -42,7 +42,7 @@ pub enum TimedRunError {
 /// Has `executor` run the job, and waits for its result, for `limit` at most.
 ///
 /// The end of the job, the alarm, a request to the caller to stop: what comes first counts. If it is not the end of the job,
-/// the job is told to stop, or never begins, and the caller does not wait for it any longer. Nobody else is told to stop.
+/// the job is told to stop, or never begins, and the caller no longer waits. No other thread is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,

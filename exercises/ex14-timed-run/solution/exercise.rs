@@ -31,7 +31,7 @@ pub enum TimedRunError {
     Interrupted,
     /// The job panicked.
     Panicked(Panic),
-    /// Somebody else called the job off, or the executor dropped it without running it.
+    /// Another thread called the job off, or the executor dropped it without running it.
     Cancelled,
     /// The executor refused the job.
     Refused(RejectReason),
@@ -40,7 +40,7 @@ pub enum TimedRunError {
 /// Has `executor` run the job, and waits for its result, for `limit` at most.
 ///
 /// The end of the job, the alarm, a request to the caller to stop: what comes first counts. If it is not the end of the job,
-/// the job is told to stop, or never begins, and the caller does not wait for it any longer. Nobody else is told to stop.
+/// the job is told to stop, or never begins, and the caller no longer waits. No other thread is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,
@@ -49,7 +49,7 @@ pub fn timed_run<T: Send + 'static>(
 ) -> Result<T, TimedRunError> {
     let handle = executor.submit(job).map_err(|refused| TimedRunError::Refused(refused.reason))?;
     let caller = CancelToken::current();
-    let wait = caller.child(); // the alarm's, and nobody else waits under it
+    let wait = caller.child(); // the alarm's, and no other thread waits under it
     let of_the_alarm = wait.clone();
     let ring = move || {
         of_the_alarm.cancel();

@@ -9,7 +9,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// What is to be done. It may panic.
+/// A piece of work. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The executor did not take the job. Here it is, and it was not called.
@@ -103,7 +103,7 @@ impl Line {
         }
     }
 
-    /// The entry was refused. Nobody has joined since it was offered, so there is one job.
+    /// The entry was refused. No job has joined since it was offered, so there is one job.
     fn is_refused(&self) -> Job {
         let mut state = self.state.lock().unwrap();
         state.entry = Entry::None;

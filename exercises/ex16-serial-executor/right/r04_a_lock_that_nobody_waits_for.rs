@@ -9,7 +9,7 @@ use crate::sync::{Arc, Mutex};
 
 // ----- Given. -----
 
-/// What is to be done. It may panic.
+/// A piece of work. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The executor did not take the job. Here it is, and it was not called.
@@ -34,7 +34,7 @@ pub struct SerialExecutor<E> {
 struct Line {
     jobs: Mutex<VecDeque<(u64, Job)>>,
     submitted: Mutex<u64>,
-    /// Who has it runs the line. Nobody waits for it.
+    /// The thread that has it runs the line. No thread waits for it.
     runs: Mutex<()>,
 }
 

@@ -9,7 +9,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// What is to be done. It may panic.
+/// A piece of work. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The executor did not take the job. Here it is, and it was not called.

@@ -28,7 +28,7 @@ pub trait Clock: Send + Sync {
     fn wake(&self);
 }
 
-/// What is to be done. It may panic.
+/// A piece of work. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.

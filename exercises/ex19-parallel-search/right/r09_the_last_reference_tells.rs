@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// What is to be done.
+/// A piece of work.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The executor did not take the job. Here it is, and it was not called.
@@ -48,7 +48,7 @@ pub enum Answer {
     NoSolution,
     /// The puzzle panicked at some position, and no solution was found elsewhere.
     Panicked,
-    /// Somebody has called `cancel` before there was another answer.
+    /// `cancel` was called before there was another answer.
     Cancelled,
 }
 

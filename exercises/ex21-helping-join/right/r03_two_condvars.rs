@@ -20,7 +20,7 @@ struct Task {
     parent: Option<Arc<Task>>,
 }
 
-/// What is in the queue: whoever takes it out has the work.
+/// What is in the queue: the thread that takes it out has the work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {

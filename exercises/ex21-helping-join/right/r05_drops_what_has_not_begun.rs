@@ -20,7 +20,7 @@ struct Task {
     parent: Option<Arc<Task>>,
 }
 
-/// What is in the queue: whoever takes it out has the work.
+/// What is in the queue: the thread that takes it out has the work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {
@@ -142,7 +142,7 @@ impl Pool {
         }
     }
 
-    /// False if somebody has it.
+    /// False if a thread has it.
     fn take_out(&self, half: &Arc<Task>) -> bool {
         let mut state = self.shared.state.lock().unwrap();
         let place = state.queue.iter().position(|(task, _)| Arc::ptr_eq(task, half));

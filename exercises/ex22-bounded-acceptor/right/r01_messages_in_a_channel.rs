@@ -18,7 +18,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Several threads may.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Lets nobody in any more, and brings back every thread that waits in `accept`. Closing it twice is harmless.
+    /// Lets no client in any more, and ends each wait in `accept`. Closing it twice is harmless.
     fn close(&self);
 }
 
@@ -27,7 +27,7 @@ pub enum Accepted<C> {
     Client(C),
     /// A client has gone before it was let in. That happens; others will come.
     Failed,
-    /// The listener is closed. Nobody will come.
+    /// The listener is closed. No client will come.
     Closed,
 }
 
@@ -91,7 +91,7 @@ struct Guest<C: Connection> {
 }
 
 impl<L: Listener, E: Executor> Acceptor<L, E> {
-    /// Makes one that has so many places, at least one. It accepts as soon as somebody calls `run`.
+    /// Makes one that has so many places, at least one. It accepts as soon as a thread calls `run`.
     pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
         Self { listener, below, when_full, places: Arc::new(Places::new(places)) }
     }
@@ -103,7 +103,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
         loop {
             let mut reserved = None;
             if self.when_full == WhenFull::Wait {
-                // The place comes first: nobody is accepted who would have to wait for one.
+                // The place comes first: no client is accepted that would have to wait for one.
                 reserved = Places::wait_for_one(&self.places);
                 if reserved.is_none() {
                     return;
@@ -128,7 +128,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
         drop(self.below.execute(Box::new(move || guest.serve())));
     }
 
-    /// Has nobody accepted any more, and `run` return. Waits for nobody: clients that were accepted are served as before.
+    /// Ends the accepting, and lets `run` return. Does not wait: accepted clients are served as before.
     ///
     /// Any thread may call it, a client's request as well, and twice.
     pub fn stop(&self) {

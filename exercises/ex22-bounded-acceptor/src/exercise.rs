@@ -20,7 +20,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Several threads may wait at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Lets no client in any more, and brings back every thread that waits in `accept`. Closing it twice is
+    /// Lets no client in any more, and ends each wait in `accept`. Closing it twice is
     /// harmless.
     fn close(&self);
 }

@@ -9,7 +9,7 @@ pub trait Lines: Send + Sync {
     /// line comes back.
     fn put(&self, line: String) -> Result<(), String>;
 
-    /// Takes the oldest line. Waits while there is none. `None`: somebody has called `wake()`. There may be lines all the same.
+    /// Takes the oldest line; waits while there is none. `None`: a thread called `wake()`, even if lines wait.
     fn take(&self) -> Option<String>;
 
     /// Ends the `take()` that waits, or else the next one: it returns `None`. Waits for nothing.

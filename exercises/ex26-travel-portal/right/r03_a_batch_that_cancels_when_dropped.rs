@@ -7,7 +7,7 @@ use executor::{Canceller, Executor, JoinTimeoutError, TaskHandle};
 /// Milliseconds: a moment on the clock, or the time from one to another.
 pub type Millis = u64;
 
-/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while somebody
+/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while a thread
 /// waits on it.
 pub trait Clock {
     /// The time now.

@@ -1,4 +1,4 @@
-//! Right: nobody puts a pill: a consumer that finds the queue empty looks whether a producer is left.
+//! Right: no thread puts a pill: a consumer that finds the queue empty looks whether a producer is left.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// An end of a queue that takes. Dropping it is dying: nobody may wait for it any more.
+/// An end of a queue that takes. Dropping it is dying: no thread may wait for it any more.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
 }
@@ -20,7 +20,7 @@ struct Shared<T> {
     state: Mutex<State<T>>,
     /// An item or a pill has come.
     came: Condvar,
-    /// There is room, or nobody is left for whom it would be needed.
+    /// There is room, or no consumer is left for whom it would be needed.
     room: Condvar,
 }
 
@@ -42,7 +42,7 @@ pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer
 impl<T> Producer<T> {
     /// Puts an item, and waits for room if there is none.
     ///
-    /// `Err` with the item: no consumer is left, so nobody would take it.
+    /// `Err` with the item: no consumer is left that would take it.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.shared.state.lock().unwrap();
         while state.messages.len() >= state.capacity && state.consumers > 0 {

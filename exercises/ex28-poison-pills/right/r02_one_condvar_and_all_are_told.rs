@@ -11,7 +11,7 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// An end of a queue that takes. Dropping it is dying: nobody may wait for it any more.
+/// An end of a queue that takes. Dropping it is dying: no thread may wait for it any more.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,
@@ -20,7 +20,7 @@ pub struct Consumer<T> {
 /// What is in the queue.
 enum Message<T> {
     Item(T),
-    /// Whoever takes it, ends.
+    /// The consumer that takes it ends.
     Pill,
 }
 
@@ -48,7 +48,7 @@ pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer
 impl<T> Producer<T> {
     /// Puts an item, and waits for room if there is none.
     ///
-    /// `Err` with the item: no consumer is left, so nobody would take it.
+    /// `Err` with the item: no consumer is left that would take it.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.shared.state.lock().unwrap();
         while state.messages.len() >= state.capacity && state.consumers > 0 {
@@ -75,7 +75,7 @@ impl<T> Drop for Producer<T> {
         let mut state = self.shared.state.lock().unwrap();
         state.producers -= 1;
         if state.producers == 0 {
-            // The room is for items: nobody waits to say that nothing more will come.
+            // The room is for items: no producer waits to say that nothing more will come.
             for _ in 0..state.consumers {
                 state.messages.push_back(Message::Pill);
             }

@@ -125,7 +125,7 @@ impl<T> State<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes one over a pool that nobody else uses.
+    /// Makes one over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let state =
             State { submitted: 0, envelopes: 0, not_begun: BTreeMap::new(), cut_off: Vec::new(), is_stopped: false };

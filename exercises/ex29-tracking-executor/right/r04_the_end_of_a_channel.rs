@@ -82,7 +82,7 @@ impl<T> Line<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes one over a pool that nobody else uses.
+    /// Makes one over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let (sender, receiver) = channel();
         let line = Line { submitted: 0, waiting: BTreeMap::new(), sender: Some(sender) };

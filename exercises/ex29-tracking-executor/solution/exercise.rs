@@ -81,7 +81,7 @@ struct State<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes one over a pool that nobody else uses.
+    /// Makes one over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let state = State {
             submitted: 0,
@@ -167,7 +167,7 @@ impl<T> Book<T> {
         // No lock is held here.
         let is_done = match catch_unwind(AssertUnwindSafe(|| job(&self.token))) {
             Ok(result) => result.is_ok(),
-            // Nobody knows how far it came. Not asked to stop, it has failed by itself, and would again.
+            // It is not known how far it came. Not asked to stop, it has failed by itself, and would again.
             Err(_panic) => !self.token.is_cancelled(),
         };
         self.end(number, is_done);

@@ -1,4 +1,4 @@
-//! Right: a channel of pages whose only senders are with the pages: when the last page is over, the channel is closed, and nobody counts.
+//! Right: a channel of pages whose only senders are with the pages: when the last page is over, the channel is closed, and no thread counts.
 #![allow(unused)]
 
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ impl Frontier {
                 Ok(Message::Look) => {}
                 Ok(Message::Page(page, token)) => {
                     if self.is_stopped.load(Ordering::SeqCst) {
-                        return None; // the page is in `open`, and nobody needs it here any more
+                        return None; // the page is in `open`, and is not needed here any more
                     }
                     return Some(Visit { frontier: self, page, token, is_put_back: false });
                 }

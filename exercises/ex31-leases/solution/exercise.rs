@@ -33,7 +33,7 @@ struct State {
     tries: u32,
     /// The latest moment that the queue was told.
     now: Time,
-    /// Pages that nobody has, each with the number of its leases that ran out.
+    /// Pages that no worker has, each with the number of its leases that ran out.
     waiting: VecDeque<(Page, u32)>,
     /// Leases by their tokens: the one that runs out first comes first. The number is that of earlier leases that ran out.
     leases: BTreeMap<u64, (Lease, u32)>,

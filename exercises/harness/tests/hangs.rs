@@ -267,7 +267,7 @@ fn keeps_the_sender() {
 fn workers_that_share_a_receiver_sleep_until_the_last_sender_is_dropped() {
     let message = message("keeps_the_sender");
     assert!(
-        message.contains("waits for a message that nobody sends any more, and a sender of its channel"),
+        message.contains("waits for a message that no thread sends any more, and a sender of its channel"),
         "{message}"
     );
     assert!(!message.contains("should sleep") && !message.contains("held for too long"), "{message}");

@@ -6,7 +6,7 @@ use super::exercise::{Visit, serve_all};
 use crate::probe::Counter;
 use crate::sync::Arc;
 
-const NOBODY_ELSE: &str = "a visitor who is being served waits here for all others to be served as well, and somebody is not: \
+const NOBODY_ELSE: &str = "a visitor who is being served waits here for all others to be served as well, and one of them is not: \
                            serve_all() waits for one visitor before it has started a thread for each. A thread that is started and \
                            joined in the same loop is one after the other, too";
 
@@ -66,7 +66,7 @@ pub fn it_returns_when_all_have_been_served() {
     if over < 3 {
         fail(
             &format!("serve_all() has returned, and {over} of 3 visits are over"),
-            "nobody waits for a thread that nobody joins. A handle that is dropped lets its thread go on alone",
+            "no thread waits for a thread that is not joined. A handle that is dropped lets its thread go on alone",
         );
     }
 }

@@ -22,7 +22,7 @@ fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
     for job in 1..=jobs {
         let (begun, ended) = (Arc::clone(&begun), Arc::clone(&ended));
         let handed_over =
-            "execute() has to hand the job over: nobody who submits work should have to wait for it";
+            "execute() has to hand the job over: the caller who submits work should not wait for it";
         expect("execute()", handed_over, || {
             pool.execute(move || {
                 step(&format!("job {job} begins and waits for the other"));
@@ -137,7 +137,7 @@ pub fn no_more_threads_run_jobs_than_the_pool_has() {
     if ran_on.with(|threads| threads.contains(&test)) {
         fail(
             "a job ran on the thread that called execute()",
-            "execute() has to hand the job over: nobody who submits work should have to wait for it",
+            "execute() has to hand the job over: the caller who submits work should not wait for it",
         );
     }
     aside(|| shut_down(pool));
@@ -212,7 +212,7 @@ pub fn workers_stay_when_another_was_faster() {
         });
     }
     expect("waiting for two jobs", NOT_RUN, || ran.wait_for(2));
-    let cause = "a worker is gone that found no job when it woke up. A wake-up is only a hint (somebody else may have \
+    let cause = "a worker is gone that found no job when it woke up. A wake-up is only a hint (another worker may have \
                  been faster, and a wait may end with no notification at all): look again, in a `while`, not in an `if`. \
                  If no worker is gone: does every execute() wake a worker up?";
     run_at_once(&pool, 2, cause);

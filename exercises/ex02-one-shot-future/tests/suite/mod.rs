@@ -82,7 +82,7 @@ pub fn the_next_join_waits_for_its_own_value() {
     let joins = move || {
         let seven = expect("join()", VALUE_NEVER_SEEN, || first.join());
         let cause = "what woke the first join() is left over and ends the wait of the second, or what should wake the second one \
-                     wakes nobody. An unpark() may come after its join() has returned; so park() stands in a loop that looks at \
+                     wakes no thread. An unpark() may come after its join() has returned; so park() stands in a loop that looks at \
                      the place";
         check_value(seven, 7);
         let eight = expect("the next join() of this thread", cause, || second.join());
@@ -114,7 +114,7 @@ pub fn a_dropped_promise_releases_a_waiting_join() {
     expect("drop()", "the drop of a promise never waits", || drop(promise));
     if join(joiner) != Err(Abandoned) {
         fail(
-            "join() returned a value that nobody provided",
+            "join() returned a value that was not provided",
             "what does join() return when it finds no value?",
         );
     }
@@ -126,7 +126,7 @@ pub fn join_after_a_dropped_promise_returns_at_once() {
     drop(promise);
     if expect("join()", NEVER_RELEASED, || future.join()) != Err(Abandoned) {
         fail(
-            "join() returned a value that nobody provided",
+            "join() returned a value that was not provided",
             "what does join() return when it finds no value?",
         );
     }
@@ -141,7 +141,7 @@ pub fn a_panicking_provider_releases_a_waiting_join() {
     });
     if provider.expect("a thread").join().is_ok() || join(joiner) != Err(Abandoned) {
         fail(
-            "join() returned a value that nobody provided",
+            "join() returned a value that was not provided",
             "what does join() return when it finds no value?",
         );
     }

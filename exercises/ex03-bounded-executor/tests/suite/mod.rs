@@ -268,7 +268,7 @@ pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
 fn refusal_lost() -> ! {
     fail(
         "the inner executor refused, and execute() returned Ok",
-        "the job is lost and nobody knows: pass the error on",
+        "the job is lost and the caller does not know: pass the error on",
     )
 }
 

@@ -126,13 +126,13 @@ pub fn a_refused_job_is_given_back() {
     let Err(rejected) = expect("execute()", NO_WAIT, || isolating.execute(job)) else {
         fail(
             "the inner executor refused, and execute() returned Ok",
-            "the job is lost and nobody knows: pass the error on",
+            "the job is lost and the caller does not know: pass the error on",
         )
     };
     if ran.get() > 0 {
         fail(
             "the inner executor refused a job, and execute() has run it all the same",
-            "whoever submits a job decides what becomes of it when it is refused: pass the error on, with the job in it",
+            "the caller who submits a job decides what becomes of it when it is refused: pass the error on, with the job in it",
         );
     }
     step("the submitter runs the task that it was given back");
@@ -154,7 +154,7 @@ pub fn a_job_finds_nobody_signed_in() {
         execute(&isolating, move || {
             nobody_is_signed_in(
                 &format!("the job of {user}"),
-                "the job before it on this thread has left them there, and nobody has cleaned up in between (`let _ = x;` \
+                "the job before it on this thread has left them there, and no code has cleaned up in between (`let _ = x;` \
                  drops x at once, `let _x = x;` does not)",
             );
             step(&format!("{user} signs in"));
@@ -213,7 +213,7 @@ pub fn a_panic_still_reaches_the_inner_executor() {
     let Outcome::Panicked(panic) = outcome else {
         fail(
             "the job panicked, and the inner executor takes it for completed",
-            "the panic was caught and dropped: nobody will hear of it. Clean up in a Drop, which does not stop a panic, \
+            "the panic was caught and dropped: no caller will hear of it. Clean up in a Drop, which does not stop a panic, \
              or go on with it (std::panic::resume_unwind)",
         )
     };
@@ -249,7 +249,7 @@ pub fn the_callers_session_is_there_again_afterwards() {
     for job in [
         "signs in Ada",
         "signs in Ada and panics",
-        "signs nobody in",
+        "signs no user in",
         "signs in Ada and out",
         "signs in a Grace",
     ] {
@@ -258,7 +258,7 @@ pub fn the_callers_session_is_there_again_afterwards() {
         let ended = Arc::clone(&of_the_job);
         step(&format!("execute() with a job that {job}"));
         execute(&isolating, move || match job {
-            "signs nobody in" => {}
+            "signs no user in" => {}
             "signs in a Grace" => sign_in(session("Grace", &ended)),
             _ => {
                 sign_in(session("Ada", &ended));
@@ -277,11 +277,11 @@ pub fn the_callers_session_is_there_again_afterwards() {
             };
             fail(
                 &format!("Grace was signed in, a job that {job} was run on her thread, and now {now}"),
-                "what is there before a job belongs to somebody else: take it out of the slot, keep it, and put it back \
+                "what is there before a job belongs to another user: take it out of the slot, keep it, and put it back \
                  when the job is over, whatever the job has done",
             );
         }
-        if of_the_job.get() != usize::from(job != "signs nobody in") {
+        if of_the_job.get() != usize::from(job != "signs no user in") {
             fail("the job is over, and the session that it left is not", CLEAN_UP);
         }
         sign_out();
@@ -297,8 +297,8 @@ pub fn a_session_on_the_jobs_thread_is_there_again_afterwards() {
     for user in ["Grace", ""] {
         execute(&isolating, || {
             nobody_is_signed_in(
-                "a job on a thread on which somebody was signed in since it was submitted",
-                "what is to be put away is on the thread that runs the job, when it runs it. execute() itself is earlier, and \
+                "a job on a thread on which a user was signed in since it was submitted",
+                "the session to put away is on the thread that runs the job, when it runs it. execute() itself is earlier, and \
                  mostly on another thread",
             );
         });
@@ -310,7 +310,7 @@ pub fn a_session_on_the_jobs_thread_is_there_again_afterwards() {
                 &format!(
                     "the user {user:?} was signed in on the thread that ran the job, and is not any more"
                 ),
-                "keep what is there when the job begins, whoever submitted it and whatever the user is called, and put it back",
+                "keep what is there when the job begins, no matter who submitted it and what the user is called, and put it back",
             );
         }
         sign_out();
@@ -440,7 +440,7 @@ pub fn a_session_may_look_around_when_it_ends() {
             at_end.add();
         }));
     });
-    let cause = "the old session was dropped while the slot was borrowed, and its Drop is somebody's code, which looks \
+    let cause = "the old session was dropped while the slot was borrowed, and its Drop is the user's code, which looks \
                  into the slot. Take it out first (`take` and `replace` give it to you), drop it afterwards";
     expect("the job", cause, || inner.run_one());
     if ended.get() != 1 {

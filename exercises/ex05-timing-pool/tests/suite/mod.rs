@@ -235,7 +235,7 @@ pub fn the_mean_is_the_total_by_the_number() {
     let timed = Timed::new(1);
     for (millis, tasks, total) in [(5, 1, 5), (10, 2, 15), (5, 3, 20)] {
         join(timed.task_of(millis));
-        let cause = "number and total are counted and added up, each by itself; the mean is worked out when somebody asks";
+        let cause = "number and total are counted and added up, each by itself; the mean is worked out when a thread asks";
         timed.check(&format!("after {tasks} of three tasks (5, 10 and 5 ms)"), tasks, total, cause);
         let (mean, right) = (timed.timing.summary().mean(), total as f64 / tasks as f64);
         if !mean.is_some_and(|mean| (mean - right).abs() < 1e-9) {
@@ -406,7 +406,7 @@ pub fn the_clock_may_ask_for_the_summary() {
     slot.with(|slot| *slot = Some(Arc::clone(&timing)));
     let pool = pool(1, &timing);
     let task = submit(&pool, Box::new(|| step("the task runs")));
-    let cause = "the clock is somebody else's code, and is called while a lock is held. It may need that lock, and as long as \
+    let cause = "the clock is the caller's code, and is called while a lock is held. It may need that lock, and as long as \
                  it takes, no other task can begin or end: read the clock first, then lock";
     expect("join() of a task", cause, || drop(task.join()));
     close(&pool);
@@ -431,7 +431,7 @@ pub fn the_log_may_ask_for_the_summary() {
     if pool.execute(|| step("the task runs")).is_err() {
         fail("the pool refused a task", "no hook can do that");
     }
-    let cause = "the log is somebody else's code, and is called while a lock is held that it needs";
+    let cause = "the log is the caller's code, and is called while a lock is held that it needs";
     expect("the pool's close()", cause, || pool.close());
     slot.with(|slot| slot.take());
 }

@@ -72,7 +72,7 @@ pub fn shutdown_waits_for_requests_in_progress() {
     }
     client.let_finish();
     join_shutdown(NO_END, shutdown);
-    client.must_be_served("the time is not up: nobody is cut off before that");
+    client.must_be_served("the time is not up: no client is cut off before that");
     running.end();
 }
 
@@ -125,7 +125,7 @@ pub fn whom_a_full_pool_refuses_is_refused() {
     for (n, client) in clients.iter().enumerate() {
         running.door.connect(client);
         let cause = "the pool serves one client, keeps one and has refused the third. The accept loop has to refuse it, too, \
-                     and to come back for the next: it serves nobody itself";
+                     and to come back for the next: it serves no client itself";
         expect("waiting for the accept loop to come back", cause, || running.door.accepts.wait_for(n + 2));
         clients[0].wait_until_begun();
     }
@@ -160,7 +160,7 @@ pub fn a_request_that_panics_is_over() {
         let refused = running.server.refused();
         fail(
             &format!(
-                "a request has panicked, nobody was refused; shutdown() says {stopped:?}, and refused() is {refused}"
+                "a request has panicked, no client was refused; shutdown() says {stopped:?}, and refused() is {refused}"
             ),
             "a request that was begun is not refused any more, whatever becomes of it: only refuse() counts",
         );
@@ -188,7 +188,7 @@ fn check_answers(server: &Server<Arc<Door>>, clients: &[Arc<Client>]) {
         match client.fate() {
             Fate::Waits => fail(
                 &format!("{} was accepted, and has no answer", client.name),
-                "it is still in a queue that nobody looks at any more",
+                "it is still in a queue that no thread looks at any more",
             ),
             Fate::HungUpOn => fail(
                 &format!("{} was accepted and hung up on, without an answer", client.name),
@@ -203,7 +203,7 @@ fn check_answers(server: &Server<Arc<Door>>, clients: &[Arc<Client>]) {
     if server.refused() != refused {
         fail(
             &format!("clients that were refused: {refused}; refused() is {}", server.refused()),
-            "every refusal counts, once, whoever refuses",
+            "every refusal counts, once, no matter which thread refuses",
         );
     }
 }
@@ -309,7 +309,7 @@ pub fn shutdowns_at_the_same_time_agree() {
             &format!(
                 "the time was up for the second of two, a request was in progress, and it says {second:?}"
             ),
-            "that somebody else is stopping the server is not the end: whoever calls shutdown() waits for it, and learns how it \
+            "that another thread is stopping the server is not the end: each caller of shutdown() waits for it, and learns how it \
              came. If the first one to know writes down the outcome, it has to do so before anybody is cut off",
         );
     }

@@ -266,7 +266,7 @@ impl Running {
                      close() brings a thread back from accept()";
         expect("run()", cause, || join(self.loop_thread));
         let cause = "a thread that your code has started is left over. It waits for something that does not come any more (a \
-                     deadline that nobody lets pass, say): have no such thread, or end it in shutdown()";
+                     deadline that the test does not let pass, say): have no such thread, or end it in shutdown()";
         expect("waiting for the threads of the answer to end", cause, || {
             while live_threads() > 0 {
                 thread::yield_now();
@@ -292,7 +292,7 @@ pub fn join_shutdown(cause: &str, thread: thread::JoinHandle<Stopped>) -> Stoppe
     expect("shutdown()", cause, || join(thread))
 }
 
-/// A deadline that nobody lets pass.
+/// A deadline that never passes.
 pub fn no_deadline() -> CancelToken {
     CancelToken::new()
 }

@@ -160,7 +160,7 @@ fn check_end<E: Executor>(service: &Service<E>) {
 pub fn a_task_ends_without_a_take() {
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1, 2]);
-    let cause = "a thread that ends a task waits until somebody takes a result: there has to be room for any number of \
+    let cause = "a thread that ends a task waits until another takes a result: there has to be room for any number of \
                  results";
     at_once("the end of a task", cause, || {
         desk.run(0);
@@ -178,7 +178,7 @@ pub fn every_result_comes_once() {
         let Some(Ok(value)) = taken else {
             fail(
                 &format!("two tasks were submitted, and of two take() one gave {}", text(&taken)),
-                "a result is still to come for as long as nobody has taken it, ended or not: count it off when the \
+                "a result is still to come for as long as no thread has taken it, ended or not: count it off when the \
                  result is taken, and look again after every wake-up, in a `while`",
             );
         };
@@ -333,7 +333,7 @@ pub fn a_refusal_releases_who_waits() {
     desk.refuses.with(|refuses| *refuses = true);
     let takers = ["taker 1", "taker 2"].map(|name| taker(name, &service));
     drop(service.submit(|| 1));
-    let cause = "the task was counted, take() began to wait for it, the executor refused, and nobody told the waiter: all of \
+    let cause = "the task was counted, take() began to wait for it, the executor refused, and no thread told the waiter: all of \
                  them have to be told that nothing will come";
     for taker in takers {
         let taken = join(cause, taker);
@@ -348,7 +348,7 @@ pub fn a_panicking_task_comes_too() {
     let cause =
         "the task has panicked, and take() waits for its result: on_done is told how every task has ended";
     let taken = take(&service, cause);
-    check(&taken, "a panic", "the task has panicked", "whoever takes has to learn how it ended");
+    check(&taken, "a panic", "the task has panicked", "the thread that takes has to learn how it ended");
     aside(|| check_end(&service));
 }
 
@@ -360,7 +360,12 @@ pub fn a_cancelled_task_comes_too() {
     let cause =
         "the task is cancelled, and take() waits for its result: on_done is told how every task has ended";
     let taken = take(&service, cause);
-    check(&taken, "a cancelled task", "the task was cancelled", "whoever takes has to learn how it ended");
+    check(
+        &taken,
+        "a cancelled task",
+        "the task was cancelled",
+        "the thread that takes has to learn how it ended",
+    );
     aside(|| check_end(&service));
 }
 
@@ -386,7 +391,7 @@ pub fn the_canceller_reaches_the_task() {
     let canceller = {
         let its_canceller = Arc::clone(&its_canceller);
         submit(&service, move || {
-            step("somebody cancels the task while it runs");
+            step("a caller cancels the task while it runs");
             its_canceller.with(Option::take).expect("it was put there before").cancel();
             if !CancelToken::current().is_cancelled() {
                 fail("the task was cancelled while it ran, and was not told", cause);
@@ -405,9 +410,14 @@ pub fn a_task_that_is_dropped_unrun_comes_too() {
     step("the executor drops the task, as after shutdown_now()");
     drop(task);
     let cause = "the task will never run, and take() waits for its result. A closure that is dropped runs no code: what \
-                 is to be done at the end of every task belongs into on_done";
+                 must be done at the end of every task belongs into on_done";
     let taken = take(&service, cause);
-    check(&taken, "a cancelled task", "the task was dropped", "whoever takes has to learn how it ended");
+    check(
+        &taken,
+        "a cancelled task",
+        "the task was dropped",
+        "the thread that takes has to learn how it ended",
+    );
     aside(|| check_end(&service));
 }
 
@@ -430,7 +440,7 @@ pub fn try_take_takes_what_is_there() {
     desk.run(0);
     check(&try_take(), "the result 1", "the task has ended", HAS_ENDED);
     let cause = "try_take() has taken the last result, and take() waits for one: a result that is taken is not outstanding \
-                 any more, whoever took it";
+                 any more, no matter who took it";
     check(&take(&service, cause), "None", "a take() after the last result", "a result comes once");
 }
 
@@ -442,8 +452,7 @@ pub fn who_takes_the_last_result_releases_the_others() {
     let taken = service.try_take();
     step(&format!("try_take() has given {}", text(&taken)));
     let what = "a take(), while another one or try_take() takes the last result,";
-    let cause =
-        "whoever takes the last result, with take() or try_take(), tells all who wait that nothing will come";
+    let cause = "the thread that takes the last result, with take() or try_take(), tells all who wait that nothing will come";
     let mut taken = vec![text(&taken)];
     taken.extend(takers.into_iter().map(|taker| text(&join_after(what, cause, taker))));
     taken.sort_unstable();

@@ -90,7 +90,7 @@ pub fn outcomes_are_in_the_order_of_the_jobs() {
 pub fn the_jobs_run_side_by_side() {
     let simulation = Simulation::of(&[10, 10, 10]);
     outcomes(&simulation, jobs(&Ran::default(), 3), 100);
-    let cause = "whoever waits for one job before the next is submitted runs them one after the other";
+    let cause = "a caller that waits for one job before it submits the next runs them one after the other";
     check_time(&simulation, 10, "three jobs of 10 ms, on enough threads", cause);
 }
 
@@ -156,13 +156,13 @@ pub fn what_has_not_ended_in_time_is_cancelled() {
     if ran != [2] {
         fail(
             &format!("only job 2 ends within the 10 ms, and those that came to their end are {ran:?}"),
-            "nobody wants their results any more, and they go on holding threads: a time-out alone stops nobody, and \
+            "no caller wants their results any more, and they go on holding threads: a time-out alone stops no job, and \
              neither does dropping the handle. cancel() does",
         );
     }
 }
 
-/// A clock whose time is up as soon as somebody waits for a job that has not ended, but not before the first one runs.
+/// A clock whose time is up as soon as a thread waits for a job that has not ended, but not before the first one runs.
 struct Impatient {
     first_runs: Arc<Counter>,
     passed: Shared<Millis>,
@@ -319,7 +319,7 @@ pub fn a_refusal_leaves_nothing_behind() {
     let ran = ran.with(|ran| ran.clone());
     if !ran.is_empty() {
         fail(
-            &format!("the third job was refused, nobody will see any result, and these ran on: {ran:?}"),
+            &format!("the third job was refused, no caller will see any result, and these ran on: {ran:?}"),
             "those submitted before it have to be cancelled; `?` forgets them, and dropping a handle does not",
         );
     }
@@ -366,7 +366,7 @@ pub fn a_refusal_tells_a_running_job() {
             "return the refusal",
         );
     }
-    let cause = "job 2 was refused, job 1 runs for nobody, and was not told: cancel() cancels its token as well, \
+    let cause = "job 2 was refused, job 1 runs for no caller, and was not told: cancel() cancels its token as well, \
                  cancel_keep_running() and dropping the handle do not";
     expect("waiting for the running job to give up", cause, || told.wait_for(1));
     if let Some(thread) = executor.thread.with(Option::take) {

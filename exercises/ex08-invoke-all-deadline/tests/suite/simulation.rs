@@ -1,4 +1,4 @@
-//! Jobs that take as long as a property says, and a clock that goes on only while somebody waits on it.
+//! Jobs that take as long as a property says, and a clock that goes on only while a thread waits on it.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub const START: Millis = 1_000;
 const PATIENCE: usize = 1_000;
 
 /// An executor and a clock in one: each job takes as long as the property says, all of them run side by side, and the
-/// time goes on while somebody waits, from the end of one job to the end of the next.
+/// time goes on while a thread waits, from the end of one job to the end of the next.
 #[derive(Default)]
 pub struct Simulation {
     /// How long the jobs take, in the order in which they are submitted.
@@ -28,7 +28,7 @@ pub struct Simulation {
     pub submission: Millis,
     /// How many jobs it accepts.
     pub room: Option<usize>,
-    /// Whoever waits is told to give up at once, as a task is that somebody has cancelled.
+    /// A caller that waits is told to give up at once, as a task is that was cancelled.
     pub interrupts: bool,
     pub state: Shared<State>,
 }
@@ -37,7 +37,7 @@ pub struct Simulation {
 pub struct State {
     passed: Millis,
     accepted: usize,
-    /// How often somebody has asked for the time, or to wait, since something happened.
+    /// How often a thread has asked for the time, or to wait, since something happened.
     asked: usize,
     /// When each job ends, its number, and the job.
     running: Vec<(Millis, usize, Task)>,
@@ -60,7 +60,7 @@ impl Simulation {
         });
     }
 
-    /// Somebody asks, and nothing goes on by that.
+    /// A thread asks, and nothing goes on by that.
     fn asks(&self, what: &str, cause: &str) {
         let asked = self.state.with(|state| {
             state.asked += 1;
@@ -80,7 +80,7 @@ impl Simulation {
         })
     }
 
-    /// Runs what is still there, as an executor does that nobody has told to leave it.
+    /// Runs what is still there, as an executor does that was not told to leave it.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {
@@ -115,7 +115,7 @@ impl Executor for Simulation {
 
 impl Clock for Simulation {
     fn now(&self) -> Millis {
-        self.asks("asked for the time", "the time goes on only while somebody waits: wait with clock.join()");
+        self.asks("asked for the time", "the time goes on only while a thread waits: wait with clock.join()");
         START + self.passed()
     }
 
@@ -127,7 +127,7 @@ impl Clock for Simulation {
         let until = self.passed().saturating_add(at_most);
         while !handle.is_finished() {
             if self.interrupts {
-                step("whoever waits is told to give up");
+                step("the waiting caller is told to give up");
                 self.asks(
                     "waited on after it was told to give up",
                     "the caller wants its thread back: leave",

@@ -11,7 +11,7 @@ use super::exercise::{Cancelled, Outcome, Promise, SharedFuture, promise};
 use crate::probe::{Counter, Shared, until_asleep};
 use crate::sync::{Arc, thread};
 
-const NOT_RELEASED: &str = "the outcome is decided, and somebody who waits is not told: all of them have to be. Who looks and finds nothing waits, \
+const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: all of them have to be. Who looks and finds nothing waits, \
      or leaves a waker, before the outcome can be decided: both under one lock";
 
 /// An asynchronous task that waits: it polls, and again when it is woken.
@@ -152,14 +152,14 @@ pub fn who_comes_later_gets_the_value_too() {
         match expect("poll(), when the value is there,", cause, || task.poll()) {
             Poll::Ready(outcome) => check(&outcome, Ok(7), when, cause),
             Poll::Pending => {
-                fail("poll() was pending, and the value is there", "whoever polls now is never woken")
+                fail("poll() was pending, and the value is there", "a task that polls now is never woken")
             }
         }
     }
 }
 
 pub fn is_done_says_whether_it_is_decided() {
-    let cause = "decided is decided, with a value or without: whoever would get an answer from join() at once is told so";
+    let cause = "decided is decided, with a value or without: a caller who would get an answer from join() at once is told so";
     let (kept, future) = promise();
     if future.is_done() {
         fail("is_done() was true before anything was decided", "look at the outcome under its lock");
@@ -184,8 +184,8 @@ pub fn a_promise_may_outlive_the_futures() {
     let (promise, future) = promise();
     step("drops the only future");
     drop(future);
-    let cause = "complete() says whether it came in time, and it did: nobody has decided before. That nobody waits is no \
-                 mistake of whoever has the promise";
+    let cause = "complete() says whether it came in time, and it did: no thread has decided before. That no thread waits is no \
+                 mistake of the thread that has the promise";
     if !expect("complete(), when no future is left,", cause, || promise.complete(7)) {
         fail("no future was left, and complete() returned false", cause);
     }
@@ -199,7 +199,7 @@ pub fn a_task_is_woken_only_when_it_is_decided() {
         fail(
             "poll() woke the task that polled, and nothing is decided",
             "a task that is woken polls again: it would ask again and again, and keep a core busy. Leave the waker where \
-             whoever decides finds it",
+             the thread that decides finds it",
         );
     }
     promise.complete(7);
@@ -228,7 +228,7 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     if future.is_done() {
         fail(
             "a future was dropped, and is_done() is true",
-            "it was one of many: whoever waits with another one goes on waiting for the value",
+            "it was one of many: a thread that waits with another one goes on waiting for the value",
         );
     }
     let mut d = Awaiting::new(&future);
@@ -276,7 +276,7 @@ pub fn what_is_done_can_be_had() {
         let complete = move || promise.complete(7);
         thread::Builder::new().name("completer".into()).spawn(complete).expect("a thread")
     };
-    let cause = "is_done() is true, and the outcome is not yet in its place. Whoever is told that it is decided must find it: \
+    let cause = "is_done() is true, and the outcome is not yet in its place. A thread that is told that it is decided must find it: \
                  what is_done() looks at and the outcome change in one step, under one lock";
     for _ in 0..3 {
         if future.is_done() {
@@ -291,7 +291,7 @@ pub fn what_is_done_can_be_had() {
 
 pub fn no_wake_up_is_lost() {
     let (promise, future) = promise();
-    let cause = "between the look at the outcome and the leaving of the waker, the outcome was decided, and nobody saw the \
+    let cause = "between the look at the outcome and the leaving of the waker, the outcome was decided, and no thread saw the \
                  waker: both under one lock";
     let task = awaiter("task", &future, cause);
     promise.complete(7);
@@ -311,7 +311,7 @@ pub fn cancel_releases_everybody() {
             "it says whether it decided the outcome",
         );
     }
-    let cause = "it was cancelled, and somebody goes on waiting: whoever decides the outcome tells threads and tasks, both";
+    let cause = "it was cancelled, and a waiter goes on waiting: the thread that decides the outcome tells threads and tasks, both";
     check(&join(cause, thread), Err(Cancelled), "it was cancelled", "there is no value");
     check(&task.wait_to_be_woken(cause), Err(Cancelled), "it was cancelled", "there is no value");
     if promise.complete(7) {
@@ -320,8 +320,7 @@ pub fn cancel_releases_everybody() {
 }
 
 pub fn a_decided_outcome_stays() {
-    let cause =
-        "it was decided before: whoever decides has to look, under the same lock, whether somebody else has";
+    let cause = "it was decided before: a thread that decides has to look, under the same lock, whether another one has";
     let (kept, future) = promise();
     kept.complete(7);
     if future.cancel() {
@@ -357,7 +356,7 @@ pub fn the_outcome_is_decided_once() {
     let first = join(NOT_RELEASED, first);
     let then = joined(&future, NOT_RELEASED);
     let expected = if completed { Ok(7) } else { Err(Cancelled) };
-    let cause = "an outcome that somebody has seen is decided; nobody may put another one in its place";
+    let cause = "an outcome that a thread has seen is decided; no thread may put another one in its place";
     check(&first, expected, "one who waited meanwhile", cause);
     check(&then, expected, "one who came later", cause);
 }
@@ -369,7 +368,8 @@ pub fn a_dropped_promise_cancels() {
     task.poll_in_vain();
     step("drops the promise");
     drop(promise);
-    let cause = "nobody is left who could provide a value: implement Drop for Promise, and tell everybody";
+    let cause =
+        "no thread is left that could provide a value: implement Drop for Promise, and tell everybody";
     check(&join(cause, thread), Err(Cancelled), "the promise was dropped", "there is no value");
     check(&task.wait_to_be_woken(cause), Err(Cancelled), "the promise was dropped", "there is no value");
 }
@@ -400,7 +400,7 @@ fn a_waker_uses_the_future(what: &str, decides: fn(Promise<u32>, &SharedFuture<u
     };
     task.woken.also.with(|also| *also = Some(Box::new(asks)));
     task.poll_in_vain();
-    let cause = "wake() is somebody else's code, and is called while a lock is held that it needs";
+    let cause = "wake() is the executor's code, and is called while a lock is held that it needs";
     expect(what, cause, || decides(promise, &future));
 }
 
@@ -418,7 +418,7 @@ pub fn many_tasks_are_woken() {
     if asleep > 0 {
         fail(
             &format!("{MANY} tasks polled in vain, then the value came, and {asleep} of them were not woken"),
-            "whoever decides the outcome wakes each task that has left a waker, however many there are",
+            "the thread that decides the outcome wakes each task that has left a waker, however many there are",
         );
     }
     for task in tasks {

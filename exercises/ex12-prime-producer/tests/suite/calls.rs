@@ -69,7 +69,7 @@ pub fn join<R>(what: &str, cause: &str, handle: thread::JoinHandle<R>) -> R {
     result.unwrap_or_else(|_| fail("a thread of the test panicked", "no call of a right answer panics"))
 }
 
-/// Puts an item; nobody has cancelled.
+/// Puts an item; no thread has cancelled.
 pub fn put(queue: &Queue<u64>, item: u64) {
     put_or(NOT_WOKEN, queue, item);
 }
@@ -78,13 +78,13 @@ pub fn put(queue: &Queue<u64>, item: u64) {
 pub fn put_or(cause: &str, queue: &Queue<u64>, item: u64) {
     if expect("put()", cause, || queue.put(item)).is_err() {
         fail(
-            &format!("put({item}) gave the item back, and nobody has cancelled"),
+            &format!("put({item}) gave the item back, and no thread has cancelled"),
             "put() waits for room; it gives the item back only if the queue is cancelled",
         );
     }
 }
 
-/// Takes an item, which has to be this one; nobody has cancelled.
+/// Takes an item, which has to be this one; no thread has cancelled.
 pub fn take(queue: &Queue<u64>, expected: u64) {
     match expect("take()", NOT_WOKEN, || queue.take()) {
         Some(item) if item == expected => (),

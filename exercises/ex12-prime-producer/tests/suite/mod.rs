@@ -59,7 +59,7 @@ fn in_the_middle() -> (Arc<PrimeGenerator>, Arc<Computation>, thread::JoinHandle
         start("generator", move || generate(&generator, &computation))
     };
     let cause =
-        "run() did not ask for the third prime: does it look at the flag, and go on while nobody has set it?";
+        "run() did not ask for the third prime: does it look at the flag, and go on while it is not set?";
     expect("waiting for the generator to ask for three primes", cause, || computation.asked.wait_for(3));
     (generator, computation, running)
 }
@@ -133,7 +133,7 @@ pub fn items_come_out_in_their_order() {
 }
 
 const PUT_BACK: &str = "put() came back, though the queue was full";
-const TAKE_BACK: &str = "take() came back, though the queue was empty and nobody had cancelled";
+const TAKE_BACK: &str = "take() came back, though the queue was empty and no thread had cancelled";
 
 pub fn a_full_queue_makes_put_wait() {
     let queue = Arc::new(Queue::new(2));
@@ -374,7 +374,7 @@ pub fn a_producer_that_waits_ends_when_cancelled() {
     );
     step("has enough, and cancels the producer");
     at_once("cancel() of the producer", ASKS_ONLY, || producer.cancel());
-    let cause = "the producer is in put(), the queue is full, and nobody will take. While it waits it looks at no flag: the \
+    let cause = "the producer is in put(), the queue is full, and no consumer will take. While it waits it looks at no flag: the \
                  wait has to hear of the cancel, so cancel the queue. And a prime that comes back is not put again";
     let returned = join("run(), which waits in put(),", cause, running);
     let asked = computation.asked.get();

@@ -151,7 +151,7 @@ fn and_no_more(worker: &Worker<u32>, taken: Taken) -> Taken {
 /// Fails unless the request and so many tasks are still there.
 fn still_asks(desk: &Desk<u32>, left: usize) {
     if !desk.is_cancelled() {
-        fail("is_cancelled() is false, though somebody has called cancel()", "a request is never taken back");
+        fail("is_cancelled() is false, though a thread has called cancel()", "a request is never taken back");
     }
     if desk.left() != left {
         let seen = format!("tasks on the desk: {}, and {left} were to stay", desk.left());
@@ -221,15 +221,15 @@ pub fn a_step_hides_no_request() {
         cancel(&desk);
         if !at_once("is_cancelled()", DOES_NOT_WAIT, || desk.is_cancelled()) {
             fail(
-                "is_cancelled() is false in the middle of the step, though somebody has called cancel()",
+                "is_cancelled() is false in the middle of the step, though a thread has called cancel()",
                 "a step ignores the request and does not hide it: others see it, and a long step that looks can hurry",
             );
         }
     });
     if !desk.is_cancelled() {
         fail(
-            "is_cancelled() is false after the step in which somebody has called cancel()",
-            "the end of the step has cleared the request, or put back what was there before it: whoever looks next does not hear of it",
+            "is_cancelled() is false after the step in which a thread has called cancel()",
+            "the end of the step has cleared the request, or put back what was there before it: the code that looks next does not hear of it",
         );
     }
     is_refused("take() after the step", take(&worker), &desk, 1, STILL_MASKED);

@@ -56,7 +56,7 @@ impl World {
     fn task_of(&self, call: usize) -> Task {
         let cause = "the job has to be handed to the executor: is it run on the caller's thread?";
         expect("handing the job to the executor", cause, || self.0.accepted.wait_for(call));
-        let cause = "nobody set an alarm with alarms.set(): no other clock knows what time it is here";
+        let cause = "no alarm was set with alarms.set(): no other clock knows what time it is here";
         expect("setting the alarm", cause, || self.0.set.wait_for(call));
         self.0
             .tasks
@@ -89,7 +89,7 @@ impl World {
         if left > 0 {
             fail(
                 &format!("{when}, and its alarm is still set"),
-                "take the alarm back on each way out, by dropping it: otherwise it rings for nobody, and until then keeps \
+                "take the alarm back on each way out, by dropping it: otherwise it rings for no caller, and until then keeps \
                  what it has captured",
             );
         }
@@ -272,7 +272,7 @@ pub fn a_time_out_is_told_while_the_job_runs() {
     caller.must_have(
         "TimedOut",
         "the time was up while the job was running",
-        "the caller has to be told why there is no result, and that nobody has called the job off but the clock",
+        "the caller has to be told why there is no result, and that nothing has called the job off but the clock",
     );
 }
 
@@ -317,7 +317,7 @@ pub fn at_the_time_out_a_queued_job_is_called_off() {
     if ran.get() > 0 {
         fail(
             "the job began after its time was up",
-            "nobody wants its result any more: cancel() calls off a job that has not begun",
+            "no caller wants its result any more: cancel() calls off a job that has not begun",
         );
     }
 }
@@ -332,7 +332,7 @@ pub fn the_caller_is_not_cancelled_at_the_time_out() {
     if caller.token.is_cancelled() {
         fail(
             "the time of the job was up, and the caller was told to stop",
-            "the caller's token belongs to whoever runs the caller: what it does next would be cut short, and a request \
+            "the caller's token belongs to the code that runs the caller: what it does next would be cut short, and a request \
              is never taken back. Cancel a token of your own: CancelToken::current().child()",
         );
     }
@@ -430,7 +430,7 @@ pub fn a_time_out_means_that_the_job_was_told() {
         if outcome != end && began && !told {
             fail(
                 &format!(
-                    "the job ended by itself ({end}); timed_run() returned {outcome}, and nobody has told the job to stop"
+                    "the job ended by itself ({end}); timed_run() returned {outcome}, and no thread has told the job to stop"
                 ),
                 "the job has ended, with a result or a panic, and that is lost: if cancel() returns false, it was too late, and \
                  the handle knows how the job has ended",
@@ -477,7 +477,7 @@ pub fn a_refusal_is_told_and_leaves_nothing_behind() {
     world.no_alarm_left("the executor refused the job");
     if Arc::strong_count(&captured) > 1 {
         fail(
-            "the executor refused the job, and somebody still has it",
+            "the executor refused the job, and it was not dropped",
             "drop it, with all that it has captured",
         );
     }
@@ -509,7 +509,7 @@ pub fn the_callers_cancel_ends_the_wait() {
             step("the caller is told to stop");
             let caller = of_the_caller.with(|token| token.clone());
             caller.expect("it is put there").cancel();
-            let cause = "somebody wants the caller to stop, and it waits on: wait where its token is looked at, or register with \
+            let cause = "another thread wants the caller to stop, and it waits on: wait where its token is looked at, or register with \
                          on_cancel() what ends your wait";
             world.returned("timed_run() when its caller is told to stop", cause);
             told.with(|told| *told = was_told(&token));
@@ -521,12 +521,12 @@ pub fn the_callers_cancel_ends_the_wait() {
     caller.must_have(
         "Interrupted",
         "the caller was told to stop while it waited",
-        "the time was not up, and nobody called the job off but the caller: say so",
+        "the time was not up, and only the caller called the job off: say so",
     );
     if !told.with(|told| *told) {
         fail(
             "the caller was told to stop, timed_run() returned, and the job was not told",
-            "nobody waits for the job any more: cancel() it, as at a time-out",
+            "no caller waits for the job any more: cancel() it, as at a time-out",
         );
     }
     world.no_alarm_left("the caller was told to stop");

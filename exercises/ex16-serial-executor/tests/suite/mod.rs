@@ -11,7 +11,7 @@ use crate::sync::{Arc, thread};
 
 mod below;
 
-const ONE_AT_A_TIME: &str = "whoever looks whether the line moves, and finds that it does not, has to say in the same step, under the \
+const ONE_AT_A_TIME: &str = "a thread that looks whether the line moves, and finds that it does not, has to say in the same step, under the \
                              same lock, that it moves now; and it moves until the last job has ended. A job that is executed by a job \
                              waits, too, until that one has ended";
 const STRANDED: &str = "a job is in the line, and what should come to it has gone, or was never taken. Who leaves the line has to look \
@@ -26,7 +26,7 @@ const NO_WAIT: &str = "execute() puts the job into the line and returns: it wait
 const KEEPS_A_THREAD: &str = "when the line is empty, what the executor below has called has to return: its thread is for others. The next job brings \
                               the executor something new";
 const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So no lock is held that this \
-                              needs, nobody waits for that return who runs the line, and a job that is executed meanwhile joins the \
+                              needs, no thread that runs the line waits for that return, and a job that is executed meanwhile joins the \
                               line";
 const NESTED: &str = "each job, when it ends, gives the next one to the executor below, and that one calls it at once: so it runs inside the \
                       end of the one before, and a long line overflows the stack. Run one after the other in a loop";
@@ -36,10 +36,10 @@ const OWN_JOB: &str = "a job that is refused comes back itself, out of the line:
                        dropped it never runs";
 const AFTER_REFUSAL: &str = "after a refusal the line is what it was before: take back what you have noted for the job that was refused";
 const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, also when jobs wait in the line that were taken long \
-                             ago, and then nobody is there to be told. So nothing that was taken may need another yes: what the executor \
+                             ago, and then no caller is there to be told. So nothing that was taken may need another yes: what the executor \
                              has taken once runs the line until it is empty";
 const COUNTED_ON_IT: &str = "a job has joined the line because of something that was on its way to the executor below, and that was then refused. \
-                             Nobody can count on it before the executor has taken it: let the others wait until then, or bring the executor \
+                             No job can count on it before the executor has taken it: let the others wait until then, or bring the executor \
                              something for each job";
 const SPINS: &str =
     "who waits until the executor below has decided must not look again and again: wait on a Condvar";
@@ -89,7 +89,7 @@ impl Log {
         if let Some(other) = self.running.with(|running| running.replace(number)) {
             fail(&format!("job {number} begins, and job {other} has not ended"), ONE_AT_A_TIME);
         }
-        thread::yield_now(); // whoever thinks that he may begin has the time for it
+        thread::yield_now(); // a thread that thinks that it may begin has the time for it
     }
 
     fn ends(&self, number: u32) {
@@ -333,7 +333,7 @@ pub fn a_refused_job_comes_back() {
         Err(Refused(job)) => job,
         Ok(()) if number == 1 => fail(
             "the line was empty, the executor below refused, and execute() returned Ok",
-            "the job is lost and nobody knows: pass the refusal on",
+            "the job is lost and the caller does not know: pass the refusal on",
         ),
         Ok(()) => fail(
             "a job was refused, and the next one was taken, by an executor that refuses all",

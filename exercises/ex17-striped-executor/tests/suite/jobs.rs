@@ -9,9 +9,9 @@ use super::{COUNTED_ON_IT, OWN_JOB};
 use crate::probe::{Counter, Shared, others_come_to_rest};
 use crate::sync::{Arc, thread};
 
-const ONE_AT_A_TIME: &str = "whoever looks whether the stripe moves, and finds that it does not, has to say in the same step, under \
+const ONE_AT_A_TIME: &str = "a thread that looks whether the stripe moves, and finds that it does not, has to say in the same step, under \
                              the same lock, that it moves now; and it is there, and moves, until its last job has ended. A stripe that \
-                             is taken out of the map while a job of it runs, or while somebody still has it in hand, is soon there twice";
+                             is taken out of the map while a job of it runs, or while a thread still has it in hand, is soon there twice";
 
 /// A key. All have the same hash, and it is known how many there are.
 #[derive(Clone)]
@@ -92,7 +92,7 @@ impl Log {
         Box::new(move || {
             let _running = log.begin(key, number);
             work();
-            thread::yield_now(); // whoever thinks that he may begin has the time for it
+            thread::yield_now(); // a thread that thinks that it may begin has the time for it
         })
     }
 

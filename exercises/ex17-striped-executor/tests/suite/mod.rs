@@ -27,7 +27,7 @@ const TOGETHER: &str = "keys that are not equal have nothing to do with each oth
 const KEEPS_A_THREAD: &str = "a job whose turn has not come waits in its stripe, and not on a thread: what the executor below has called \
                               returns if it can run nothing. A lock for each key, held while a job runs, has all threads wait for one key";
 const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So no lock is held that this \
-                              needs, nobody waits for that return who runs a stripe, and a job that is executed meanwhile joins its \
+                              needs, no thread that runs a stripe waits for that return, and a job that is executed meanwhile joins its \
                               stripe";
 const PANIC: &str = "a panic ends its job and nothing else: catch it where the job is called, in the loop and not around it, so that \
                      what comes after it is done in any case";
@@ -39,7 +39,7 @@ const AFTER_REFUSAL: &str = "after a refusal the stripe is what it was before: t
 const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, also when jobs wait in the stripe that were taken \
                              long ago. These must not need another yes, and must not go with the one that is refused";
 const COUNTED_ON_IT: &str = "a job has joined its stripe because of something that was on its way to the executor below, and that was then \
-                             refused. Nobody can count on it before the executor has taken it: let the others wait until then, or bring the \
+                             refused. No job can count on it before the executor has taken it: let the others wait until then, or bring the \
                              executor something for each job";
 const SPINS: &str =
     "who waits until the executor below has decided must not look again and again: wait on a Condvar";
@@ -306,7 +306,7 @@ pub fn a_refused_job_comes_back() {
             Err(Refused(job)) => job,
             Ok(()) => fail(
                 "the executor below refused all that it was given, and execute() returned Ok",
-                "the job is lost and nobody knows: pass the refusal on",
+                "the job is lost and the caller does not know: pass the refusal on",
             ),
         });
     trial.log.check(&[], OWN_JOB);

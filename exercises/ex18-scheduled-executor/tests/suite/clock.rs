@@ -8,7 +8,7 @@ use crate::sync::Arc;
 
 pub(super) struct Hands {
     state: Shared<State>,
-    /// How often the time has changed, or somebody was woken.
+    /// How often the time has changed, or a thread was woken.
     turns: Counter,
 }
 

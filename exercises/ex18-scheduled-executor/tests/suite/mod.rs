@@ -25,7 +25,7 @@ const EARLIER: &str = "the thread sleeps until a time that was the earliest when
                        call wake(), in this order, so that the thread finds it when it looks again";
 const SPINS: &str = "the thread looks at the clock again and again. If nothing is due, it has to sleep in wait_until(): until the earliest \
                      time of those that wait, among which a run that is under way is not, or until NEVER";
-const BUSY: &str = "schedule() and cancel() change what is planned, and wait for nobody: no lock that they need is held while the thread \
+const BUSY: &str = "schedule() and cancel() change what is planned, and wait for no thread: no lock that they need is held while the thread \
                     sleeps, while the inner executor is called, or while a run is under way";
 const LONG: &str = "a run takes as long as it takes. The thread that watches the time runs nothing itself: it gives what is due to the \
                     inner executor, and looks at the clock again";
@@ -41,7 +41,7 @@ const KEEPS_A_THREAD: &str = "a run that is due while the one before it is under
                               executor: give it to the executor when the other one has ended";
 const PANIC: &str = "a panic ends a run, and nothing else. Catch it where the closure is called, so that what comes after it is done in any \
                      case: the series goes on with its next run, and a closure that has no next run is dropped";
-const WITHIN: &str = "a run may do anything: no lock is held during it, and nobody waits for it, since it would wait for itself. The \
+const WITHIN: &str = "a run may do anything: no lock is held during it, and no thread waits for it, since it would wait for itself. The \
                       inner executor may call it before its execute() returns, so no lock is held there either";
 const FOREVER: &str = "a delay or a period may be as long as a number can be. A time beyond NEVER is NEVER: saturating_add() does not panic \
                        and does not begin anew at 0. A time is a u64 wherever you keep or compare it";
@@ -60,6 +60,6 @@ const ENDS: &str = "shutdown() tells the thread, which may sleep until NEVER, wi
                     wakes it: and then it waits for the end of the thread, and of nothing else";
 const DROPPED: &str = "what has not begun will not run any more: shutdown() has to take all closures out of the schedule, and to drop them";
 const SHUT_FOR_GOOD: &str = "after shutdown() nothing is put into the schedule any more: not by schedule(), and not at the end of a run that was \
-                             under way. Nobody would ever take it out again. Look at that under the lock that shutdown() takes";
+                             under way. No thread would ever take it out again. Look at that under the lock that shutdown() takes";
 const NO_WAIT_FOR_RUNS: &str =
     "shutdown() waits for the thread that watches the time. A run that is under way may take for ever";

@@ -38,7 +38,7 @@ const CALLED_AT_ONCE: &str =
     "the inner executor may call a job before its execute() returns: hold no lock then that a job needs";
 const WAY: &str = "the moves belong to the position: each new position knows the last move and the position before it, and nothing else \
                    changes that. From the solution go back to the start, and turn the list round";
-const FIRST: &str = "the first answer stays: whoever has another one looks, under the same lock, whether there is one already";
+const FIRST: &str = "the first answer stays: a thread that has another one looks, under the same lock, whether there is one already";
 const NOT_FOR_ALL: &str = "the answer is for everybody who calls solve(), now or later: notify_all(), and leave the answer where it is";
 const STOPS_WAITING: &str = "solve() waits for the answer, and not for the tasks: one that is in moves() ends when it ends, and does not \
                              keep the answer back";
@@ -49,19 +49,19 @@ const PANIC: &str = "a panic of the puzzle costs one position: catch it, count t
 const PANIC_OF_REFUSED: &str = "a position that was refused is searched by a job of another position, or by solve(): its panic must not end \
                                 that, and must not come out of it. Catch it for each position";
 const REFUSED: &str = "a position that is refused is counted and seen already. The one who was refused searches it, and then counts it off: \
-                       nobody else comes to it";
+                       no other thread comes to it";
 const NESTED: &str = "each refused position is searched inside the search of the one before, and a long line of them overflows the stack. \
                       Put them on a list of your own, and search one after the other in a loop";
 const CANCEL: &str =
     "a cancel is an answer of its own: tell it at once to everybody who waits, and wait for no task";
-const CANCELLED: &str = "a cancel is an answer of its own, and the first answer stays: whoever has another one looks, under the same \
+const CANCELLED: &str = "a cancel is an answer of its own, and the first answer stays: a thread that has another one looks, under the same \
                          lock, whether there is one already";
 const ONE_SEARCH: &str = "the first call of solve() begins the search, and all others wait for its answer: to look whether it was begun, and \
                           to say that it is, is one step";
 
 /// Waits until all that the executor has called has returned.
 fn join(threads: &Threads) {
-    threads.join("what the executor has called does not return: a job waits for nobody");
+    threads.join("what the executor has called does not return: a job waits for no thread");
 }
 
 /// Two ways lead to position 4, and one back to the start. There is no solution.

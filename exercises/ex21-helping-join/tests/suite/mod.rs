@@ -16,19 +16,18 @@ use computation::{
 
 const HAND_OVER: &str =
     "submit() puts the job into the queue and returns. No lock that it needs may be held while a half runs";
-const RESULTS: &str =
-    "join() gives what a has returned and what b has returned, in this order, whoever has run them";
-const TAKE_BACK: &str = "the half that was offered is still in the queue, and no worker comes for it: whoever waits for it has to take it out \
+const RESULTS: &str = "join() gives what a has returned and what b has returned, in this order, no matter which thread has run them";
+const TAKE_BACK: &str = "the half that was offered is still in the queue, and no worker comes for it: the thread that waits for it has to take it out \
                          and run it. And what was taken out must leave nothing behind that stops a worker";
 const OFFER: &str =
     "offer one half to the other workers before you run the other one: put it into the queue and wake them";
-const ONCE: &str = "each half runs once: whoever takes it, takes it out, in one step under one lock";
+const ONCE: &str = "each half runs once: the thread that takes it, takes it out, in one step under one lock";
 const WAITS: &str = "the half runs on another worker: join() sleeps until it has ended, and has its result then. What ends has to wake \
                      the one that waits for it: a notification that wakes one may wake one that waits for something else. And nothing may come \
                      between the look and the wait";
 const SPINS: &str = "a worker with nothing to do must not look again and again: wait on a Condvar";
 const HELPS: &str = "a worker that waits for a half can run what that half has offered, and what that has offered, and so on: look in the queue for a \
-                     part of what you wait for, also when it comes while you sleep. Each part has to know by whom it was offered, whoever \
+                     part of what you wait for, also when it comes while you sleep. Each part has to know by whom it was offered, whichever thread \
                      runs it and whatever that one ran before";
 const NO_OTHER: &str = "a worker that waits in join() may run the half that it waits for, and parts of it. Anything else can need a lock that \
                         the waiting job holds, or never end, and it is on top of it on the same stack: leave it in the queue";
@@ -39,7 +38,7 @@ const NONE_LEFT: &str = "when join() ends, in whichever way, neither half runs a
                          or take out the one that has not begun, also if a has panicked";
 const NO_LOCK: &str = "hold no lock while a half runs that anybody else needs, and let no worker wait for a half that is not its own affair";
 const WAKE: &str = "workers without work and those that wait in a join() sleep, and a notification that wakes one of them may wake one for whom \
-                    there is nothing: then nobody comes for what is there. So wake all, or let them wait on different Condvars";
+                    there is nothing: then no thread comes for what is there. So wake all, or let them wait on different Condvars";
 const AT_SIZE: &str = "each join() offers a half, however deep it is and however much is in the queue: how many workers will be free when it \
                        has its turn is not known. And a worker that waits helps with parts of any depth";
 const ENDS: &str = "shutdown() has begun, and a job still joins halves: they are offered, taken back and helped with as before, until the \
@@ -281,7 +280,7 @@ pub fn a_panic_is_not_that_of_the_one_who_helps() {
         3
     };
     run(&pool, 13, PANIC, with_a_half_elsewhere(&pool, PANIC, Box::new(half)));
-    // And whoever has run what panicked knows where it is again: what it offers then is a part of what it is in.
+    // And the thread that has run what panicked knows where it is again: what it offers then is a part of what it is in.
     let (jobs, then) = (pool.clone(), two_that_meet(&pool));
     let half = move || {
         join_that_panics(&jobs, HELPS, brings(0), panics());

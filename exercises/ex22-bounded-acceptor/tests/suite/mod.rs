@@ -19,17 +19,17 @@ const SIDE_BY_SIDE: &str = "the executor calls two jobs on two threads, and each
                             no lock either";
 const ONE_TOO_MANY: &str = "a place is taken from before the executor is given the client until the client has its answer, by one client at \
                             a time. To look for a place and to take it is one step, and what a closure does not use it does not keep";
-const PLACE_FIRST: &str = "with `Wait`, nobody is accepted without a place, not even to be held until one is free. So the place comes \
+const PLACE_FIRST: &str = "with `Wait`, no client is accepted without a place, not even to be held until one is free. So the place comes \
                            first, and then accept(); a place that was only looked at may be gone by then; it is not free before \
                            its client has the answer; and it comes back once, also after a panic";
-const REFUSED_AT_ONCE: &str = "with `Refuse`, who comes when all places are taken is refused at once, by the accept loop itself: nobody waits for a \
-                               place, and nobody is put into a queue of yours";
+const REFUSED_AT_ONCE: &str = "with `Refuse`, who comes when all places are taken is refused at once, by the accept loop itself: no client waits for a \
+                               place, and no client is put into a queue of yours";
 const WHEN_IT_COMES: &str = "what counts is whether a place is free when the client comes. accept() may return an hour after you looked: look \
                              when it has returned";
-const COMES_BACK: &str = "a place was taken and has not come back, or whoever waits for it was not woken. A place has to come back \
+const COMES_BACK: &str = "a place was taken and has not come back, or the loop that waits for it was not woken. A place has to come back \
                           in whatever way a client's job ends: it returns, it panics, the executor refuses it, or drops it. A \
                           Drop is told in every case";
-const ONCE: &str = "a place comes back once: with a guard that does it, nothing else does, and one that is taken by nobody does not come back at all";
+const ONCE: &str = "a place comes back once: with a guard that does it, nothing else does, and one that was not taken does not come back at all";
 const LOST: &str = "who was accepted is served or refused, wherever it is when something ends. If the executor refuses a job, or drops it, \
                     what the job has captured goes with it: refuse such a client. A Drop is told in every case. And who was accepted \
                     at the moment of stop() is no exception";
@@ -42,13 +42,13 @@ const FOR_NOBODY: &str = "the listener was closed, and a loop ended that had a p
                           loop may wait for it";
 const CALLED_AT_ONCE: &str = "the executor may call a job before its execute() returns, and a job gives back its place, or calls stop(). So no lock \
                               is held that these need while execute() runs";
-const STOP: &str = "after stop(), run() returns: from accept(), which only close() ends; from the wait for a place, whoever waits there, \
+const STOP: &str = "after stop(), run() returns: from accept(), which only close() ends; from the wait for a place, every loop that waits there, \
                     and they may be several; and before that wait, if stop() came first. Change what a loop looks at under the lock \
                     under which it looks, and wake all of them";
-const STOP_WAITS: &str = "stop() waits for nobody: not for requests, and not for an executor that takes its time. So no lock is held \
+const STOP_WAITS: &str = "stop() does not wait: not for requests, and not for an executor that takes its time. So no lock is held \
                           that it needs while accept(), execute(), serve() or refuse() run";
 const AS_BEFORE: &str =
-    "the executor had this client before stop(): it is served as if nobody had stopped anything";
+    "the executor had this client before stop(): it is served as if stop() had not been called";
 const SPINS: &str = "an accept loop that waits for a place must not look again and again: wait on a Condvar";
 
 const AT_SIZE: &str = "the loop goes on after the thousandth client as after the first, whether that was served, refused or gone: count nothing \
@@ -330,7 +330,7 @@ pub fn stop_ends_a_loop_that_waits_for_a_client() {
         at_once("stop()", STOP_WAITS, || acceptor.stop());
         running.loops_return(STOP);
         at_once("a second stop()", STOP_WAITS, || acceptor.stop());
-        returns(accept_loop(&acceptor), STOP); // there is nobody to accept
+        returns(accept_loop(&acceptor), STOP); // there is no client to accept
         expect("waiting for the threads of the answer to end", STOP, || {
             while live_threads() > 0 {
                 thread::yield_now();

@@ -51,12 +51,12 @@ pub fn stop_ends_a_writer_that_waits() {
 pub fn a_wake_up_is_no_end() {
     let mut world = World::waiting(1);
     world.queue.wake();
-    let cause = "take() returned None, which says that somebody has called wake(), and not why. Look whether the log is over, \
+    let cause = "take() returned None, which says that a thread has called wake(), and not why. Look whether the log is over, \
                  and take again if it is not";
-    world.the_writer_waits("take() returned None, and nobody has stopped the log", cause);
+    world.the_writer_waits("take() returned None, and the log was not stopped", cause);
     world.accept("one");
     world.queue.wake();
-    world.the_writer_waits("take() returned None, and nobody has stopped the log", cause);
+    world.the_writer_waits("take() returned None, and the log was not stopped", cause);
     world.stop();
     world.ends_with(&["one"], cause);
 }
@@ -113,7 +113,7 @@ pub fn an_interrupted_client_gets_its_line_back() {
     let client = world.client_in_put("one");
     world.queue.interrupt("one");
     interrupted("one", client);
-    world.the_writer_waits("a client was interrupted, and nobody has stopped the log", LOST);
+    world.the_writer_waits("a client was interrupted, and the log was not stopped", LOST);
     world.queue.make_room(1);
     world.accept("two");
     world.stop();
@@ -194,7 +194,7 @@ pub fn accepted_means_written() {
             Ok(()) => expected += 1,
             Err(Refused::Stopped(_)) => (),
             Err(refused) => {
-                fail(&format!("nobody was interrupted, and log() returned {refused:?}"), COUNT_FIRST)
+                fail(&format!("no client was interrupted, and log() returned {refused:?}"), COUNT_FIRST)
             }
         }
     }

@@ -16,7 +16,7 @@ pub const STOP_WAITS: &str = "stop() says that the log is stopped and wakes the 
 pub const CLIENT_WAITS: &str = "log() waits for room in the queue and for nothing else: no lock that it needs may be held during \
                                 put(), take() or write()";
 pub const SPINS: &str = "run() asks again and again, and keeps a core busy with nothing: take() waits until there is a line or \
-                         somebody wakes it, and one wake() ends one take()";
+                         a thread wakes it, and one wake() ends one take()";
 
 /// A queue with room for so many lines.
 pub struct Queue {
@@ -122,7 +122,7 @@ impl World {
     pub fn waiting(room: usize) -> Self {
         let world = Self::running(room);
         world.the_writer_waits(
-            "nobody has stopped the log",
+            "the log was not stopped",
             "a log is over when it is stopped *and* owes nothing; until then take() is called again",
         );
         world

@@ -106,7 +106,7 @@ pub fn the_writer_sleeps_until_there_is_a_line() {
         );
         if running.is_finished() {
             fail(
-                "run() came back, and nobody has stopped the queue",
+                "run() came back, and the queue was not stopped",
                 "without a line, the writer waits for one",
             );
         }

@@ -39,7 +39,7 @@ fn quotes(simulation: &Simulation, companies: Vec<Company>, deadline: Millis) ->
     match ask(simulation, companies, START + deadline) {
         Ok(entries) => entries,
         Err(Interrupted) => {
-            fail("ranked_quotes() says that it was interrupted", "nobody has told it to give up")
+            fail("ranked_quotes() says that it was interrupted", "no thread has told it to give up")
         }
     }
 }
@@ -88,7 +88,7 @@ fn check_time(simulation: &Simulation, expected: Millis, what: &str, cause: &str
     }
 }
 
-/// Nobody but these may be asked to the end, whatever the executor does after the call.
+/// No other company may be asked to the end, whatever the executor does after the call.
 fn check_asked(simulation: &Simulation, asked: &Asked, expected: &[&str], what: &str, cause: &str) {
     simulation.go_on();
     let asked = asked.with(|asked| asked.clone());
@@ -147,7 +147,7 @@ pub fn equal_prices_stay_in_order() {
         &entries,
         &["Bus 50", "Dog sledge 50", "Zeppelin 70", "Car 70", "Elevator 70"],
         "two prices of 50 and three of 70",
-        "equals stay in the order of the companies: whoever sold the place in the list would like to know who changed it",
+        "equals stay in the order of the companies: the company that bought the place would like to know who changed it",
     );
 }
 
@@ -158,7 +158,7 @@ pub fn a_failure_is_an_entry_of_its_company() {
     check_count(
         &entries,
         4,
-        "a failure is an answer, too: nobody can tell a company that is missing from one that was never asked",
+        "a failure is an answer, too: no reader can tell a company that is missing from one that was never asked",
     );
     for entry in &entries {
         let is_right = match entry.company {
@@ -205,7 +205,7 @@ pub fn failures_come_after_prices_and_late_ones_last() {
 pub fn companies_are_asked_side_by_side() {
     let simulation = Simulation::of(&[10, 10, 10]);
     quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 100);
-    let cause = "whoever waits for one company before the next one is asked asks them one after the other";
+    let cause = "a caller that waits for one company before it asks the next asks them one after the other";
     check_time(&simulation, 10, "three companies that take 10 ms, on enough threads", cause);
 }
 
@@ -262,7 +262,7 @@ pub fn a_deadline_may_be_as_late_as_it_likes() {
         ranked_quotes(&simulation, &simulation, companies(&Asked::default(), &[Ok(2), Ok(1)]), Millis::MAX)
     });
     let Ok(entries) = entries else {
-        fail("ranked_quotes() says that it was interrupted", "nobody has told it to give up")
+        fail("ranked_quotes() says that it was interrupted", "no thread has told it to give up")
     };
     check(
         &entries,
@@ -309,12 +309,12 @@ pub fn many_companies_are_ranked() {
 pub fn late_companies_are_called_off() {
     let (simulation, asked) = (Simulation::of(&[50, 5, 60]), Asked::default());
     quotes(&simulation, companies(&asked, &[Ok(1), Ok(2), Ok(3)]), 10);
-    let cause = "nobody wants their answers any more, and they go on holding threads: a time-out alone stops nobody, and \
+    let cause = "no caller wants their answers any more, and they go on holding threads: a time-out alone stops no request, and \
                  neither does dropping the handle. cancel() does";
     check_asked(&simulation, &asked, &["Bus"], "only Bus answers within the 10 ms", cause);
 }
 
-/// A clock whose time is up as soon as somebody waits, but not before the first request runs.
+/// A clock whose time is up as soon as a thread waits, but not before the first request runs.
 struct Impatient {
     first_runs: Arc<Counter>,
     passed: Shared<Millis>,
@@ -372,7 +372,7 @@ pub fn a_running_request_is_told() {
             "it had not answered by the deadline",
         ),
         Err(Interrupted) => {
-            fail("ranked_quotes() says that it was interrupted", "nobody has told it to give up")
+            fail("ranked_quotes() says that it was interrupted", "no thread has told it to give up")
         }
     }
 }
@@ -408,7 +408,7 @@ pub fn with_the_time_spent_nobody_is_asked() {
     for deadline in [START, START - 500] {
         let (simulation, asked) = (Simulation::of(&[5, 5]), Asked::default());
         let Ok(entries) = ask(&simulation, companies(&asked, &[Ok(1), Ok(2)]), deadline) else {
-            fail("ranked_quotes() says that it was interrupted", "nobody has told it to give up")
+            fail("ranked_quotes() says that it was interrupted", "no thread has told it to give up")
         };
         check_count(&entries, 2, "each company has an entry, also if there was no time to ask it");
         let what = "the deadline was over when the function was called";
@@ -417,7 +417,7 @@ pub fn with_the_time_spent_nobody_is_asked() {
         if simulation.accepted() > 0 {
             fail(
                 &format!("{what}, and {} companies were asked", simulation.accepted()),
-                "with no time left nobody may be asked: look at the clock before each request",
+                "with no time left no company may be asked: look at the clock before each request",
             );
         }
     }
@@ -442,7 +442,7 @@ pub fn a_refusal_is_an_entry() {
     if asked.with(|asked| asked.contains(&"Bus")) {
         fail(
             "the executor refused to ask Bus, and the caller asked by itself",
-            "the caller cannot be late while it asks: nobody would call it off at the deadline",
+            "the caller cannot be late while it asks: no thread would call it off at the deadline",
         );
     }
     let cause = "the executor refused to ask Bus: it was refused, and is not late, and the others are asked";
@@ -456,9 +456,9 @@ pub fn an_interrupted_wait_is_an_error() {
         let found: Vec<_> = entries.iter().map(short).collect();
         fail(
             &format!("the caller was told to give up while it waited, and got: {}", found.join(", ")),
-            "nobody has been late: JoinTimeoutError::Interrupted is about the one who waits, and that one wants to leave",
+            "no company was late: JoinTimeoutError::Interrupted is about the caller who waits, and that caller wants to leave",
         );
     }
-    let cause = "nobody wants any of the answers, also not of those that you have not waited for yet: call all of them off";
+    let cause = "no caller wants any of the answers, also not of those that you have not waited for yet: call all of them off";
     check_asked(&simulation, &asked, &[], "the caller was told to give up while it waited", cause);
 }

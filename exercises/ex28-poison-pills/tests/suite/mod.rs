@@ -7,7 +7,7 @@ use crate::probe::{Counter, Shared, others_come_to_rest, until_asleep, until_oth
 use crate::sync::{Arc, thread};
 
 const SPINS: &str = "a thread asks again and again in place of sleeping: wait on a condition variable, which is told of the change";
-const SLEEPS_ON: &str = "does whoever changes something under the lock tell those who wait for that change, and all of them if it \
+const SLEEPS_ON: &str = "does the thread that changes something under the lock tell those who wait for that change, and all of them if it \
                          concerns all?";
 
 fn put<T>(producer: &Producer<T>, item: T) {
@@ -87,7 +87,7 @@ pub fn a_producer_waits_for_room() {
         if returned > at_most {
             fail(
                 &format!("{} items are in a queue with room for one", returned - at_most + 1),
-                "a producer waits while the queue is full, and looks again after it was woken: somebody else may have been faster",
+                "a producer waits while the queue is full, and looks again after it was woken: another thread may have been faster",
             );
         }
     };
@@ -157,7 +157,7 @@ pub fn every_consumer_learns_of_the_end() {
     for consumer in &mut consumers {
         let what = "all three consumers to end, which come after the last producer's end";
         if take(consumer, what).is_some() {
-            fail("take() returned an item", "nobody has put one");
+            fail("take() returned an item", "no producer has put one");
         }
     }
     // … or sleep when it ends.
@@ -183,7 +183,7 @@ pub fn the_end_waits_for_the_last_producer() {
     }
     drop(second);
     if take(&mut consumers[0], "take() after the last producer's end").is_some() {
-        fail("take() returned another item", "nobody has put one");
+        fail("take() returned another item", "no producer has put one");
     }
 }
 
@@ -193,7 +193,7 @@ pub fn a_consumer_that_has_ended_stays_so() {
     let mut second = consumers.pop().expect("two");
     for what in ["take()", "take() of a consumer that has ended and is asked again"] {
         if take(&mut consumers[0], what).is_some() {
-            fail("take() returned an item", "nobody has put one");
+            fail("take() returned an item", "no producer has put one");
         }
     }
     take(&mut second, "take() of the other consumer, when the first one was asked again");
@@ -203,10 +203,10 @@ pub fn without_consumers_nothing_is_accepted() {
     for number in [2, 0] {
         let (producer, consumers) = queue(10, number);
         drop(consumers);
-        if expect("put()", "nobody is left to wait for", || producer.put(7)) != Err(7) {
+        if expect("put()", "no consumer is left to wait for", || producer.put(7)) != Err(7) {
             fail(
                 &format!("of {number} consumers none is left, and put() said that all is well"),
-                "no consumer is left, so nobody will take it: give it back",
+                "no consumer is left that will take it: give it back",
             );
         }
     }
@@ -229,9 +229,9 @@ pub fn a_producer_that_waits_is_let_go_when_the_consumers_die() {
     until_others_wait("a producer that finds no room should sleep, and it does not", SPINS);
     step("all consumers die");
     drop(consumers);
-    join_all(waiting, "put() of two producers that wait for room that nobody will make");
+    join_all(waiting, "put() of two producers that wait for room that no consumer will make");
     if results.with(|results| results.iter().any(Result::is_ok)) {
-        fail("put() said that all is well", "no consumer is left, so nobody will take it: give it back");
+        fail("put() said that all is well", "no consumer is left that will take it: give it back");
     }
 }
 
@@ -249,7 +249,7 @@ pub fn a_consumer_that_dies_holds_nobody_up() {
     if taken.with(|taken| taken.clone()) != [1] {
         fail(
             "one of two consumers died, and the other one has not taken the item",
-            "items are for whoever is there",
+            "items are for the consumers that are there",
         );
     }
 }
@@ -257,7 +257,8 @@ pub fn a_consumer_that_dies_holds_nobody_up() {
 pub fn a_producer_ends_without_waiting_for_room() {
     let (producer, consumers) = queue(1, 2);
     put(&producer, 1);
-    let cause = "the room is for items. Whoever ends should not have to wait for consumers that are busy";
+    let cause =
+        "the room is for items. A producer that ends should not have to wait for consumers that are busy";
     at_once("dropping the last producer of a full queue, which waits for room", cause, || drop(producer));
     aside(|| drop(consumers));
 }
@@ -297,7 +298,7 @@ pub fn many_come_to_their_end() {
     if taken != [10, 11, 20, 21] {
         fail(
             &format!("10, 11, 20 and 21 were put, and these were taken: {taken:?}"),
-            "nobody died, so nothing is lost",
+            "no consumer died, so nothing is lost",
         );
     }
 }

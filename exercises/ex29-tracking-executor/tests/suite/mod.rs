@@ -25,12 +25,12 @@ const GAVE_UP: &str =
 const PANICKED: &str = "a panic of the job ends the task and nothing else. What your entry does after the job has to be done then, too: \
                         catch the panic, or do it in a destructor";
 const TOO_EARLY: &str = "a report can be made when the executor is stopped and no task runs, and not before: as long as a task runs, \
-                         nobody knows how it will end";
+                         it is not known how it will end";
 const OF_THE_STOP: &str = "stop() cancels the token of every task that runs, before it returns";
 const BEGINS_LATE: &str = "the entry looks whether the executor is stopped, under the lock under which stop() says that it is; and if so, it \
                            does not call the job";
 const ONE_STEP: &str = "a task goes from one list into the next, or into no list because it is done, in one step under one lock. Between two \
-                        steps, whoever looks finds it in no list, or in both";
+                        steps, a thread that looks finds it in no list, or in both";
 const HANDED_BACK_ONCE: &str = "a tag that stop() hands back is no longer yours: take it out of the list";
 const EARLY: &str = "a thread of the pool may call the entry before execute() has returned: what the entry needs has to be there before you \
                      give it to the pool";
@@ -44,8 +44,8 @@ const BY_EQUALITY: &str = "equal tags are no proof of the same task: give each t
 const ITS_OWN: &str = "each task has its own tag, in whatever order the pool calls the entries";
 const SAME_QUESTION: &str = "cut_off() has the report as soon as the executor is stopped and no task runs, and that is what wait() waits for";
 const LAST_ONE: &str = "does the task that ends last, after the stop, tell all who wait, and do these look again after they were woken?";
-const AT_THE_STOP: &str = "does stop() tell those who wait? If no task runs, nobody else will";
-const ABOUT_TO_SLEEP: &str = "a waiter looks, finds that it is not over, and goes to sleep; the end comes between. So whoever makes it over does \
+const AT_THE_STOP: &str = "does stop() tell those who wait? If no task runs, no other thread will";
+const ABOUT_TO_SLEEP: &str = "a waiter looks, finds that it is not over, and goes to sleep; the end comes between. So the thread that makes it over does \
                               that under the lock under which the waiter looks, and the waiter holds that lock until it sleeps";
 const SPINS: &str = "wait() looks again and again in place of sleeping: wait on a condition variable, which is told of the end";
 
@@ -251,7 +251,7 @@ fn ends(thread: thread::JoinHandle<()>, cause: &str) {
     expect("the end of an entry", cause, || drop(thread.join()));
 }
 
-/// Sees that the report is there when no task runs, though nobody has waited.
+/// Sees that the report is there when no task runs, though no thread has waited.
 fn at_once_after(what: &str, executor: &Executor) {
     if cut_off(executor).is_none() {
         fail(&format!("stop() was called, and {what}; no task runs, and cut_off() says None"), SAME_QUESTION);
@@ -285,7 +285,7 @@ pub fn each_task_runs_once_where_the_pool_calls_it() {
         "an entry calls the job of its task, once",
     );
     if log.0.with(|seen| !seen.gave_up.is_empty()) {
-        fail("a job's token is cancelled, and nobody has called stop()", OF_THE_STOP);
+        fail("a job's token is cancelled, and stop() was not called", OF_THE_STOP);
     }
 }
 
@@ -303,7 +303,7 @@ pub fn what_has_not_begun_is_handed_back_in_order() {
     if !desk.is_stopped() {
         fail(
             "stop() has returned, and the pool is not stopped",
-            "its threads wait for entries, and nobody else uses it: stop it as well",
+            "its threads wait for entries, and no other code uses it: stop it as well",
         );
     }
     check("no task runs; cut_off() returned", &report(&executor, &log, AT_THE_STOP), &[], NOT_BEGUN);
@@ -380,11 +380,11 @@ pub fn no_report_while_a_task_runs() {
             fail(&format!("{when}, and cut_off() returned {tags:?}"), TOO_EARLY);
         }
     };
-    none("nobody has called stop()");
+    none("stop() was not called");
     submit(&executor, "/a", log.job_at("/a", &first, Then::LooksAtItsToken));
     submit(&executor, "/b", log.job_at("/b", &second, Then::LooksAtItsToken));
     let threads = [begin(&desk, 0, &first), begin(&desk, 1, &second)];
-    none("nobody has called stop()");
+    none("stop() was not called");
     stop(&executor, &log);
     none("/a and /b run");
     let [a, b] = threads;
@@ -591,7 +591,8 @@ pub fn a_task_that_panics_when_asked_to_stop_is_cut_off() {
     stop(&executor, &log);
     gate.open();
     ends(thread, PANICKED);
-    let cause = "nobody knows how far a task came that panicked after it was asked to stop: report it, once";
+    let cause =
+        "it is not known how far a task came that panicked after it was asked to stop: report it, once";
     check(
         "/torn was asked to stop, and panicked; cut_off() returned",
         &report(&executor, &log, PANICKED),
@@ -634,7 +635,7 @@ pub fn wait_sleeps_until_the_last_task_has_ended() {
     };
     // One waits before any task has come, and one while they run.
     let early = waiter(&executor, "the first waiter", &reports);
-    nobody_is_through("nobody has called stop()");
+    nobody_is_through("stop() was not called");
     submit(&executor, "/a", log.job_at("/a", &first, Then::LooksAtItsToken));
     submit(&executor, "/b", log.job_at("/b", &second, Then::LooksAtItsToken));
     let threads = [begin(&desk, 0, &first), begin(&desk, 1, &second)];
@@ -668,7 +669,7 @@ pub fn wait_ends_at_the_stop_if_no_task_runs() {
         until_others_wait("a thread that waits for the end should sleep, and it does not", SPINS);
         if reports.with(|reports| !reports.is_empty()) {
             fail(
-                &format!("{when}, nobody has called stop(), and wait() has returned"),
+                &format!("{when}, stop() was not called, and wait() has returned"),
                 "more tasks can begin: the end needs the stop",
             );
         }

@@ -80,14 +80,14 @@ impl Taken {
         taken
     }
 
-    /// As long as `why`, nobody may have been told that the crawl is over.
+    /// As long as `why`, no worker may have been told that the crawl is over.
     fn nobody_ended(&self, why: &str) {
         if self.sorted().contains(&None) {
             fail(&format!("take() returned None, and {why}"), EARLY);
         }
     }
 
-    /// Nobody got a page; `why` there was none.
+    /// No worker got a page; `why` there was none.
     fn nobody_got_a_page(&self, why: &str, cause: &str) {
         if let Some(page) = self.sorted().into_iter().flatten().next() {
             fail(&format!("take() handed out page {page}, and {why}"), cause);
@@ -235,7 +235,7 @@ pub fn the_end_waits_for_links() {
     let taken = Arc::new(Taken::default());
     let threads = (0..2).map(|_| taken.worker(&frontier, |visit| visit.done(&[2]))).collect();
     join_all(threads, "take() of two workers, for whom there are page 1 and its link");
-    taken.nobody_ended("page 1 links to page 2, which nobody has read");
+    taken.nobody_ended("page 1 links to page 2, which no worker has read");
 }
 
 pub fn each_page_that_comes_wakes_a_worker() {

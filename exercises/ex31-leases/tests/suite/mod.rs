@@ -11,7 +11,7 @@ const HIDDEN: &str =
 const TAKEN: &str =
     "a page that is leased is no page that waits: only when its lease is over may it be handed out again";
 const OUT: &str =
-    "from `until` on the lease is over, for every method, also if nobody has called take() since";
+    "from `until` on the lease is over, for every method, also if no worker has called take() since";
 const LATE: &str = "a worker that is late names an old lease. Compare the token, not the page";
 const FINISHED: &str = "a page that is finished is in no list any more, and its lease can no longer run out";
 const TRIES: &str =

@@ -9,10 +9,10 @@ use super::exercise::size_of_a_piece;
 
 const TOO_SMALL: &str = "a piece has to take at least twenty times as long as a task of no items, or more than a twentieth of the work is \
                          about tasks";
-const TOO_LARGE: &str = "a smaller piece is worth a task as well, and leaves more pieces: each worker wants four, so that nobody \
+const TOO_LARGE: &str = "a smaller piece is worth a task as well, and leaves more pieces: each worker wants four, so that no worker \
                          waits long for the last one";
 const TOO_MANY: &str =
-    "each worker has more than four pieces: a larger one would cost less, and nobody would wait";
+    "each worker has more than four pieces: a larger one would cost less, and no worker would wait";
 const NOT_WORTH_IT: &str = "all items together are not worth a task: they are one piece";
 
 /// Some work: how long a task of so many items takes.

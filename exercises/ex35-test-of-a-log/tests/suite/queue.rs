@@ -32,7 +32,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Waits while the queue is empty. None if somebody has called `wake`, also if there are lines.
+    /// Waits while the queue is empty. None if a thread has called `wake`, also if there are lines.
     pub fn take(&self) -> Option<String> {
         let mut state = self.state.lock().unwrap();
         while state.lines.is_empty() && !state.is_woken {

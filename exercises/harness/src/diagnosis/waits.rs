@@ -26,7 +26,7 @@ pub(super) fn sender_kept(record: &Record) -> Option<Cause> {
         (receiver.doing == Doing::Sleeping(MESSAGE)).then(|| {
             (
                 format!(
-                    "{} waits for a message that nobody sends any more, and a sender of its channel still exists. \
+                    "{} waits for a message that no thread sends any more, and a sender of its channel still exists. \
                      recv() ends when the last sender is dropped: drop yours before you wait for the thread, and let no \
                      thread that receives keep one",
                     receiver.name
@@ -129,7 +129,7 @@ pub(super) fn came_too_early(record: &Record) -> Option<Cause> {
     Some(match sleeper.notified {
         None => (
             format!(
-                "nobody has notified the Condvar that {name} waits on. Whoever changes what a waiter waits for has to \
+                "no thread has notified the Condvar that {name} waits on. Whoever changes what a waiter waits for has to \
                  notify{}",
                 expectation(record)
                     .map_or_else(String::new, |cause| format!(". If no thread has changed it: {cause}"))
