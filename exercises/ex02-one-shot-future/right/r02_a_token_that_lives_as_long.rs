@@ -1,4 +1,4 @@
-//! Right: the promise has the only strong reference to a token, and gives it up under the lock. Who holds the
+//! Right: the promise has the only strong reference to a token, and gives it up under the lock. The thread that holds the
 //! lock sees whether the promise is gone.
 #![allow(unused)]
 

@@ -37,7 +37,7 @@ impl Drop for Session {
     }
 }
 
-/// Who is signed in on this thread.
+/// The user who is signed in on this thread.
 pub fn signed_in() -> Option<&'static str> {
     SESSION.with(|slot| slot.borrow().as_ref().map(|session| session.user))
 }

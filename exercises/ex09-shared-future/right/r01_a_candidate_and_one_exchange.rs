@@ -25,7 +25,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// What everybody who waits gets.
+/// What each waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
 const OPEN: u8 = 0;
@@ -36,7 +36,7 @@ struct Place<T> {
     verdict: AtomicU8,
     /// There before the verdict can be `VALUE`, and for good after it.
     candidate: Mutex<Option<Arc<T>>>,
-    /// By the name of the future. Who is in here before the verdict is taken out by the one who decided.
+    /// By the future's name. The deciding thread takes out every waiter that came before the verdict.
     waiting: Mutex<Vec<(u64, Waker)>>,
     decided: Condvar,
     names: AtomicU64,

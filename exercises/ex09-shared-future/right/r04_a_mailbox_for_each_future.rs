@@ -20,7 +20,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// What everybody who waits gets.
+/// What each waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
 type Mailbox = Mutex<Option<Waker>>;

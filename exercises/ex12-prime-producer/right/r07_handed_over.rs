@@ -1,4 +1,4 @@
-//! Right: Who waits has a place of its own in a list: a taker gets its item there, and a putter leaves it there. The one that comes hands over directly.
+//! Right: a thread that waits has a place of its own in a list: a taker gets its item there, and a putter leaves it there. The one that comes hands over directly.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Right: who runs the line has a lock, and the others only try it.
+//! Right: the thread that runs the line has a lock, and the others only try it.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -68,7 +68,7 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // Who finds the lock taken leaves. So who had it looks again when it is free: a job may have come.
+        // A thread that finds the lock taken leaves. So its owner looks again: a job may have come.
         while !self.jobs.lock().unwrap().is_empty() {
             let Ok(runs) = self.runs.try_lock() else { return };
             while let Some(job) = self.next() {

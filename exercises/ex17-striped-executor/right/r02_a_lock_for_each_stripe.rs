@@ -1,4 +1,4 @@
-//! Right: each stripe has a lock, and is closed before it is taken out of the map; who finds it closed looks again.
+//! Right: each stripe has a lock, and is closed before it is taken out of the map; a thread that finds it closed looks again.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -52,7 +52,7 @@ struct State {
     jobs: VecDeque<(u64, Job)>,
     submitted: u64,
     moves: bool,
-    /// It is out of the map, or will be: who still has it in hand must look for another one.
+    /// It is out of the map, or will be: a thread that still has it in hand must look for another one.
     closed: bool,
 }
 
@@ -90,7 +90,7 @@ impl<K: Key> Stripes<K> {
                 Ok(number) => return (stripe, number),
                 Err(back) => job = back,
             }
-            // It was closed meanwhile. Who has closed it takes it out of the map; so does this.
+            // It was closed meanwhile. The thread that closed it takes it out of the map; so does this one.
             self.remove(key, &stripe);
         }
     }

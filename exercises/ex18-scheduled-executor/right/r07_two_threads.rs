@@ -12,7 +12,7 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
 /// A time, or a length of time: milliseconds since the clock was started.
 pub type Millis = u64;
 
-/// The time that never comes. Who waits until then waits for `wake` alone.
+/// The time that never comes. A thread that waits until then waits for `wake` alone.
 pub const NEVER: Millis = Millis::MAX;
 
 /// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the time.

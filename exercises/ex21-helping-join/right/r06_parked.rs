@@ -1,4 +1,4 @@
-//! Right: who waits for a half parks; its thread is in a list, and each change unparks all that are in it.
+//! Right: a worker that waits for a half parks; its thread is in a list, and each change unparks all that are in it.
 #![allow(unused)]
 
 use std::any::Any;

@@ -72,7 +72,7 @@ pub struct Acceptor<L, E> {
     places: Arc<Places>,
 }
 
-/// How many are free, and who waits for one.
+/// How many are free, and which threads wait for one.
 struct Places {
     free: AtomicUsize,
     stopped: AtomicBool,
@@ -154,7 +154,7 @@ impl Places {
             this.waiting.lock().unwrap().push(thread::current());
             // A thread that gives a place back after this look finds us in the list.
             if let Some(place) = Self::take(this) {
-                this.wake_all(); // who was to be woken for this place looks for another
+                this.wake_all(); // a loop that should be woken for this place looks for another
                 return Some(place);
             }
             if !this.stopped.load(Ordering::SeqCst) {

@@ -63,7 +63,7 @@ pub struct Interrupted;
 /// some of the time until then has been spent already, and maybe all of it.
 ///
 /// Prices come first, the lowest before the others, then failures, then those who were late. What is equal stays in the order
-/// of the companies. Who is late is called off, and who was not asked by the deadline never is. If the caller is told to give
+/// of the companies. A late company is called off, and one not asked by the deadline never is. If the caller is told to give
 /// up while it waits (`JoinTimeoutError::Interrupted`), all are called off.
 pub fn ranked_quotes(
     executor: &impl Executor,

@@ -149,7 +149,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         if report.is_some() {
             return report;
         }
-        // Who has this lock receives, so there is no end yet.
+        // The thread that has this lock receives, so there is no end yet.
         let mut arriving = self.arriving.try_lock().ok()?;
         loop {
             match arriving.0.try_recv() {

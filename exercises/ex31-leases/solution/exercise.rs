@@ -1,4 +1,4 @@
-//! A queue with leases: a worker may keep a page until a moment, and who is late changes nothing.
+//! A queue with leases: a worker may keep a page until a moment, and a late worker changes nothing.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, VecDeque};

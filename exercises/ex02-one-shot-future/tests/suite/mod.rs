@@ -171,7 +171,7 @@ pub fn is_done_is_true_for_an_abandoned_future() {
     if !expect("is_done()", "is_done() only looks and never waits", || future.is_done()) {
         fail(
             "is_done() was false after the promise was dropped",
-            "who polls is_done() before join() would poll for ever: done means decided, not successful",
+            "a thread that polls is_done() before join() would poll for ever: done means decided, not successful",
         );
     }
 }

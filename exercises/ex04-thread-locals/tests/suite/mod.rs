@@ -30,7 +30,7 @@ impl Inner {
         let task = task.unwrap_or_else(|| {
             fail(
                 "execute() has returned Ok, and the inner executor has got no job",
-                "who runs the job, and on which thread, is for the inner executor to say: give it the job, and nothing \
+                "the inner executor decides where the job runs: give it the job, and nothing \
                  of the work is left to do here",
             )
         });
@@ -79,7 +79,7 @@ fn counter() -> Arc<Counter> {
     Arc::new(Counter::new("jobs to have run"))
 }
 
-/// Who is signed in, for a message.
+/// The user who is signed in, for a message.
 fn who() -> &'static str {
     signed_in().unwrap_or("nobody")
 }

@@ -11,7 +11,7 @@ use super::exercise::{Cancelled, Outcome, Promise, SharedFuture, promise};
 use crate::probe::{Counter, Shared, until_asleep};
 use crate::sync::{Arc, thread};
 
-const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: all of them have to be. Who looks and finds nothing waits, \
+const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: all of them have to be. A waiter that looks and finds nothing waits, \
      or leaves a waker, before the outcome can be decided: both under one lock";
 
 /// An asynchronous task that waits: it polls, and again when it is woken.

@@ -292,7 +292,7 @@ pub fn a_panic_ends_its_step() {
 }
 
 pub fn a_step_shields_only_its_own_worker() {
-    const ANOTHERS: &str = "the step of one worker shields another. Who is in a step is known of each worker, not of a desk, a \
+    const ANOTHERS: &str = "the step of one worker shields another. Whether a worker is in a step is known of each worker, not of a desk, a \
                             thread or a program";
     let (desk, other) = (desk(&[]), desk(&[1]));
     let worker = Worker::new(Arc::clone(&desk));

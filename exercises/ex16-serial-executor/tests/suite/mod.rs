@@ -14,8 +14,8 @@ mod below;
 const ONE_AT_A_TIME: &str = "a thread that looks whether the line moves, and finds that it does not, has to say in the same step, under the \
                              same lock, that it moves now; and it moves until the last job has ended. A job that is executed by a job \
                              waits, too, until that one has ended";
-const STRANDED: &str = "a job is in the line, and what should come to it has gone, or was never taken. Who leaves the line has to look \
-                        at it once more under the lock under which he says that it stands, and who joins it has to look under the \
+const STRANDED: &str = "a job is in the line, and what should come to it has gone, or was never taken. A thread that leaves the line has to look \
+                        at it once more under the lock under which it says that the line stands, and a thread that joins it has to look under the \
                         same lock";
 const IN_ORDER: &str = "the line is a queue, and nothing passes it: a job is put in at the end, and the one that runs next is taken \
                         from the front";
@@ -41,8 +41,7 @@ const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is g
 const COUNTED_ON_IT: &str = "a job has joined the line because of something that was on its way to the executor below, and that was then refused. \
                              No job can count on it before the executor has taken it: let the others wait until then, or bring the executor \
                              something for each job";
-const SPINS: &str =
-    "who waits until the executor below has decided must not look again and again: wait on a Condvar";
+const SPINS: &str = "a caller that waits until the executor below has decided must not look again and again: wait on a Condvar";
 
 type Line<E> = SerialExecutor<Arc<E>>;
 
@@ -158,7 +157,7 @@ where
 }
 
 fn ended(thread: thread::JoinHandle<()>, cause: &str) {
-    if expect("waiting for who called execute()", cause, || thread.join()).is_err() {
+    if expect("waiting for the caller of execute()", cause, || thread.join()).is_err() {
         fail("a thread that called execute() panicked", "execute() never panics");
     }
 }
@@ -186,7 +185,7 @@ pub fn every_job_runs_once() {
     if ran != [1, 2] {
         fail(
             &format!("of the jobs 1 and 2 these have run: {ran:?}"),
-            "a job runs once: who takes it out of the line runs it",
+            "a job runs once: the thread that takes it out of the line runs it",
         );
     }
 }

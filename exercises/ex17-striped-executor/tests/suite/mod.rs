@@ -14,7 +14,7 @@ mod jobs;
 
 use jobs::{Fate, Keys, Log, Name};
 
-const STRANDED: &str = "a job is in its stripe, and what should come to it has gone, or was never taken. Who leaves a stripe has to look \
+const STRANDED: &str = "a job is in its stripe, and what should come to it has gone, or was never taken. A thread that leaves a stripe has to look \
                         at it once more, and to take it out of the map, under the lock under which others look for it and put jobs in";
 const IN_ORDER: &str = "a stripe is a queue, and nothing passes it: a job is put in at the end, and the one that runs next is taken \
                         from the front";
@@ -138,7 +138,7 @@ pub fn every_job_runs_once() {
     if ran != [1, 2, 3] {
         fail(
             &format!("of the jobs 1, 2 and 3 these have run: {ran:?}"),
-            "a job runs once: who takes it out of its stripe runs it",
+            "a job runs once: the thread that takes it out of its stripe runs it",
         );
     }
     trial.check_keys("all jobs have ended");

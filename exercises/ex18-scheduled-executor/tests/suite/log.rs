@@ -151,7 +151,7 @@ impl Trial {
         Box::new(move |entry| {
             let _running = captured.log.begin(captured.number);
             does(entry);
-            thread::yield_now(); // who thinks that something is over has the time for it
+            thread::yield_now(); // a thread that thinks that something is over has the time for it
         })
     }
 
@@ -179,7 +179,7 @@ impl Trial {
         if others_come_to_rest() && !caller.is_finished() {
             fail(&format!("{while_}, and {what} does not return"), cause);
         }
-        expect("waiting for who called it", cause, || drop(caller.join()));
+        expect("waiting for its caller", cause, || drop(caller.join()));
     }
 
     pub(super) fn cancel(&self, entry: &TaskHandle) {

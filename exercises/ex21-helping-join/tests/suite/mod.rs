@@ -31,7 +31,8 @@ const HELPS: &str = "a worker that waits for a half can run what that half has o
                      runs it and whatever that one ran before";
 const NO_OTHER: &str = "a worker that waits in join() may run the half that it waits for, and parts of it. Anything else can need a lock that \
                         the waiting job holds, or never end, and it is on top of it on the same stack: leave it in the queue";
-const THREADS: &str = "a pool has as many threads as it was given: who waits can run the half itself";
+const THREADS: &str =
+    "a pool has as many threads as it was given: a worker that waits can run the half itself";
 const PANIC: &str = "catch the panic of each half where you call it, keep it as the result of this half, and let it go on in the join() of that half \
                      (std::panic::resume_unwind), and nowhere else";
 const NONE_LEFT: &str = "when join() ends, in whichever way, neither half runs any more, nor will: wait for the one that runs elsewhere, and run \

@@ -22,7 +22,7 @@ const ONE_TOO_MANY: &str = "a place is taken from before the executor is given t
 const PLACE_FIRST: &str = "with `Wait`, no client is accepted without a place, not even to be held until one is free. So the place comes \
                            first, and then accept(); a place that was only looked at may be gone by then; it is not free before \
                            its client has the answer; and it comes back once, also after a panic";
-const REFUSED_AT_ONCE: &str = "with `Refuse`, who comes when all places are taken is refused at once, by the accept loop itself: no client waits for a \
+const REFUSED_AT_ONCE: &str = "with `Refuse`, a client that comes when all places are taken is refused at once, by the accept loop itself: no client waits for a \
                                place, and no client is put into a queue of yours";
 const WHEN_IT_COMES: &str = "what counts is whether a place is free when the client comes. accept() may return an hour after you looked: look \
                              when it has returned";
@@ -30,7 +30,7 @@ const COMES_BACK: &str = "a place was taken and has not come back, or the loop t
                           in whatever way a client's job ends: it returns, it panics, the executor refuses it, or drops it. A \
                           Drop is told in every case";
 const ONCE: &str = "a place comes back once: with a guard that does it, nothing else does, and one that was not taken does not come back at all";
-const LOST: &str = "who was accepted is served or refused, wherever it is when something ends. If the executor refuses a job, or drops it, \
+const LOST: &str = "a client that was accepted is served or refused, wherever it is when something ends. If the executor refuses a job, or drops it, \
                     what the job has captured goes with it: refuse such a client. A Drop is told in every case. And who was accepted \
                     at the moment of stop() is no exception";
 const FAILED: &str = "a client has gone before it was accepted, and that is all: there is none to be served, so the place that was taken for it, if \

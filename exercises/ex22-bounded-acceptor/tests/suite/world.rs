@@ -207,7 +207,7 @@ impl Door {
         self.events.add();
     }
 
-    /// Who is let in, without a look at who should be.
+    /// The next client, without a check of whether it should be accepted.
     fn next(&self) -> Option<Accepted<Arc<Client>>> {
         self.state.with(|state| {
             if state.is_closed {
@@ -281,7 +281,7 @@ pub struct Running<E> {
 
 impl<E: Executor + 'static> Running<E> {
     pub fn start(below: E, places: usize, when_full: WhenFull, loops: usize) -> Self {
-        // With `Refuse`, each loop has one in its hands who is about to be refused.
+        // With `Refuse`, each loop has a client in its hands that it is about to refuse.
         let most = if when_full == WhenFull::Wait { places } else { places + loops };
         let door = Arc::new(Door {
             state: Shared::default(),

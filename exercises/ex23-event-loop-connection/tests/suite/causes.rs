@@ -15,7 +15,7 @@ pub const SPINS: &str = "WouldBlock says that nothing can be done until the poll
 pub const INTEREST: &str = "wait to write while there is something to write, which what write() has not taken is, and at no other time: nearly always a \
                             connection could be written to, and the loop would be woken for nothing. Wait to read unless the input has ended or too \
                             many bytes wait to be written";
-pub const WAITS_FOR_NOTHING: &str = "who waits for neither direction is never called again. If all is done, say Close; if not, something is missing";
+pub const WAITS_FOR_NOTHING: &str = "a connection that waits for neither direction is never called again. If all is done, say Close; if not, something is missing";
 pub const READS_ON: &str = "nothing is read and no request is answered while too many bytes wait to be written, or a client that does not read its answers \
                             fills the memory";
 pub const ANSWER_FIRST: &str = "a piece may have several requests in it. Nothing is read while one of them waits for its answer, or a client that sends faster \

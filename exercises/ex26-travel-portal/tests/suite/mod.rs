@@ -412,7 +412,7 @@ pub fn with_the_time_spent_nobody_is_asked() {
         };
         check_count(&entries, 2, "each company has an entry, also if there was no time to ask it");
         let what = "the deadline was over when the function was called";
-        check(&entries, &["Air late", "Bus late"], what, "who was not asked in time is late");
+        check(&entries, &["Air late", "Bus late"], what, "a company that was not asked in time is late");
         check_time(&simulation, 0, what, "there is nothing to wait for");
         if simulation.accepted() > 0 {
             fail(
@@ -431,7 +431,7 @@ pub fn with_the_time_spent_nobody_is_asked() {
             "the time may be spent while others are asked: look at the clock before each request",
         );
     }
-    check(&entries, &["Air 1", "Bus late", "Car late"], what, "who was not asked in time is late");
+    check(&entries, &["Air 1", "Bus late", "Car late"], what, "a company that was not asked in time is late");
 }
 
 pub fn a_refusal_is_an_entry() {

@@ -629,7 +629,7 @@ pub fn wait_sleeps_until_the_last_task_has_ended() {
         if reports.with(|reports| !reports.is_empty()) {
             fail(
                 &format!("{when}, and wait() has returned"),
-                "wait() ends when the executor is stopped and no task runs. Who was woken has to look again, in a `while`",
+                "wait() ends when the executor is stopped and no task runs. A waiter that was woken has to look again, in a `while`",
             );
         }
     };
