@@ -17,7 +17,7 @@ pub type Millis = u64;
 /// What is known of the tasks that have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// How many there were.
+    /// The number of these tasks.
     pub tasks: u64,
     /// How long they took together.
     pub total: Millis,

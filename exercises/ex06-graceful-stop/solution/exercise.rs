@@ -47,7 +47,7 @@ pub struct Server<L: Listener> {
     cut_off: AtomicBool,
 }
 
-/// A connection on its way through the pool. Dropped before anybody serves it, it is refused: wherever it was then.
+/// A connection on its way through the pool. If it is dropped before a thread serves it, it is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
     refused: Arc<AtomicUsize>,

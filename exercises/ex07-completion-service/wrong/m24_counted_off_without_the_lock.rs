@@ -36,7 +36,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
     ) -> Result<Canceller, RejectedSubmission<T>> {
         let handle = self.executor.submit(task)?;
         let canceller = handle.canceller();
-        // Counted before anybody can see its result: the task may have ended already.
+        // Counted before a thread can see its result: the task may have ended already.
         self.shared.outstanding.fetch_add(1, SeqCst);
         let shared = Arc::clone(&self.shared);
         handle.on_done(move |result| {

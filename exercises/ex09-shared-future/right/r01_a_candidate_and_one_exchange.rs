@@ -127,7 +127,7 @@ impl<T> SharedFuture<T> {
         self.place.outcome().expect("it is not open any more")
     }
 
-    /// Calls it off, for everybody. True if that decided the outcome.
+    /// Calls it off, for all waiters. True if that decided the outcome.
     pub fn cancel(&self) -> bool {
         self.place.decide(CANCELLED)
     }

@@ -132,7 +132,7 @@ impl<T> SharedFuture<T> {
         self.place.outcome().expect("the bell is rung when there is one")
     }
 
-    /// Calls it off, for everybody. True if that decided the outcome.
+    /// Calls it off, for all waiters. True if that decided the outcome.
     pub fn cancel(&self) -> bool {
         self.place.decide(Err(Cancelled))
     }

@@ -115,7 +115,7 @@ impl<T> SharedFuture<T> {
         state.outcome.clone().expect("waited for")
     }
 
-    /// Calls it off, for everybody. True if that decided the outcome.
+    /// Calls it off, for all waiters. True if that decided the outcome.
     pub fn cancel(&self) -> bool {
         self.place.decide(Err(Cancelled))
     }

@@ -89,7 +89,7 @@ impl<T> SharedFuture<T> {
         }
     }
 
-    /// Calls it off, for everybody. True if that decided the outcome.
+    /// Calls it off, for all waiters. True if that decided the outcome.
     pub fn cancel(&self) -> bool {
         self.shared.decide(Err(Cancelled))
     }

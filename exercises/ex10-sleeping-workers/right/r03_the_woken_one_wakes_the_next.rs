@@ -17,7 +17,7 @@ struct State<T> {
     jobs: VecDeque<T>,
     /// How many workers wait on `arrived`, or have been woken and have not taken the lock yet.
     sleepers: usize,
-    /// One of them has been notified and has not looked yet.
+    /// A sleeper has been notified and has not looked yet.
     on_its_way: bool,
 }
 

@@ -13,7 +13,7 @@ pub struct PrimeGenerator {
 }
 
 impl PrimeGenerator {
-    /// Makes one that has found no prime.
+    /// Makes a generator that has found no prime.
     pub fn new() -> Self {
         Self { found: RwLock::new(Vec::new()), cancelled: AtomicBool::new(false) }
     }
@@ -51,7 +51,7 @@ pub struct Queue<T> {
 
 struct Entrance<T> {
     permits: usize,
-    /// None when the queue is cancelled.
+    /// `None` when the queue is cancelled.
     sender: Option<mpsc::Sender<T>>,
 }
 
@@ -99,7 +99,7 @@ pub struct PrimeProducer {
 }
 
 impl PrimeProducer {
-    /// Makes one that puts its primes into this queue.
+    /// Makes a producer that puts its primes into this queue.
     pub fn new(queue: Arc<Queue<u64>>) -> Self {
         Self { queue }
     }

@@ -14,7 +14,7 @@ pub struct PrimeGenerator {
 }
 
 impl PrimeGenerator {
-    /// Makes one that has found no prime.
+    /// Makes a generator that has found no prime.
     pub fn new() -> Self {
         Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
     }
@@ -51,7 +51,7 @@ pub struct Queue<T> {
 struct State<T> {
     items: VecDeque<T>,
     cancelled: bool,
-    /// Those who have looked in vain since the last change.
+    /// The threads that have looked in vain since the last change.
     parked: Vec<Thread>,
 }
 
@@ -117,7 +117,7 @@ pub struct PrimeProducer {
 }
 
 impl PrimeProducer {
-    /// Makes one that puts its primes into this queue.
+    /// Makes a producer that puts its primes into this queue.
     pub fn new(queue: Arc<Queue<u64>>) -> Self {
         Self { queue }
     }

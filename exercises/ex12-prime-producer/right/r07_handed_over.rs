@@ -13,7 +13,7 @@ pub struct PrimeGenerator {
 }
 
 impl PrimeGenerator {
-    /// Makes one that has found no prime.
+    /// Makes a generator that has found no prime.
     pub fn new() -> Self {
         Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
     }
@@ -48,9 +48,9 @@ pub struct Queue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// Those who wait for room, with their items. While there is one, the queue is full.
+    /// The putters that wait for room, with their items. While there is one, the queue is full.
     putters: VecDeque<(T, mpsc::Sender<Result<(), T>>)>,
-    /// Those who wait for an item. While there is one, the queue is empty.
+    /// The takers that wait for an item. While there is one, the queue is empty.
     takers: VecDeque<mpsc::Sender<T>>,
     cancelled: bool,
 }
@@ -119,7 +119,7 @@ pub struct PrimeProducer {
 }
 
 impl PrimeProducer {
-    /// Makes one that puts its primes into this queue.
+    /// Makes a producer that puts its primes into this queue.
     pub fn new(queue: Arc<Queue<u64>>) -> Self {
         Self { queue }
     }

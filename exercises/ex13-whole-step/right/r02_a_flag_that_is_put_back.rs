@@ -61,7 +61,7 @@ impl<T> Desk<T> {
 /// One who works at a desk. It is used by one thread.
 pub struct Worker<T> {
     desk: Arc<Desk<T>>,
-    /// Whether it is in the middle of a step.
+    /// Whether the worker is in the middle of a step.
     steps: Cell<bool>,
 }
 

@@ -37,7 +37,7 @@ struct Line {
 
 #[derive(Default)]
 struct State {
-    /// Those that have not begun, each with its number.
+    /// The jobs that have not begun, each with its number.
     jobs: VecDeque<(u64, Job)>,
     /// How many were ever put into the line.
     submitted: u64,

@@ -63,7 +63,7 @@ impl<K> Default for Stripes<K> {
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes one over an executor, with no stripe.
+    /// Makes a striped executor over another one, with no stripe.
     pub fn new(below: E) -> Self {
         Self { below, stripes: Arc::new(Stripes::default()) }
     }

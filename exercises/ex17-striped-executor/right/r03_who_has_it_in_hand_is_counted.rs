@@ -55,7 +55,7 @@ struct Stripe {
     moves: bool,
 }
 
-/// One of those that have a stripe in hand.
+/// A thread that has a stripe in hand.
 struct User<K: Key> {
     key: K,
     stripes: Arc<Stripes<K>>,
@@ -69,7 +69,7 @@ impl<K> Default for Stripes<K> {
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes one over an executor, with no stripe.
+    /// Makes a striped executor over another one, with no stripe.
     pub fn new(below: E) -> Self {
         Self { below, stripes: Arc::new(Stripes::default()) }
     }

@@ -42,7 +42,7 @@ struct Stripes<K> {
 }
 
 struct State<K> {
-    /// Those that have jobs, or move. No other key is in here.
+    /// The stripes that have jobs, or move. No other key is in here.
     by_key: HashMap<Arc<K>, Stripe>,
     /// How many jobs were ever put into a stripe.
     submitted: u64,
@@ -57,7 +57,7 @@ struct Stripe {
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes one over an executor, with no stripe.
+    /// Makes a striped executor over another one, with no stripe.
     pub fn new(below: E) -> Self {
         let state = State { by_key: HashMap::new(), submitted: 0 };
         Self { below, stripes: Arc::new(Stripes { state: Mutex::new(state) }) }

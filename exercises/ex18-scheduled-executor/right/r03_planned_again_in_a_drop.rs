@@ -66,7 +66,7 @@ struct State {
 }
 
 struct Plan {
-    /// Not here while it runs.
+    /// The closure. It is not here while it runs.
     work: Option<Work>,
     /// When its next run is due; during a run, when that was due.
     due: Millis,

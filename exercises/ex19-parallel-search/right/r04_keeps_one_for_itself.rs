@@ -69,7 +69,7 @@ struct Search {
 struct State {
     /// How each position was reached first; the start by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
-    /// So many positions were seen and are not searched to the end.
+    /// The number of positions that were seen and are not searched to the end.
     under_way: usize,
     panicked: bool,
     answer: Option<Answer>,

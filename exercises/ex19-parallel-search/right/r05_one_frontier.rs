@@ -69,9 +69,9 @@ struct Search {
 struct State {
     /// How each position was reached first; the start by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
-    /// Those that are not being searched. For each there is a job, or one that was refused.
+    /// The positions that are not being searched. For each there is a job, or one that was refused.
     frontier: VecDeque<Position>,
-    /// So many positions were seen and are not searched to the end.
+    /// The number of positions that were seen and are not searched to the end.
     under_way: usize,
     panicked: bool,
     answer: Option<Answer>,

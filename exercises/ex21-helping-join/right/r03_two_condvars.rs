@@ -16,7 +16,7 @@ type Work = Box<dyn FnOnce() + Send>;
 
 /// A job, or a half that was offered.
 struct Task {
-    /// What has offered it: this one waits for it. None for a job.
+    /// The task that has offered it and waits for it. `None` for a job.
     parent: Option<Arc<Task>>,
 }
 
@@ -179,7 +179,7 @@ impl Task {
         Arc::new(Self { parent })
     }
 
-    /// Whether it is this half, or was offered by a part of it.
+    /// Whether this task is the half, or was offered by a part of the half.
     fn is_part_of(self: &Arc<Self>, half: &Arc<Task>) -> bool {
         let mut task = Some(self);
         while let Some(part) = task {

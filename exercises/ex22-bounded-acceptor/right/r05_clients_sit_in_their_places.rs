@@ -97,7 +97,7 @@ struct Place<C: Connection> {
 }
 
 impl<L: Listener, E: Executor> Acceptor<L, E> {
-    /// Makes one that has so many places, at least one. It accepts as soon as a thread calls `run`.
+    /// Makes an acceptor with so many places, at least one. It accepts as soon as a thread calls `run`.
     pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
         Self { listener, below, when_full, places: Arc::new(Places::new(places)) }
     }

@@ -72,7 +72,7 @@ pub struct Acceptor<L, E> {
     places: Arc<Places>,
 }
 
-/// Those that are free, and whether anybody still wants one.
+/// The places that are free, and whether a loop still wants one.
 struct Places {
     state: Mutex<State>,
     /// A place is free, or the end has come.
@@ -87,7 +87,7 @@ struct State {
 /// One that is taken. It is free again when this is dropped.
 struct Place(Arc<Places>);
 
-/// A client that has a place. Dropped before anybody serves it, it is refused: wherever it was then.
+/// A client that has a place. If it is dropped before a thread serves it, it is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
     /// Dropped after `Guest::drop` has run, so the place is free only when the client has its answer.
@@ -95,7 +95,7 @@ struct Guest<C: Connection> {
 }
 
 impl<L: Listener, E: Executor> Acceptor<L, E> {
-    /// Makes one that has so many places, at least one. It accepts as soon as a thread calls `run`.
+    /// Makes an acceptor with so many places, at least one. It accepts as soon as a thread calls `run`.
     pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
         Self { listener, below, when_full, places: Arc::new(Places::new(places)) }
     }

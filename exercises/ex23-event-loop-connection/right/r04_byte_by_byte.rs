@@ -84,7 +84,7 @@ enum Did {
 }
 
 impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
-    /// Makes one that has not read anything. `handler` gives the answer to a request, both without their line ends.
+    /// Makes a connection that has read nothing. `handler` answers requests, without the line ends of either.
     pub fn new(transport: T, handler: H, limits: Limits) -> Self {
         Self {
             transport,

@@ -72,7 +72,7 @@ struct Budget {
 }
 
 impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
-    /// Makes one that has not read anything. `handler` gives the answer to a request, both without their line ends.
+    /// Makes a connection that has read nothing. `handler` answers requests, without the line ends of either.
     pub fn new(transport: T, handler: H, limits: Limits) -> Self {
         let (input, output) = (Vec::new(), VecDeque::new());
         Self { transport, handler, limits, input, output, ready: Ready::default(), end: None }

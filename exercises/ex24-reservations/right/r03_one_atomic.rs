@@ -37,7 +37,7 @@ const STOPPED: usize = 1;
 const ONE: usize = 2;
 
 impl Log {
-    /// Makes one whose lines go through this queue.
+    /// Makes a log whose lines go through this queue.
     pub fn new(lines: Arc<dyn Lines>) -> Self {
         Self { lines, state: AtomicUsize::new(0) }
     }

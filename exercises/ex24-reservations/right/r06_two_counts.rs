@@ -46,7 +46,7 @@ impl State {
 }
 
 impl Log {
-    /// Makes one whose lines go through this queue.
+    /// Makes a log whose lines go through this queue.
     pub fn new(lines: Arc<dyn Lines>) -> Self {
         Self { lines, state: Mutex::new(State { stopped: false, putting: 0, waiting: 0 }) }
     }

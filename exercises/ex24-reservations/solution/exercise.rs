@@ -44,7 +44,7 @@ impl State {
 }
 
 impl Log {
-    /// Makes one whose lines go through this queue.
+    /// Makes a log whose lines go through this queue.
     pub fn new(lines: Arc<dyn Lines>) -> Self {
         Self { lines, state: Mutex::new(State { stopped: false, reserved: 0 }) }
     }

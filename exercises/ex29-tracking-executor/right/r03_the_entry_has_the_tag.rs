@@ -28,7 +28,7 @@ impl Token {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// The same, for `?`.
+    /// Fails if `cancel` was called, for `?`.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
@@ -125,7 +125,7 @@ impl<T> State<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes one over a pool that no other code uses.
+    /// Makes an executor over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let state =
             State { submitted: 0, envelopes: 0, not_begun: BTreeMap::new(), cut_off: Vec::new(), is_stopped: false };

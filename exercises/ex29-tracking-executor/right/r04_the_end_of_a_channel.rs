@@ -30,7 +30,7 @@ impl Token {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// The same, for `?`.
+    /// Fails if `cancel` was called, for `?`.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
@@ -70,7 +70,7 @@ pub struct TrackingExecutor<T> {
 struct Line<T> {
     submitted: u64,
     waiting: BTreeMap<u64, T>,
-    /// None after the stop.
+    /// `None` after the stop.
     sender: Option<Sender<T>>,
 }
 
@@ -82,7 +82,7 @@ impl<T> Line<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes one over a pool that no other code uses.
+    /// Makes an executor over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let (sender, receiver) = channel();
         let line = Line { submitted: 0, waiting: BTreeMap::new(), sender: Some(sender) };

@@ -29,7 +29,7 @@ impl Token {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// The same, for `?`.
+    /// Fails if `cancel` was called, for `?`.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
@@ -81,7 +81,7 @@ struct State<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes one over a pool that no other code uses.
+    /// Makes an executor over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let state = State {
             submitted: 0,

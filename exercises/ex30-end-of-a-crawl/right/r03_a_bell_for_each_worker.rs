@@ -27,7 +27,7 @@ struct State {
     seen: BTreeSet<Page>,
     /// Pages that were found and are not over: those that wait, and those that are being read.
     open: BTreeSet<Page>,
-    /// Those of the open ones that no worker reads.
+    /// The open pages that no worker reads.
     waiting: VecDeque<Page>,
     is_stopped: bool,
     /// The workers that sleep.

@@ -12,7 +12,7 @@ pub type Page = u32;
 /// The pages of a crawl. Any number of workers share it; it is not told how many.
 pub struct Frontier {
     state: Mutex<State>,
-    /// So many pages were found and are not over; while the starts are entered, one more.
+    /// The number of pages that were found and are not over; while the starts are entered, one more.
     open: AtomicUsize,
     /// A page waits, or no page will be handed out any more.
     changed: Condvar,
@@ -32,7 +32,7 @@ struct State {
     seen: BTreeSet<Page>,
     /// Pages that were found and are not over: those that wait, and those that are being read.
     open: BTreeSet<Page>,
-    /// Those of the open ones that no worker reads.
+    /// The open pages that no worker reads.
     waiting: VecDeque<Page>,
     is_stopped: bool,
 }

@@ -11,7 +11,7 @@ pub type Page = u32;
 
 /// The pages of a crawl. Any number of workers share it; it is not told how many.
 pub struct Frontier {
-    /// None: it is being dropped.
+    /// `None`: the frontier is being dropped.
     to_keeper: Option<Sender<Message>>,
     keeper: Option<thread::JoinHandle<()>>,
 }

@@ -38,7 +38,7 @@ fn joiner<T: Send + 'static>(
 }
 
 fn complete(promise: Promise<Value>, value: Value) {
-    let cause = "it has to put the value into its place and return, whether anybody waits for it yet or not";
+    let cause = "it has to put the value into its place and return, whether a thread waits for it yet or not";
     at_once("complete()", cause, || promise.complete(value));
 }
 

@@ -38,7 +38,7 @@ impl Timed {
         Self::at(1_000, threads) // the clock is older than the pool
     }
 
-    /// The same at some time on the clock.
+    /// Makes a pool with so many threads, at some time on the clock.
     fn at(now: Millis, threads: usize) -> Self {
         let clock = Arc::new(Clock::default());
         clock.advance(now);

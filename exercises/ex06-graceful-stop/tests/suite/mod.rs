@@ -16,7 +16,7 @@ use world::{
 const AT_SIZE: &str = "the accept loop comes back after the hundredth client as after the first, whether that was handed over or refused; and \
                        at the end each of them has an answer";
 
-/// What is many here.
+/// A number of clients that counts as many here.
 const MANY: usize = 300;
 
 pub fn clients_are_served_side_by_side() {
@@ -144,7 +144,7 @@ pub fn whom_a_full_pool_refuses_is_refused() {
     if running.shutdown(NO_END, &no_deadline()) != Stopped::InOrder {
         fail(
             "a client was refused before shutdown(), all others were served in time, and shutdown() says CutOff",
-            "the outcome says whether the time was up, not whether anybody was refused",
+            "the outcome says whether the time was up, not whether a client was refused",
         );
     }
     running.end();
@@ -182,7 +182,7 @@ pub fn nobody_who_was_accepted_is_hung_up_on() {
     check_answers(&server, &clients);
 }
 
-/// When all is over: everybody has had an answer, and `refused()` is right.
+/// When all is over: each client has had an answer, and `refused()` is right.
 fn check_answers(server: &Server<Arc<Door>>, clients: &[Arc<Client>]) {
     for client in clients {
         match client.fate() {
@@ -255,7 +255,7 @@ pub fn the_outcome_tells_how_it_ended() {
     let quick = Client::quick("1");
     let running = Running::with_request_in_progress(1, &quick);
     if running.shutdown(NO_END, &no_deadline()) != Stopped::InOrder {
-        fail("everybody was served, and shutdown() says CutOff", "the time was not up");
+        fail("all clients were served, and shutdown() says CutOff", "the time was not up");
     }
     running.end();
     let client = Client::new("2", true);
@@ -310,7 +310,7 @@ pub fn shutdowns_at_the_same_time_agree() {
                 "the time was up for the second of two, a request was in progress, and it says {second:?}"
             ),
             "that another thread is stopping the server is not the end: each caller of shutdown() waits for it, and learns how it \
-             came. If the first one to know writes down the outcome, it has to do so before anybody is cut off",
+             came. If the first one to know writes down the outcome, it has to do so before a client is cut off",
         );
     }
     let first =

@@ -30,7 +30,7 @@ pub enum Fate {
 pub struct Client {
     pub name: String,
     fate: Shared<Fate>,
-    /// Whether it gives up when it is cancelled.
+    /// Whether the client gives up when it is cancelled.
     obeys: bool,
     panics: bool,
     may_finish: Shared<bool>,
@@ -245,7 +245,7 @@ impl Running {
         expect("shutdown()", cause, || self.server.shutdown(deadline))
     }
 
-    /// The same on another thread.
+    /// Calls `shutdown` on another thread.
     pub fn begin_shutdown(&self, deadline: &CancelToken) -> thread::JoinHandle<Stopped> {
         let (server, deadline) = (Arc::clone(&self.server), deadline.clone());
         spawn("shutdown", move || {

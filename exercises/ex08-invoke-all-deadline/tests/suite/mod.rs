@@ -42,7 +42,7 @@ fn invoke(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Outc
     expect("invoke_all()", cause, || invoke_all(simulation, simulation, jobs, timeout))
 }
 
-/// The same, of jobs that must all be accepted, with the outcomes as texts that can be compared.
+/// The outcomes of jobs that must all be accepted, as texts that can be compared.
 fn outcomes(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Vec<String> {
     let Ok(outcomes) = invoke(simulation, jobs, timeout) else {
         fail("invoke_all() returned a refusal", "the executor has refused none")

@@ -131,7 +131,7 @@ pub fn everybody_gets_the_same_value() {
     if !values.windows(2).all(|two| Arc::ptr_eq(&two[0], &two[1])) {
         fail(
             "they got different Arcs",
-            "the value is put into one Arc, once, and everybody gets a clone of that",
+            "the value is put into one Arc, once, and each waiter gets a clone of that",
         );
     }
 }
@@ -369,7 +369,7 @@ pub fn a_dropped_promise_cancels() {
     step("drops the promise");
     drop(promise);
     let cause =
-        "no thread is left that could provide a value: implement Drop for Promise, and tell everybody";
+        "no thread is left that could provide a value: implement Drop for Promise, and tell all waiters";
     check(&join(cause, thread), Err(Cancelled), "the promise was dropped", "there is no value");
     check(&task.wait_to_be_woken(cause), Err(Cancelled), "the promise was dropped", "there is no value");
 }

@@ -127,8 +127,8 @@ pub fn two_that_wait<R: Send + 'static>(
     start_two(name, queue, came_back, call, 0)
 }
 
-/// The same, and the one whose call ends first waits for the other. So it is plain that the other sleeps for want of a
-/// notification of its own, and not because it missed that of the first.
+/// Starts two threads that wait in `call`; the one whose call ends first waits for the other. So it is plain
+/// that the other sleeps for want of a notification of its own, and not because it missed that of the first.
 pub fn two_that_meet<R: Send + 'static>(
     name: &str,
     queue: &Arc<Queue<u64>>,

@@ -385,7 +385,7 @@ pub fn no_task_is_lost() {
     is_refused("take() afterwards", last, &desk, 4 - taken.len(), SWALLOWED);
 }
 
-/// So many steps, one inside the other, and a task in each of them, before what is inside and after.
+/// Makes `depth` steps, one inside the other; each takes a task before its inner step, and one after.
 fn nested(worker: &Worker<u32>, depth: u32, taken: &mut Vec<u32>) {
     if depth > 0 {
         worker.masked(|| {

@@ -26,7 +26,7 @@ struct State {
     tasks: Shared<VecDeque<Task>>,
     accepted: Counter,
     refuses: Shared<bool>,
-    /// Those that are set, with what they are to call.
+    /// The alarms that are set, with the function that each calls.
     alarms: Shared<Vec<(usize, Ring)>>,
     set: Counter,
     limits: Shared<Vec<Millis>>,

@@ -97,7 +97,7 @@ impl Log {
         self.ended.add();
     }
 
-    /// Those that have begun, in this order.
+    /// The jobs that have begun, in this order.
     fn begun(&self) -> Vec<u32> {
         self.begun.with(|begun| begun.clone())
     }

@@ -81,7 +81,7 @@ where
         expect("execute()", cause, || self.striped.execute(self.keys.key(key), job))
     }
 
-    /// The same, and it must be taken.
+    /// Executes a job that must be taken.
     fn take_that(&self, key: &'static str, number: u32, work: Box<dyn FnOnce() + Send>) {
         if self.execute(key, number, work, NO_WAIT).is_err() {
             fail("execute() refused a job, and the executor below has refused nothing", NOT_REFUSED);

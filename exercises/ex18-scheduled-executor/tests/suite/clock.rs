@@ -22,7 +22,7 @@ struct State {
 }
 
 impl Hands {
-    /// Makes one that says 0.
+    /// Makes a clock that says 0.
     pub(super) fn new() -> Arc<Self> {
         let turns = Counter::new("its time, or for wake()");
         Arc::new(Self { state: Shared::default(), turns })

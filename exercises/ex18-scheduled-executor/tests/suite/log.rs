@@ -140,7 +140,7 @@ impl Trial {
         self.work_with(number, does, None)
     }
 
-    /// The same, and this when it is dropped.
+    /// A closure that does this whenever it runs, and that when it is dropped.
     pub(super) fn work_with(
         &self,
         number: u32,
@@ -233,7 +233,7 @@ impl Trial {
         }
     }
 
-    /// Lets everybody else do what they can, and sees that the runs of just these entries have begun, in this order.
+    /// Lets all other threads do what they can, and sees that only the runs of these entries have begun, in order.
     pub(super) fn check(&self, expected: &[u32], cause: &str) {
         others_come_to_rest();
         let begun = self.log.begun();

@@ -58,7 +58,7 @@ impl Below {
         (threads, Self::over(Box::new(move |job| same.submit(job))))
     }
 
-    /// The same; and it refuses every second job.
+    /// An executor with a thread for each job, which refuses every second one.
     pub(super) fn threads_for_some() -> (Arc<Threads>, Arc<Self>) {
         let (threads, below) = Self::threads();
         let below = Arc::into_inner(below).expect("it is new");

@@ -27,7 +27,7 @@ pub(super) struct Board {
     edges: Vec<Edge>,
     solved: Vec<Position>,
     does: Vec<(Asks, Position, Does)>,
-    /// Those that were asked whether they are solved, and those whose moves were asked for.
+    /// The positions that were asked whether they are solved, and those whose moves were asked for.
     looked_at: Shared<Vec<Position>>,
     moved_from: Shared<Vec<Position>>,
     /// The answer is known, and everything that was begun before has ended or waits at a gate.
@@ -63,7 +63,7 @@ impl Board {
         positions
     }
 
-    /// Those that a search has looked at, sorted.
+    /// The positions that a search has looked at, sorted.
     pub(super) fn looked_at(&self) -> Vec<Position> {
         let mut looked_at = self.looked_at.with(|looked_at| looked_at.clone());
         looked_at.sort_unstable();
@@ -76,7 +76,7 @@ impl Board {
         self.over.with(|over| *over = true);
     }
 
-    /// So many bytes of its stack a search has used between two looks.
+    /// The bytes of its stack that a search has used between two looks.
     pub(super) fn depth(&self) -> usize {
         self.stack.with(|stack| stack.map_or(0, |(low, high)| high - low))
     }

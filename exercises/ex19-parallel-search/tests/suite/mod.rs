@@ -39,7 +39,8 @@ const CALLED_AT_ONCE: &str =
 const WAY: &str = "the moves belong to the position: each new position knows the last move and the position before it, and nothing else \
                    changes that. From the solution go back to the start, and turn the list round";
 const FIRST: &str = "the first answer stays: a thread that has another one looks, under the same lock, whether there is one already";
-const NOT_FOR_ALL: &str = "the answer is for everybody who calls solve(), now or later: notify_all(), and leave the answer where it is";
+const NOT_FOR_ALL: &str =
+    "the answer is for each caller of solve(), now or later: notify_all(), and leave the answer where it is";
 const STOPS_WAITING: &str = "solve() waits for the answer, and not for the tasks: one that is in moves() ends when it ends, and does not \
                              keep the answer back";
 const GOES_ON: &str = "when there is an answer, nothing new is begun: look for the answer before each position, also for those that the \
@@ -52,8 +53,7 @@ const REFUSED: &str = "a position that is refused is counted and seen already. T
                        no other thread comes to it";
 const NESTED: &str = "each refused position is searched inside the search of the one before, and a long line of them overflows the stack. \
                       Put them on a list of your own, and search one after the other in a loop";
-const CANCEL: &str =
-    "a cancel is an answer of its own: tell it at once to everybody who waits, and wait for no task";
+const CANCEL: &str = "a cancel is an answer of its own: tell it at once to each waiter, and wait for no task";
 const CANCELLED: &str = "a cancel is an answer of its own, and the first answer stays: a thread that has another one looks, under the same \
                          lock, whether there is one already";
 const ONE_SEARCH: &str = "the first call of solve() begins the search, and all others wait for its answer: to look whether it was begun, and \
@@ -391,7 +391,7 @@ pub fn a_refused_position_is_searched() {
     }
 }
 
-/// So many positions in a row.
+/// The number of positions in a row.
 const LINE: u32 = 100;
 
 /// Of its stack, a search that does not nest needs less between two positions; one that nests needs more.

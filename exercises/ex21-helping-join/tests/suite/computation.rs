@@ -79,7 +79,7 @@ pub(super) fn run(pool: &Pool, expected: u32, cause: &'static str, work: Half) {
     Job::submit(pool, expected, cause, work).ends(cause);
 }
 
-/// The same, where a pool that stands still does so for one reason only.
+/// Has the pool run such a job, where a pool that stands still does so for one reason only.
 pub(super) fn run_unless_stuck(pool: &Pool, expected: u32, cause: &'static str, work: Half) {
     let job = Job::submit(pool, expected, cause, work);
     if others_come_to_rest() && !job.has_ended() {

@@ -37,7 +37,7 @@ const PANIC: &str = "catch the panic of each half where you call it, keep it as 
                      (std::panic::resume_unwind), and nowhere else";
 const NONE_LEFT: &str = "when join() ends, in whichever way, neither half runs any more, nor will: wait for the one that runs elsewhere, and run \
                          or take out the one that has not begun, also if a has panicked";
-const NO_LOCK: &str = "hold no lock while a half runs that anybody else needs, and let no worker wait for a half that is not its own affair";
+const NO_LOCK: &str = "hold no lock while a half runs that another thread needs, and let no worker wait for a half that is not its own affair";
 const WAKE: &str = "workers without work and those that wait in a join() sleep, and a notification that wakes one of them may wake one for whom \
                     there is nothing: then no thread comes for what is there. So wake all, or let them wait on different Condvars";
 const AT_SIZE: &str = "each join() offers a half, however deep it is and however much is in the queue: how many workers will be free when it \
@@ -144,7 +144,7 @@ pub fn it_helps_with_what_it_waits_for() {
     shut_down(&pool);
 }
 
-/// So many joins, each inside a half of the one before, and the innermost does this.
+/// Makes so many joins, each inside a half of the one before; the innermost does `inmost`.
 fn in_a_half_of_a_half(pool: &Pool, levels: usize, inmost: Half) -> Half {
     (0..levels).fold(inmost, |half, _| joins(pool, HELPS, brings(0), half))
 }
@@ -157,7 +157,7 @@ pub fn it_helps_with_parts_of_parts() {
     shut_down(&pool);
 }
 
-/// What is submitted brings nothing.
+/// Makes a job of a half: what the half brings is dropped.
 fn as_job(half: Half) -> Box<dyn FnOnce() + Send> {
     Box::new(move || {
         half();

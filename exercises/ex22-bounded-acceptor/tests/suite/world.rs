@@ -161,7 +161,7 @@ impl Drop for Link {
 pub struct Door {
     state: Shared<State>,
     places: usize,
-    /// So many at most are accepted and have no answer.
+    /// The most clients that may be accepted and have no answer.
     most: usize,
     /// Clients that came, and the close.
     events: Counter,
@@ -196,12 +196,12 @@ impl Door {
         self.events.add();
     }
 
-    /// So many bytes of its stack the accept loop has used between two calls. There is one loop.
+    /// The bytes of its stack that the accept loop has used between two calls. There is one loop.
     pub fn depth(&self) -> usize {
         self.stack.with(|stack| stack.map_or(0, |(low, high)| high - low))
     }
 
-    /// So many connect and are gone at once.
+    /// Has so many clients connect that are gone at once.
     pub fn fail_to_connect(&self, clients: usize) {
         self.state.with(|state| state.failures = clients);
         self.events.add();

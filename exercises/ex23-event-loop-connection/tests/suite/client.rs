@@ -62,7 +62,7 @@ impl Client {
         self.goes_on(told)
     }
 
-    /// The same, with what the poller tells now.
+    /// Calls it as `run` does, with what the poller tells now.
     pub fn goes_on(&mut self, mut told: Ready) -> Next {
         for _ in 0..MOST_TURNS {
             let next = self.turn(told);

@@ -27,7 +27,7 @@ pub struct Direction {
     pub events: VecDeque<Event>,
     /// Has said `WouldBlock`, and the poller has not told since.
     pub blocked: bool,
-    /// The same, and in this turn.
+    /// Has said `WouldBlock` in this turn, and the poller has not told since.
     blocked_now: bool,
     /// Has ended or failed.
     pub over: bool,
@@ -36,7 +36,7 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// What is not ready at the beginning, the poller will tell of.
+    /// Makes a direction. If it is not ready at the beginning, the poller tells when it is.
     pub fn of(events: Vec<Event>) -> Self {
         let blocked = matches!(events.first(), Some(Event::Block));
         Self { events: events.into(), blocked, ..Self::default() }
@@ -58,7 +58,7 @@ impl Direction {
         tells
     }
 
-    /// Whether it says `WouldBlock` now.
+    /// Whether this direction says `WouldBlock` now.
     pub fn blocks(&mut self, what: &str) -> bool {
         let blocks = matches!(self.events.front(), None | Some(Event::Block));
         if blocks {

@@ -18,7 +18,7 @@ pub struct Wire {
     pub(super) limits: Limits,
     /// What the connection has read of a request that is not complete.
     line: Vec<u8>,
-    /// Those that are complete and that the handler was not given.
+    /// The requests that are complete and that the handler was not given.
     pub(super) requests: VecDeque<Vec<u8>>,
     pub(super) too_long: bool,
     /// Bytes of answers that the handler has given, with their line ends.

@@ -57,7 +57,7 @@ type Executor = TrackingExecutor<Tag>;
 enum Then {
     /// All that it has to do, whether it is asked to stop or not.
     Finishes,
-    /// The same, unless it is asked to stop.
+    /// All that it has to do, unless it is asked to stop.
     LooksAtItsToken,
     Panics,
 }
@@ -838,7 +838,7 @@ fn is_one_of_the_first_runs() -> bool {
     RUNS.fetch_add(1, Relaxed) < 4
 }
 
-/// So many tasks are done before the others come. Tags are numbers.
+/// The number of tasks that are done before the others come. Tags are numbers.
 const DONE: usize = 800;
 /// These run at the stop.
 const RUN: Range<usize> = DONE..920;

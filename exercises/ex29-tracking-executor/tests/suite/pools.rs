@@ -115,7 +115,7 @@ impl Threads {
         Arc::default()
     }
 
-    /// Makes one whose threads go as far as they can before `execute` returns. On real threads they have a chance to.
+    /// Makes a pool whose threads go as far as they can before `execute` returns. On real threads they may.
     pub fn quick() -> Arc<Self> {
         Arc::new(Self { is_quick: true, ..Self::default() })
     }
