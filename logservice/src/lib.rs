@@ -1,11 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
-/// The parts of std that the modules under a model checker use. The package in `logservice/model` compiles
-/// the modules with another `door`.
-mod door {
-    pub(crate) use std::{sync, thread, time};
-}
+// The package in `logservice/model` compiles the modules under a model checker with another `door`.
+use std as door;
 
 mod short;
 
@@ -41,5 +38,3 @@ mod hangup;
 
 pub mod follow;
 pub use follow::Follow;
-
-pub mod road;

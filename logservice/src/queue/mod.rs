@@ -13,7 +13,7 @@
 //!   Open ───stop───▶ Stopping ───the last line is written, or the writer gave up───▶ Ended
 //! ```
 //!
-//! Unlike on the [road](crate::road), no reservations are counted. A line is accepted and put into the buffer
+//! Unlike on the road (`logservice/road`), no reservations are counted. A line is accepted and put into the buffer
 //! in one step, under the same lock under which the writer checks whether anything is left.
 //!
 //! # When the buffer is full

@@ -9,10 +9,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 /// The parts of the project that the mutants' tests compile.
-const PARTS: [&str; 8] = [
+const PARTS: [&str; 9] = [
     "executor",
     "logservice/src",
     "logservice/model",
+    "logservice/road/src",
     "crawler/src",
     "crawler/model",
     "servers/src/reactor",

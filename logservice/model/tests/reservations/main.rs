@@ -10,7 +10,7 @@ use logservice_model::door;
 use door::sync::{Arc, Condvar, Mutex};
 use door::thread;
 
-#[path = "../../../src/road/reservations.rs"]
+#[path = "../../../road/src/reservations.rs"]
 mod reservations;
 use reservations::Reservations;
 

@@ -8,8 +8,8 @@ use std::panic::catch_unwind;
 
 use logservice_model::{check_others, door};
 
-#[path = "../../../src/road/mod.rs"]
-#[allow(dead_code, unreachable_pub)] // the parts for real threads are not used here
+#[path = "../../../road/src/lib.rs"]
+#[allow(dead_code, unreachable_pub, unused_imports)] // the parts for real threads are not used here
 mod road;
 
 use road::properties::Property;

@@ -1,5 +1,4 @@
-//! The log service on the command line: put it under load, follow a file that it writes, walk the road that
-//! led to it.
+//! The log service on the command line: put it under load, follow a file that it writes.
 //!
 //! ```text
 //! cargo run --release --bin logservice -- load --threads 4 --messages 250000
@@ -7,7 +6,6 @@
 
 mod follow;
 mod load;
-mod road;
 
 use clap::{Parser, Subcommand};
 use command_line::FAILED;
@@ -25,14 +23,12 @@ struct Args {
 enum Command {
     Load(load::LoadArgs),
     Follow(follow::FollowArgs),
-    Road(road::RoadArgs),
 }
 
 fn main() -> ExitCode {
     let ended = match Args::parse().command {
         Command::Load(args) => load::run(&args),
         Command::Follow(args) => follow::run(&args),
-        Command::Road(args) => road::run(&args),
     };
     command_line::ended("logservice", FAILED, ended)
 }

@@ -1,4 +1,4 @@
-//! The road on real threads: each step keeps the promises that the table says it keeps. `logservice road`
+//! The road on real threads: each step keeps the promises that the table says it keeps. The program `road`
 //! shows the broken ones, and the models in `logservice/model` find them; on real threads that would take
 //! luck.
 
@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use logservice::road::properties::Property;
-use logservice::road::table::steps;
+use logservice_road::properties::Property;
+use logservice_road::table::steps;
 
 const ROUNDS: usize = 200;
 

@@ -1,15 +1,15 @@
 //! The scenes of each step.
 
-use logservice::road::s1_no_stop::LogWriter;
-use logservice::road::s2_racing_flag::FlaggedLog;
-use logservice::road::s3_wrong_lock::TwoLockLog;
-use logservice::road::s4_kept_reservation::KeepingLog;
-use logservice::road::s5_reservations::LogService;
-use logservice::road::s6_executor_service::ExecutorLog;
-use logservice::road::s7_cached_pool::CachedPoolLog;
-use logservice::road::s8_poison_pill::PillLog;
-use logservice::road::s9_pill_and_gate::GatedPillLog;
-use logservice::road::{Gaps, Log};
+use logservice_road::s1_no_stop::LogWriter;
+use logservice_road::s2_racing_flag::FlaggedLog;
+use logservice_road::s3_wrong_lock::TwoLockLog;
+use logservice_road::s4_kept_reservation::KeepingLog;
+use logservice_road::s5_reservations::LogService;
+use logservice_road::s6_executor_service::ExecutorLog;
+use logservice_road::s7_cached_pool::CachedPoolLog;
+use logservice_road::s8_poison_pill::PillLog;
+use logservice_road::s9_pill_and_gate::GatedPillLog;
+use logservice_road::{Gaps, Log};
 
 use super::scene::{Held, Scene, seen};
 

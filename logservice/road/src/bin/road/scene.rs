@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use executor::{CancelToken, Latch};
-use logservice::road::{Gaps, Log, Paper, Reason, Refused};
+use logservice_road::{Gaps, Log, Paper, Reason, Refused};
 
 /// How long to watch a call until it counts as hung. A call that ends takes no time here, since nothing else
 /// runs.

@@ -25,7 +25,14 @@
 //!
 //! [`table`] is the same table as data; tests and models require each cell of it, so a faulty step must fail.
 //!
-//! The files name neither std nor a model but `door`, and are checked under both.
+//! The program `road` shows each fault in the schedule that brings it out. The book's page *A service that
+//! outlives its clients* explains the steps. `logservice` itself is a logger to keep, and shares no code with
+//! the road.
+
+#![warn(missing_docs)]
+
+// The model in `logservice/model` compiles the modules with another `door`.
+use std as door;
 
 mod paper;
 pub use paper::Paper;

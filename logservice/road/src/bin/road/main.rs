@@ -1,4 +1,4 @@
-//! `logservice road`: what each step of the road does in the schedule that shows its fault.
+//! What each step of the road to a log service does in the schedule that shows its fault.
 //!
 //! No luck is needed. Where a fault lies in a gap between two steps of the code, the schedule holds the
 //! thread in that gap; where it depends on how long a write takes, it holds the paper.
@@ -9,12 +9,15 @@ mod scenes;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use logservice::road::properties::Property;
-use logservice::road::table::{Step, steps};
+use clap::Parser;
+use command_line::FAILED;
+use logservice_road::properties::Property;
+use logservice_road::table::{Step, steps};
 
 /// Shows each step on the road to the log service, with the schedule that brings out its fault
-#[derive(clap::Args)]
-pub(crate) struct RoadArgs {
+#[derive(Parser)]
+#[command(version)]
+struct Args {
     /// Only this step
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9), conflicts_with = "table")]
     step: Option<u8>,
@@ -23,7 +26,11 @@ pub(crate) struct RoadArgs {
     table: bool,
 }
 
-pub(crate) fn run(args: &RoadArgs) -> anyhow::Result<ExitCode> {
+fn main() -> ExitCode {
+    command_line::ended("road", FAILED, run(&Args::parse()))
+}
+
+fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     let steps = steps();
     if !args.table {
