@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::identity::Identity;
-use crate::sink::file::{dated, numbered};
+use crate::sink::file::{beside, dated, numbered};
 
 #[derive(Debug)]
 pub(super) struct Source {
@@ -99,15 +99,8 @@ fn number_of(log: &Path, old: Identity) -> io::Result<Option<usize>> {
 
 /// The numbers of rotated files, in their order.
 fn numbers(log: &Path) -> io::Result<Vec<usize>> {
-    let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut numbers = Vec::new();
-    let Some(entries) = there(fs::read_dir(folder))? else { return Ok(numbers) };
-    for entry in entries {
-        let name = entry?.file_name();
-        let rest =
-            log.file_name().and_then(|log| name.to_str()?.strip_prefix(log.to_str()?)?.strip_prefix('.'));
-        numbers.extend(rest.and_then(|number| number.parse::<usize>().ok()).filter(|&number| number > 0));
-    }
+    let number = |end: &str| end.parse().ok().filter(|&number| number > 0);
+    let mut numbers = there(beside(log, number))?.unwrap_or_default();
     numbers.sort_unstable();
     Ok(numbers)
 }

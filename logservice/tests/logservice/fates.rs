@@ -4,6 +4,7 @@
 //! files that it removes.
 
 use crate::place::{LONG, Place, files_below, line, number, write_all};
+use fastrand::Rng;
 use logservice::Sink;
 use logservice::sink::FileSink;
 use std::fs::{self, File};
@@ -61,17 +62,6 @@ fn assert_complete(mut files: Vec<Vec<usize>>, lines: usize, what: &str) {
 
 // ----- one thing after the other -----
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
 /// The number of rounds: `LOG_ROUNDS`, or a small default.
 pub(crate) fn rounds() -> u64 {
     std::env::var("LOG_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8)
@@ -83,11 +73,11 @@ type Limit<'a> = &'a dyn Fn(Option<u64>);
 /// Writes lines, and at random does to the log what other programs may do to it.
 pub(crate) fn run(seed: u64, limit: Limit<'_>) {
     let place = Place::new();
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut random = Rng::with_seed(seed);
     let logs = place.path("logs");
     fs::create_dir(&logs).unwrap();
     let log = logs.join("app.log");
-    let at = [400, 3_000, u64::MAX][usize::try_from(random.below(3)).unwrap()];
+    let at = [400, 3_000, u64::MAX][random.usize(..3)];
     let open = || FileSink::builder(&log).rotate_at_bytes(at).keep(10_000).open().unwrap();
     let mut sink = open();
     let (mut lines, mut moved, mut removed) = (0, 0, Vec::new());
@@ -96,7 +86,7 @@ pub(crate) fn run(seed: u64, limit: Limit<'_>) {
             moved += 1;
             place.path(&format!("{what}.{moved}"))
         };
-        match random.below(40) {
+        match random.u8(..40) {
             0 | 10 => fs::rename(&log, away("moved")).unwrap_or_default(),
             1 | 11 => {
                 removed.extend(fs::read_to_string(&log)); // the lines written to it before are gone with it
@@ -120,17 +110,17 @@ pub(crate) fn run(seed: u64, limit: Limit<'_>) {
             }
             8 | 18 => {
                 let there = fs::metadata(&log).map_or(0, |metadata| metadata.len());
-                limit(Some(there + random.below(300)));
+                limit(Some(there + random.u64(..300)));
             }
             _ => {
-                let more = 1 + usize::try_from(random.below(12)).unwrap();
+                let more = random.usize(1..=12);
                 let text: String = (lines..lines + more).map(line).collect();
                 let mut failures = 0;
                 write_all(&mut sink, text.as_bytes(), |_| {
                     failures += 1;
                     match failures {
-                        1 if random.below(3) == 0 => fs::rename(&log, away("moved")).unwrap_or_default(),
-                        1 if random.below(3) == 0 => {
+                        1 if random.u8(..3) == 0 => fs::rename(&log, away("moved")).unwrap_or_default(),
+                        1 if random.u8(..3) == 0 => {
                             removed.extend(fs::read_to_string(&log));
                             let _ = fs::remove_file(&log);
                         }

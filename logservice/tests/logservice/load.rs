@@ -3,6 +3,7 @@
 //!
 //! `LOGSERVICE_ROUNDS=200` repeats each test 200 times.
 
+use crate::place::wait_until;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::env;
@@ -10,11 +11,6 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
-
-/// A time limit that only a test that hangs reaches.
-const LONG: Duration = Duration::from_mins(1);
 
 fn rounds(test: impl Fn(&Path)) {
     let rounds =
@@ -36,23 +32,6 @@ fn report(output: &Output) -> (Value, i32) {
     let said = || String::from_utf8_lossy(&output.stderr).into_owned();
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}; {}", said()));
     (report, output.status.code().unwrap_or_else(|| panic!("{}; {}", output.status, said())))
-}
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < LONG, "{what}: not after {LONG:?}");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// Waits until a file has at least `expected` bytes.
-fn wait_for_length(file: &Path, expected: u64) {
-    let began = Instant::now();
-    while length(file) != expected {
-        assert!(began.elapsed() < LONG, "{} bytes of {expected} after {LONG:?}", length(file));
-        thread::sleep(Duration::from_millis(1));
-    }
 }
 
 fn length(file: &Path) -> u64 {
@@ -215,21 +194,6 @@ fn rotated_under_load_no_line_is_torn_or_lost() {
     });
 }
 
-#[test]
-fn a_second_process_on_the_same_file_is_refused() {
-    rounds(|directory| {
-        let file = directory.join("app.log");
-        let mut first = load(&file, &["--messages", "100000000"]).spawn().unwrap();
-        wait_until("lines in the file", || length(&file) > 0);
-        let second = load(&file, &["--messages", "1"]).output().unwrap();
-        first.kill().unwrap();
-        first.wait().unwrap();
-        let said = String::from_utf8_lossy(&second.stderr);
-        assert_eq!(second.status.code(), Some(1), "{said}");
-        assert!(said.contains("app.log") && said.contains("app.log.lock"), "{said}");
-    });
-}
-
 /// A process that holds the removed file open still has its lines; the other lines are in the new file.
 #[test]
 #[cfg(unix)]
@@ -289,7 +253,7 @@ fn moved_away_and_told_so_it_goes_on_in_a_new_file_and_a_follower_sees_every_lin
         let (found, rotated) = read_rotated(&file);
         assert_eq!((report["accepted"].as_u64(), rotated), (Some(found.count()), 1));
         found.assert_no_gap();
-        wait_for_length(&copy, length(&file) + length(&moved));
+        wait_until("the whole copy", || length(&copy) == length(&file) + length(&moved));
         send(&follow, rustix::process::Signal::INT);
         assert_eq!(follow.wait().unwrap().code(), Some(0));
         read(&copy).assert_no_gap();

@@ -1,13 +1,13 @@
 //! What the log service promises, on real threads.
 
+#[cfg_attr(not(unix), allow(dead_code))]
+mod place; // a folder for a log, and how long a test waits
 mod load;
 mod formats;
 mod levels;
 mod facades; // through `log` and `tracing`
 mod service;
 
-#[cfg(unix)]
-mod place; // a folder for a log
 #[cfg(unix)]
 mod file_sink; // a log file that is removed, moved away, truncated
 #[cfg(unix)]
@@ -28,5 +28,3 @@ mod forks; // a process that forks while its threads log
 mod fates; // anything that can happen to a log file, at random and at the same time
 #[cfg(unix)]
 mod follow; // reading a log while it is written and rotated
-#[cfg(unix)]
-mod whole; // threads that log while things happen to the file

@@ -1,6 +1,6 @@
 //! A log file that is rotated.
 
-use crate::place::{Place, line, write, write_all};
+use crate::place::{Place, write};
 use logservice::Sink;
 use logservice::sink::FileSink;
 use std::fs;
@@ -100,22 +100,6 @@ fn a_file_that_somebody_else_has_moved_is_not_rotated_and_neither_is_the_one_he_
     fs::write(&place.log, "x\n").unwrap();
     write(&mut sink, "c\n");
     assert_eq!(texts(&place, ["moved", "app.log.1", "app.log"]), ["a\nb\n", "", "x\nc\n"]);
-}
-
-#[test]
-fn every_line_is_in_one_of_the_files_once_and_in_order() {
-    let place = Place::new();
-    let mut sink = rotated(&place, 1_000, 1_000);
-    for batch in 0..200 {
-        let lines: String = (batch * 10..batch * 10 + 10).map(line).collect();
-        write_all(&mut sink, lines.as_bytes(), |error| panic!("{error}"));
-    }
-    sink.sync().unwrap();
-    let files = place.names().len() - 2;
-    let mut all: String = (1..=files).rev().map(|number| place.text(&format!("app.log.{number}"))).collect();
-    assert!(files > 90, "{files}");
-    all += &place.text("app.log");
-    assert!(all == (0..2_000).map(line).collect::<String>());
 }
 
 /// Rotated files that have dates, in the order of the dates and of the numbers behind them.

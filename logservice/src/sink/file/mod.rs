@@ -78,7 +78,7 @@
 mod lock;
 
 mod names;
-pub(crate) use names::{dated, numbered};
+pub(crate) use names::{beside, dated, numbered};
 
 mod rotation;
 pub use rotation::Every;

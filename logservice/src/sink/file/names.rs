@@ -77,15 +77,21 @@ fn is_date(text: &str) -> bool {
 
 /// The rotated files of a log that have dates, the oldest first.
 pub(crate) fn dated(log: &Path) -> io::Result<Vec<Dated>> {
+    let mut found = beside(log, Dated::parse)?;
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Reads the ends of the names beside the log that begin with its name and a dot.
+pub(crate) fn beside<T>(log: &Path, read: impl Fn(&str) -> Option<T>) -> io::Result<Vec<T>> {
     let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
         let end =
             log.file_name().and_then(|log| name.to_str()?.strip_prefix(log.to_str()?)?.strip_prefix('.'));
-        found.extend(end.and_then(Dated::parse));
+        found.extend(end.and_then(&read));
     }
-    found.sort_unstable();
     Ok(found)
 }
 

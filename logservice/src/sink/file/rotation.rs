@@ -183,24 +183,4 @@ mod tests {
         let before_1970 = pair("1969-12-31T23:00:00Z", "1970-01-01T00:00:00Z");
         assert_eq!(period(Every::Hour, "UTC0", "1969-12-31T23:59:59Z"), before_1970);
     }
-
-    #[test]
-    fn files_move_up_to_the_first_number_that_is_free() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("app.log");
-        let rotation = Rotation { at_bytes: Some(1), every: None, dates: None, keep: 3 };
-        let write = |path: &Path, text: &str| fs::write(path, text).unwrap();
-        let files = || [1, 2, 3].map(|number| fs::read_to_string(numbered(&log, number)).unwrap_or_default());
-        write(&numbered(&log, 1), "b");
-        write(&numbered(&log, 3), "a");
-        write(&log, "c");
-        rotation.shift(&log).unwrap();
-        assert_eq!(files(), ["c", "b", "a"]);
-        write(&log, "d");
-        rotation.shift(&log).unwrap();
-        assert_eq!(files(), ["d", "c", "b"]);
-        assert!(!is_there(&log));
-        let error = rotation.shift(&log).unwrap_err();
-        assert!(error.to_string().contains("app.log.1"), "{error}");
-    }
 }

@@ -5,6 +5,7 @@ use std::thread;
 
 use log::kv::Value;
 use logservice::facade::{InstallError, install};
+use logservice::format::Json;
 use logservice::{Levels, LogLayer, Logger};
 use serde_json::json;
 use tracing::Metadata;
@@ -207,11 +208,12 @@ in_own_process! {
 in_own_process! {
     records_that_come_as_events_have_their_own_target_and_come_once
     {
-        let (log, levels) = (Log::json(), Levels::parse("info,noisy=off").unwrap());
+        let (log, levels) = (Log::new(Json::utc().places(true)), Levels::parse("info,noisy=off").unwrap());
         let layer = LogLayer::filtered(log.service.handle(), levels.clone());
         tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer)).unwrap();
         tracing_log::LogTracer::init().unwrap();
         let _span = tracing::info_span!("s").entered();
+        let line = line!() + 1;
         log::info!(target: "shop::db", "once");
         log::info!(target: "noisy", "off");
         log::debug!(target: "shop::db", "off");
@@ -219,6 +221,7 @@ in_own_process! {
         let objects = log.objects();
         assert_eq!(objects.len(), 2, "{objects:?}");
         assert_eq!((&objects[0]["target"], &objects[0]["message"]), (&json!("shop::db"), &json!("once")));
+        assert_eq!((&objects[0]["file"], &objects[0]["line"]), (&json!(file!()), &json!(line)));
         assert!(objects[0].get("fields").is_none(), "{}", objects[0]);
         assert_eq!(objects[0]["spans"], json!([{ "name": "s" }]));
         assert_eq!((&objects[1]["target"], &objects[1]["message"]), (&json!("log"), &json!("no record")));

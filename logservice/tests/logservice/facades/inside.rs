@@ -1,11 +1,10 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::io;
-use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::panic::{self, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
 
 use logservice::facade::{install, log_panics};
 use logservice::format::Json;
@@ -220,31 +219,5 @@ in_own_process! {
         service.flush(Durability::System, LONG).unwrap();
         assert!(panics.load(Relaxed) >= 4);
         assert_eq!(took.lock().unwrap().split(|&byte| byte == b'\n').count() - 1, 1);
-    }
-}
-
-/// A sink that takes nothing.
-struct Stuck;
-
-impl Sink for Stuck {
-    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::WouldBlock.into())
-    }
-
-    fn name(&self) -> String {
-        "a full pipe".into()
-    }
-}
-
-in_own_process! {
-    a_thread_that_panics_waits_for_a_stuck_sink_only_so_long
-    {
-        let service = LogService::builder().start(Stuck).unwrap();
-        log_panics(service.handle());
-        let began = Instant::now();
-        let result = catch_unwind(AssertUnwindSafe(|| panic!("as the test has asked")));
-        assert!(result.is_err());
-        assert!(began.elapsed() < LONG / 4, "{:?}", began.elapsed());
-        service.stop(std::time::Duration::from_millis(10));
     }
 }

@@ -10,14 +10,11 @@ use std::cell::Cell;
 use std::env;
 use std::process::{self, Command};
 use std::thread;
-use std::time::Duration;
 
+use crate::place::LONG;
 use logservice::format::Json;
 use logservice::sink::{MemoryLines, MemorySink};
 use logservice::{Durability, Format, LogService};
-
-/// A time limit that only a test that hangs reaches.
-const LONG: Duration = Duration::from_mins(1);
 
 /// A service, and what it has written.
 struct Log {

@@ -8,7 +8,6 @@ use logservice::facade::{install_all, log_panics};
 use logservice::format::Json;
 use logservice::{Level, Levels, LogService, Overflow, Sink};
 use serde_json::{Value, json};
-use tracing_subscriber::prelude::*;
 
 use super::{Log, in_own_process};
 
@@ -88,18 +87,6 @@ in_own_process! {
         log.service.say(Level::Info, "", format_args!("3")).unwrap();
         assert!(std::panic::catch_unwind(|| panic!("4")).is_err());
         assert_eq!(places(&log), [first, first + 1, first + 2, first + 3]);
-    }
-}
-
-in_own_process! {
-    records_that_come_as_events_know_their_place_in_the_source
-    {
-        let log = Log::new(Json::utc().places(true));
-        let layer = logservice::LogLayer::filtered(log.service.handle(), parse("info"));
-        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer)).unwrap();
-        tracing_log::LogTracer::init().unwrap();
-        log::info!("1");
-        assert_eq!(places(&log), [u64::from(line!()) - 1]);
     }
 }
 

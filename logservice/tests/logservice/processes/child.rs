@@ -2,10 +2,9 @@
 
 use crate::fates::{rounds, run};
 use crate::place::{LONG, line, numbered, write, write_all};
-use crate::whole::Bare;
 use executor::shutdown_hooks::ShutdownHooks;
 use logservice::sink::{FileSink, StderrSink, StdoutSink};
-use logservice::{Durability, Level, LogService, Sink};
+use logservice::{Durability, Level, LogService, Record, Sink};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -13,6 +12,11 @@ use std::path::PathBuf;
 
 fn log() -> Option<PathBuf> {
     std::env::var_os("CHILD_LOG").map(PathBuf::from)
+}
+
+/// A format of the message alone.
+fn bare(record: &Record<'_>, _: usize, line: &mut String) {
+    *line += &record.message.to_string();
 }
 
 fn say(what: &str) {
@@ -173,7 +177,7 @@ fn writes_to_dev_stdout() {
 fn cannot_rotate() {
     let Some(path) = log() else { return };
     let sink = FileSink::builder(path).rotate_at_bytes(10).keep(1).open().unwrap();
-    let log = LogService::builder().format(Bare).start(sink).unwrap();
+    let log = LogService::builder().format(bare).start(sink).unwrap();
     for _ in 0..20 {
         log.say(Level::Info, "", format_args!("line")).unwrap();
         log.flush(Durability::System, LONG).unwrap();
@@ -185,7 +189,7 @@ fn cannot_rotate() {
 fn reopens() {
     let Some(path) = log() else { return };
     let hooks = ShutdownHooks::builder().install().unwrap();
-    let log = LogService::builder().format(Bare).start(FileSink::builder(path).open().unwrap()).unwrap();
+    let log = LogService::builder().format(bare).start(FileSink::builder(path).open().unwrap()).unwrap();
     log.reopen_on_hangup().unwrap();
     log.stop_at_shutdown(&hooks).unwrap();
     let handle = log.handle();

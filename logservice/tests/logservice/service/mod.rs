@@ -2,14 +2,12 @@
 
 mod sinks; // sinks that break, or log themselves
 
+use crate::place::LONG;
 use logservice::{Counts, Durability, FlushError, Level, LogService, NotLogged, Overflow, Record, Sink};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// A time limit that only a test that hangs reaches.
-const LONG: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Manner {
