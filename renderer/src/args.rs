@@ -66,10 +66,6 @@ pub struct RenderArgs {
     #[arg(long, help_heading = "What happened")]
     pub json: bool,
 
-    /// Start the built-in server, and draw its page (which also happens if no page is given)
-    #[arg(long, conflicts_with = "page", help_heading = "Built-in server")]
-    pub demo: bool,
-
     /// Latencies, sizes and failures by chance, the same ones for the same number
     #[arg(long, value_name = "NUMBER", conflicts_with = "page", help_heading = "Built-in server")]
     pub demo_seed: Option<u64>,

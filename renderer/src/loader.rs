@@ -9,7 +9,6 @@ use crate::repeats::Repeats;
 use crate::timeline::{Activity, Timeline};
 use executor::{CancelKind, CancelToken, Cancelled, JoinError};
 use std::collections::HashMap;
-use std::fmt;
 use std::time::Duration;
 
 /// Loads images: fetches and decodes them, on the thread that asks.
@@ -122,15 +121,6 @@ impl Loader {
         };
         let _bar = self.timeline.bar(Activity::Decoding, label(image));
         decode(bytes, &self.limits, *room, token)
-    }
-}
-
-impl fmt::Debug for Loader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loader")
-            .field("limits", &self.limits)
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
     }
 }
 

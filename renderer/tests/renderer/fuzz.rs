@@ -4,6 +4,7 @@
 #[path = "../../fuzz/property.rs"]
 mod property;
 
+use fastrand::Rng;
 use std::fs;
 use std::path::Path;
 
@@ -42,10 +43,10 @@ fn mutations_of_pages_are_well_formed() {
     for bytes in &mut seeds {
         bytes.truncate(LONGEST);
     }
-    let mut random = Random(SEED);
+    let mut random = Rng::with_seed(SEED);
     for _ in 0..400 {
-        let mut bytes = random.pick(&seeds).clone();
-        for _ in 0..=random.below(6) {
+        let mut bytes = seeds[random.usize(..seeds.len())].clone();
+        for _ in 0..random.u8(1..=6) {
             mutate(&mut bytes, &seeds, &mut random);
         }
         bytes.truncate(LONGEST);
@@ -83,34 +84,18 @@ const WORDS: [&[u8]; 24] = [
     b"<img src=\xc3\xa4 alt=\xe2\x82\xac>",
 ];
 
-fn mutate(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
-    let place = random.below(bytes.len() + 1);
-    let end = place + random.below(bytes.len() - place + 1).min(40);
-    match random.below(5) {
-        0 => drop(bytes.splice(place..place, random.pick(&WORDS).iter().copied())),
+fn mutate(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Rng) {
+    let place = random.usize(..=bytes.len());
+    let end = random.usize(place..=bytes.len().min(place + 40));
+    match random.u8(..5) {
+        0 => drop(bytes.splice(place..place, WORDS[random.usize(..WORDS.len())].iter().copied())),
         1 => drop(bytes.drain(place..end)),
         2 => drop(bytes.splice(place..place, bytes[place..end].to_vec())),
-        3 if place < bytes.len() => bytes[place] ^= 1 << random.below(8),
+        3 if place < bytes.len() => bytes[place] ^= 1 << random.u8(..8),
         _ => {
-            let other = random.pick(seeds);
+            let other = &seeds[random.usize(..seeds.len())];
             bytes.truncate(place);
-            bytes.extend_from_slice(&other[random.below(other.len())..]);
+            bytes.extend_from_slice(&other[random.usize(..other.len())..]);
         }
-    }
-}
-
-/// Xorshift: the same numbers in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
-    }
-
-    fn pick<'s, T>(&mut self, slice: &'s [T]) -> &'s T {
-        &slice[self.below(slice.len())]
     }
 }

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 use url::Url;
@@ -284,27 +284,4 @@ fn the_exit_status_tells_gaps_from_a_signal() {
     assert_eq!(report.exit_status(), 3);
     report.interrupted = true;
     assert_eq!(report.exit_status(), 130);
-}
-
-#[test]
-fn each_gap_has_its_words() {
-    let all = [
-        Gap::Unusable("u".to_owned()),
-        Gap::Unreachable("v".to_owned()),
-        Gap::Status(404),
-        Gap::Redirects { most: 5 },
-        Gap::Broken("w".to_owned()),
-        Gap::TimedOut { after: Duration::from_secs(1) },
-        Gap::TooManyBytes { limit: 1 },
-        Gap::TooManyPixels { pixels: 2, limit: 1 },
-        Gap::NotAnImage("x".to_owned()),
-        Gap::TooManyImages { limit: 1 },
-        Gap::OutsideThePicture,
-        Gap::Panicked("y".to_owned()),
-        Gap::Cancelled("z".to_owned()),
-        Gap::NotLoaded,
-    ];
-    let words: std::collections::HashSet<_> = all.iter().map(ToString::to_string).collect();
-    assert_eq!(words.len(), all.len());
-    assert!(Arc::new(words).iter().all(|words| !words.is_empty()));
 }
