@@ -86,10 +86,16 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
     let paths = ["/slow", "/a", "/nothing", "/dollars", "/less", "/gone"];
     let companies: Vec<_> = paths.iter().map(|path| company(path, &server.url(path))).collect();
     let pool = ThreadPoolExecutor::fixed(companies.len());
-    let end = Instant::now() + Duration::from_secs(2);
-    let asked = ask(&pool, &companies, end, &Timeline::start()).expect("the pool is open");
-    assert!(Instant::now() >= end, "it came back before the deadline, though one was missing");
-    let entries = ranked(&companies, asked);
+    let late = |entries: &[Entry]| entries.iter().filter(|entry| entry.answer == Answer::TimedOut).count();
+    let ask_within = |seconds| {
+        let end = Instant::now() + Duration::from_secs(seconds);
+        let asked = ask(&pool, &companies, end, &Timeline::start()).expect("the pool is open");
+        assert!(Instant::now() >= end, "it came back before the deadline, though one was missing");
+        ranked(&companies, asked)
+    };
+    // A machine on which the others are late, too, has more time.
+    let mut attempts = [1, 4, 16].into_iter().map(ask_within);
+    let entries = attempts.find(|entries| late(entries) == 1).expect("one is late, and no other");
     held.closed_by_client();
     let of = |path: &str| &entries.iter().find(|entry| entry.company == path).expect("an entry").answer;
     assert_eq!(entries.len(), paths.len());

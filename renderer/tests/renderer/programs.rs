@@ -72,11 +72,23 @@ pub(crate) fn ended(mut child: Child) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
+/// The flag for a program that else gives up an advertisement too early for a slow machine.
+fn patient(name: &str) -> &'static [&'static str] {
+    if name == "time_budget" { &["--budget", "10m"] } else { &[] }
+}
+
+/// Runs a program with a time limit that it has to reach. If the machine was too slow for anything else to be
+/// there by then, the limit is longer the next time.
+fn with_a_limit(run: impl Fn(&str) -> Run, was_too_slow: impl Fn(&Run) -> bool) -> (Run, &'static str) {
+    let mut runs = ["500ms", "2s", "8s", "20s"].into_iter().map(|limit| (run(limit), limit));
+    runs.find(|(run, _)| !was_too_slow(run)).expect("the machine is too slow for 20 s")
+}
+
 #[test]
 fn every_program_draws_the_page_of_the_built_in_server() {
-    let images = "1ms,2ms,3ms,1ms:320x200";
+    let demo = ["--json", "--demo-images", "1ms,2ms,3ms,1ms:320x200", "--demo-advertisement", "1ms"];
     for name in PAGE_PROGRAMS {
-        let run = Run::of(name, &["--json", "--demo-images", images, "--demo-advertisement", "1ms"]);
+        let run = Run::of(name, &[&demo[..], patient(name)].concat());
         assert_eq!(run.status(), Some(0), "{name}: {}", run.stderr());
         let report = run.json();
         assert_eq!((&report["images"], &report["painted"]), (&5.into(), &5.into()), "{name}");
@@ -116,35 +128,27 @@ fn a_bad_image_is_a_gap_with_its_reason() {
         ("loop", "more than 5 redirects"),
         ("endless", "larger than 100000 bytes"),
         ("reset", "reset"),
-        ("half", "not there after"),
-        ("stall", "not there after"),
     ];
-    let images: Vec<_> = faults.iter().map(|(fault, _)| format!("1ms:64x40:{fault}")).collect();
-    let images = format!("{},1ms:64x40", images.join(","));
+    let late = [("half", "not there after 100ms"), ("stall", "not there after 100ms")];
     for name in PAGE_PROGRAMS {
-        let limits = [
-            "--timeout",
-            "1500ms",
-            "--max-bytes",
-            "100000",
-            "--threads",
-            "4",
-            "--demo-advertisement",
-            "1ms:64x40",
-        ];
-        let run = Run::of(name, &[&["--json", "--demo-images", &images], &limits[..]].concat());
-        assert_eq!(run.status(), Some(3), "{name}: {}", run.stderr());
-        let report = run.json();
-        assert_eq!(report["painted"], 2, "{name}: {report}");
-        for (place, (fault, words)) in (2..).zip(faults) {
-            let gaps = report["failed"].as_array().expect("a list");
-            let gap = gaps
-                .iter()
-                .find(|gap| gap["place"] == place)
-                .unwrap_or_else(|| panic!("{name}: {fault} is no gap"));
-            assert!(gap["reason"].as_str().expect("words").contains(words), "{name}, {fault}: {gap}");
+        // Only those that are late have a time limit, which a slow machine may reach with any other image.
+        for (faults, timeout, painted) in [(&faults[..], "10m", 2), (&late, "100ms", 0)] {
+            let images: Vec<_> = faults.iter().map(|(fault, _)| format!("1ms:64x40:{fault}")).collect();
+            let images = format!("{},1ms:64x40", images.join(","));
+            let limits = ["--timeout", timeout, "--max-bytes", "100000", "--demo-advertisement", "1ms:64x40"];
+            let demo = ["--json", "--demo-images", &images];
+            let run = Run::of(name, &[&demo, &limits[..], patient(name)].concat());
+            assert_eq!(run.status(), Some(3), "{name}: {}", run.stderr());
+            let report = run.json();
+            assert!(report["painted"].as_u64() >= Some(painted), "{name}: {report}");
+            for (place, (fault, words)) in (2..).zip(faults) {
+                let mut gaps = report["failed"].as_array().expect("a list").iter();
+                let gap = gaps.find(|gap| gap["place"] == place);
+                let gap = gap.unwrap_or_else(|| panic!("{name}: {fault} is no gap"));
+                assert!(gap["reason"].as_str().expect("words").contains(words), "{name}, {fault}: {gap}");
+            }
+            assert!(run.picture().is_some(), "{name}");
         }
-        assert!(run.picture().is_some(), "{name}");
     }
 }
 
@@ -183,7 +187,7 @@ fn what_cannot_be_drawn_says_so_in_a_sentence() {
         &["--width", "1"],
         &["--scale", "NaN"],
         &["--timeout", "0s"],
-        &["page.html", "--demo"],
+        &["page.html", "--demo-seed", "7"],
     ] {
         assert_eq!(Run::of("sequential", arguments).status(), Some(2), "{arguments:?}");
     }
@@ -193,20 +197,15 @@ fn what_cannot_be_drawn_says_so_in_a_sentence() {
 #[test]
 fn the_time_of_the_page_ends_every_wait() {
     for name in PAGE_PROGRAMS {
-        let run =
-            Run::of(name, &["--json", "--page-timeout", "1500ms", "--demo-images", "1ms:64x40,1ms:stall"]);
+        let demo = ["--json", "--demo-images", "1ms:64x40,1ms:stall", "--page-timeout"];
+        let without_a_page = |run: &Run| run.status() == Some(1) && run.stderr().contains("not there after");
+        let (run, limit) =
+            with_a_limit(|limit| Run::of(name, &[&demo[..], &[limit]].concat()), without_a_page);
         assert_eq!(run.status(), Some(3), "{name}: {}", run.stderr());
         let report = run.json();
-        let reasons: Vec<_> = report["failed"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|gap| gap["reason"].to_string())
-            .collect();
-        assert!(
-            !reasons.is_empty() && reasons.iter().all(|why| why.contains("not there after 1.5s")),
-            "{name}: {report}"
-        );
+        let gaps = report["failed"].as_array().expect("a list");
+        let is_late = |gap: &Value| gap["reason"] == format!("not there after {limit}");
+        assert!(!gaps.is_empty() && gaps.iter().all(is_late), "{name}: {report}");
         assert!(run.picture().is_some(), "{name}");
     }
 }
@@ -369,18 +368,24 @@ fn the_pages_that_starve_say_so_and_are_drawn_all_the_same() {
 
 #[test]
 fn one_entry_for_each_company_in_the_order_of_their_prices() {
-    let run = Run::of("travel_portal", &["--json", "--deadline", "3s"]);
+    let server = Gated::start();
+    let offer =
+        |price: &str| Answer::bytes("application/json", format!(r#"{{"price": {price}}}"#).as_bytes());
+    let _late = server.hold("/late", offer("39"));
+    server.route("/dear", offer("189"));
+    server.route("/cheap", offer("74.5"));
+    server.route("/fault", Answer::status(500));
+    let companies = ["late", "dear", "fault", "cheap"].map(|name| format!("{name}\t/{name}\n")).concat();
+    server.route("/list", Answer::bytes("text/plain", companies.as_bytes()));
+    let list = server.url("/list");
+    let ask = |limit: &str| Run::of("travel_portal", &["--json", &list, "--deadline", limit]);
+    let (run, _) = with_a_limit(ask, |run| run.json()["quotes"][2]["timed_out"] == true);
     assert_eq!(run.status(), Some(0), "{}", run.stderr());
-    let report = run.json();
-    let quotes = report["quotes"].as_array().expect("a list");
-    let prices: Vec<_> = quotes.iter().filter_map(|quote| quote["price"].as_f64()).collect();
-    assert_eq!(prices, [49.9, 74.5, 74.5, 112.25, 131.0, 189.0]);
-    let names: Vec<_> = quotes.iter().map(|quote| quote["company"].as_str().expect("a name")).collect();
-    let failed_and_late = ["Delta Ferries", "Great Western Balloons", "Jet & Co", "Holiday Express"];
-    assert_eq!(names[6..], failed_and_late, "failures in the order of the list, and then what was late");
-    assert_eq!(names[1..3], ["Baltic Rail", "Isle & Sons"], "equal prices in the order of the list");
-    assert_eq!(quotes[9]["timed_out"], true);
-    assert!(quotes[6]["failed"].as_str().is_some_and(|why| why.contains("500")));
+    let quotes = &run.json()["quotes"];
+    assert_eq!((&quotes[0]["company"], &quotes[0]["price"]), (&"cheap".into(), &74.5.into()), "{quotes}");
+    assert_eq!((&quotes[1]["company"], &quotes[1]["price"]), (&"dear".into(), &189.0.into()), "{quotes}");
+    assert!(quotes[2]["failed"].as_str().is_some_and(|why| why.contains("500")), "{quotes}");
+    assert_eq!((&quotes[3]["company"], &quotes[3]["timed_out"]), (&"late".into(), &true.into()), "{quotes}");
 }
 
 #[test]
