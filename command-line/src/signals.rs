@@ -1,13 +1,14 @@
 //! The first signal asks the program to stop, by a token. The second one ends the process at once, with the
-//! status [`INTERRUPTED`].
+//! status 128 + its number: 130, 143 or 129.
 //!
-//! The signals are Ctrl-C (SIGINT), SIGTERM and SIGHUP.
+//! The signals are Ctrl-C (SIGINT), SIGTERM and, if the program [hears](crate::hears_hangup) it, SIGHUP.
 
 use crate::output::say;
-use crate::status::{INTERRUPTED, ended};
+use crate::status::ended;
 use anyhow::Context;
 use executor::{CancelReason, CancelToken};
 use std::process::{self, ExitCode};
+use std::sync::Arc;
 use std::thread;
 
 /// Runs a program with a token that [signals cancel](stopped_by_signals). An error becomes a sentence, and
@@ -45,23 +46,47 @@ pub fn stop_on_signals(stop: &CancelToken) -> anyhow::Result<()> {
 }
 
 /// Makes the first signal cancel `stop` and call `at_first`, and the second one call `at_last` and end the
-/// process. Both are called on the thread that receives the signals. If something else has cancelled `stop`,
-/// the next signal counts as the second one.
+/// process. If something else has cancelled `stop`, the next signal counts as the second one.
 ///
 /// # Errors
 /// If the process handles signals already.
 pub fn stop_on_signals_and(
     stop: &CancelToken,
-    at_first: impl Fn() + Send + 'static,
-    at_last: impl Fn() + Send + 'static,
+    at_first: impl Fn() + Send + Sync + 'static,
+    at_last: impl Fn() + Send + Sync + 'static,
 ) -> anyhow::Result<()> {
     let stop = stop.clone();
-    let on_signal = move || {
+    on_signals(move |status| {
         if !stop.cancel_because(CancelReason::new("a signal asked the program to stop")) {
             at_last();
-            process::exit(i32::from(INTERRUPTED));
+            process::exit(status);
         }
         at_first();
-    };
-    ctrlc::set_handler(on_signal).context("signals cannot be handled")
+    })
+}
+
+/// Calls `act` at each signal, with the exit status of a program that the signal ends. Ctrl-C and the other
+/// signals have a thread each, so that a call for one does not hold up the other.
+///
+/// # Errors
+/// If the process handles signals already, or the system gives no thread.
+pub fn on_signals(act: impl Fn(i32) + Send + Sync + 'static) -> anyhow::Result<()> {
+    const SIGINT: i32 = 2;
+    let act = Arc::new(act);
+    let at_ctrl_c = Arc::clone(&act);
+    ctrlc::set_handler(move || at_ctrl_c(128 + SIGINT)).context("signals cannot be handled")?;
+    #[cfg(unix)]
+    on_other_signals(act).context("signals cannot be handled")?;
+    Ok(())
+}
+
+/// `ctrlc` would handle these signals, too. But it does not tell which signal it was, and it handles SIGHUP
+/// even if that is ignored.
+#[cfg(unix)]
+fn on_other_signals(act: Arc<impl Fn(i32) + Send + Sync + 'static>) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGTERM};
+    let hangup = crate::hears_hangup().then_some(SIGHUP);
+    let mut signals = signal_hook::iterator::Signals::new([SIGTERM].into_iter().chain(hangup))?;
+    let listen = move || signals.forever().for_each(|signal| act(128 + signal));
+    thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
 }

@@ -16,7 +16,8 @@ pub const TROUBLE: u8 = 2;
 /// The program has finished, but its result has gaps.
 pub const GAPS: u8 = 3;
 
-/// A signal has stopped the program: 128 plus the number of SIGINT, as in shells.
+/// A signal has stopped the program, which has ended in order: 128 + the number of SIGINT, as in shells, whichever
+/// signal it was.
 pub const INTERRUPTED: u8 = 130;
 
 /// Returns the exit status of a program. An error becomes a sentence on standard error, and the exit status

@@ -88,7 +88,7 @@ const EXAMPLES: &str = "Examples:
   cargo course hint ex01                a push, not the answer
 
 The exit code is 0 after an orderly end and for a right answer, 1 for a wrong one and if something failed,
-2 for wrong usage, 3 if an answer could not be checked, and 130 if a second Ctrl-C ended the server at once.";
+2 for wrong usage, 3 if an answer could not be checked, and 130 or 143 if a second Ctrl-C or SIGTERM ended the server at once.";
 
 #[derive(Args)]
 pub struct Serve {

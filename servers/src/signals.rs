@@ -47,9 +47,6 @@ pub fn stop_on_signal(
 // ANCHOR_END: stop_on_signal
 
 /// The terminal is gone, or was closed.
-///
-/// Only on Linux: `nohup` starts a program with SIGHUP ignored, and the program must leave it so. Linux lists
-/// in `/proc` what is ignored; elsewhere that takes a system call for which Rust has no safe function.
 #[cfg(target_os = "linux")]
 mod hangup {
     use executor::CancelToken;
@@ -60,11 +57,11 @@ mod hangup {
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::{fs, thread};
+    use std::thread;
 
     /// Makes SIGHUP cancel `stop`, and end the process once that is cancelled.
     pub(super) fn stops(stop: &CancelToken) -> io::Result<()> {
-        if is_ignored() {
+        if !command_line::hears_hangup() {
             return Ok(());
         }
         let (mut reader, writer) = UnixStream::pair()?;
@@ -83,13 +80,5 @@ mod hangup {
         flag::register(SIGHUP, asked)?;
         pipe::register(SIGHUP, writer)?;
         Ok(())
-    }
-
-    /// Whether the process has inherited that SIGHUP is ignored; false if that cannot be read.
-    fn is_ignored() -> bool {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        let signals = ignored.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok());
-        signals.is_some_and(|signals| signals & (1 << (SIGHUP - 1)) != 0)
     }
 }

@@ -93,7 +93,7 @@ fn first_of(line: &str) -> u8 {
 
 #[cfg(unix)]
 mod terminal {
-    use anyhow::{Context, ensure};
+    use anyhow::ensure;
     use rustix::process::getpgrp;
     use rustix::termios::{
         LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
@@ -101,9 +101,6 @@ mod terminal {
     use std::io::stdin;
     use std::process;
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-    /// The exit status that a shell reports for a program that Ctrl-C has ended.
-    const INTERRUPTED: i32 = 130;
 
     /// While this value lives, the terminal hands over each key at once.
     pub(super) struct Changed {
@@ -121,12 +118,11 @@ mod terminal {
             let before = Arc::new(Mutex::new(changed.clone()));
             let held = lock(&before);
             let at_the_end = Arc::clone(&before);
-            ctrlc::set_handler(move || {
+            command_line::on_signals(move |status| {
                 let before = lock(&at_the_end);
                 put_back(&before);
-                process::exit(INTERRUPTED);
-            })
-            .context("something else handles Ctrl-C")?;
+                process::exit(status);
+            })?;
             changed.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
             changed.special_codes[SpecialCodeIndex::VMIN] = 1;
             changed.special_codes[SpecialCodeIndex::VTIME] = 0;

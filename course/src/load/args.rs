@@ -26,7 +26,7 @@ Latency counts from when a request was wanted; with --rate, from when it was due
 It is that of answers below status 400. Ctrl-C ends the load early and prints what was measured.
 
 The exit code is 0 if something was measured, 1 if there was no answer or something else failed,
-2 for wrong usage, and 130 after a second Ctrl-C.";
+2 for wrong usage, and 130 after a second Ctrl-C, 143 after a second SIGTERM.";
 
 /// Sends load to a web server of this machine and reports how the server coped.
 #[derive(Debug, Args)]

@@ -51,6 +51,6 @@ fn become_it(client: &mut Command) -> anyhow::Result<()> {
 /// Runs the client and exits with its status. Ctrl-C goes to both processes, and the client ends in order.
 #[cfg(not(unix))]
 fn become_it(client: &mut Command) -> anyhow::Result<()> {
-    ctrlc::set_handler(|| {})?;
+    command_line::on_signals(|_| ())?;
     std::process::exit(client.status()?.code().unwrap_or(1))
 }

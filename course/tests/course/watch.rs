@@ -164,7 +164,7 @@ fn the_terminal_is_as_it_was_after_ctrl_c_and_after_a_signal() {
     let mut terminal = Terminal::watch(&project);
     let kill = Command::new("kill").args(["-TERM", terminal.word_after("pid")]).status().unwrap();
     assert!(kill.success());
-    terminal.is_left_with("130");
+    terminal.is_left_with("143");
 }
 
 /// Between the moment when a signal's handler restores the terminal and the end of the process, `watch` can

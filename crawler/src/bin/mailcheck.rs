@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Says which mail accounts have new mail.
 ///
 /// Exit status: 0 there is new mail; 1 there is none; 3 none was seen, but some account has failed; 2 the
-/// command line or the hosts file is wrong; 130 a signal came.
+/// command line or the hosts file is wrong; 130 a signal came, 143 a second SIGTERM.
 #[derive(Parser)]
 #[command(version, after_help = accounts::EXAMPLE)]
 struct Args {

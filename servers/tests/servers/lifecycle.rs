@@ -16,10 +16,7 @@ const SHUTDOWN: &str = "POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n";
 /// The signal of a terminal that is gone, where it stops a stage: on Linux, and not if these tests were
 /// started with it ignored, as by `nohup`, since the stages inherit that.
 pub(crate) fn hangup() -> &'static str {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let is_heard = |signals: &str| u64::from_str_radix(signals.trim(), 16).unwrap() & 1 == 0;
-    if ignored.is_some_and(is_heard) { "HUP" } else { "TERM" }
+    if command_line::hears_hangup() { "HUP" } else { "TERM" }
 }
 
 /// A client that has sent these bytes. They come together with a request, whose answer says that they are

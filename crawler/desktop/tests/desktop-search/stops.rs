@@ -113,7 +113,7 @@ fn told_twice_it_ends_at_once() {
         thread::sleep(Duration::from_millis(20));
         signal(&child, "-TERM");
     };
-    assert_eq!(status.code(), Some(130));
+    assert_eq!(status.code(), Some(143));
     drop(messages);
     assert_eq!(folder.index(&[])["complete"], true);
 }

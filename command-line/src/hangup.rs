@@ -1,0 +1,15 @@
+//! SIGHUP, the signal of a terminal that is gone.
+
+/// Whether a program must handle SIGHUP as it handles SIGTERM: on Linux, and unless the program was started
+/// with SIGHUP ignored.
+///
+/// `nohup` starts a program with SIGHUP ignored, and a handler would take away what the user has asked for.
+/// Linux lists in `/proc` what is ignored. On other systems that takes a system call for which Rust has no
+/// safe function, and SIGHUP keeps the effect that it has.
+pub fn hears_hangup() -> bool {
+    const SIGHUP: u32 = 1;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok());
+    cfg!(target_os = "linux") && ignored.is_none_or(|signals| signals & (1 << (SIGHUP - 1)) == 0)
+}
