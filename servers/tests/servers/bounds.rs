@@ -4,7 +4,7 @@
 use crate::lifecycle::Upload;
 use crate::support::{
     Client, KEEPING_STAGES, POOLED, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage, each_of, eventually,
-    every_stage, root_with_a_large_file,
+    every_stage,
 };
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -33,15 +33,6 @@ pub(crate) fn pipeline_endlessly(stage: &Stage) -> mpsc::Receiver<()> {
         }
     });
     answered
-}
-
-#[test]
-fn a_client_that_pipelines_without_end_makes_way() {
-    for binary in STAGES {
-        let stage = Stage::start(binary, &["--quiet", "--threads", "1"]);
-        pipeline_endlessly(&stage).recv().unwrap();
-        stage.assert_alive();
-    }
 }
 
 #[cfg(unix)]
@@ -161,17 +152,6 @@ impl Drop for SlowReader {
         let _ = self.stream.shutdown(Shutdown::Both);
         let _ = self.reading.take().map(thread::JoinHandle::join);
     }
-}
-
-/// Never idle for as long as the write time-out, and yet busy for hours with the same answer.
-#[test]
-fn a_client_that_reads_too_slowly_is_given_up() {
-    let (_large, root) = root_with_a_large_file();
-    let flags = ["--quiet", "--root", &root, "--write-timeout", "3s", "--threads", "1"];
-    every_stage(&flags, |stage| {
-        let _slow = read_slowly(stage);
-        stage.assert_alive();
-    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::support::{
     BOUNDED, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage,
-    every_stage, output_of,
+    output_of,
 };
 use std::process::Command;
 
@@ -105,19 +105,6 @@ fn the_readme_tells_every_limit() {
         Some((format!("--{flag}"), rest.split_once(" | ")?.0.to_owned()))
     });
     assert_eq!(rows.collect::<Vec<_>>(), limits());
-}
-
-#[test]
-fn answers_are_logged() {
-    every_stage(&[], |stage| {
-        stage.get("/hello?x=1");
-        let line = stage.log_line();
-        assert!(line.starts_with("127.0.0.1 ["), "{line}");
-        assert!(line.contains("] \"GET /hello?x=1 HTTP/1.1\" 200 13 "), "{line}");
-        stage.connect().send("nonsense\r\n\r\n").reply();
-        let line = stage.log_line();
-        assert!(line.contains("] \"-\" 400 "), "{line}");
-    });
 }
 
 #[test]

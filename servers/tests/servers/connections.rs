@@ -1,9 +1,7 @@
 //! Which connections stay open behind an answer, for how long, and what tells the client.
 
-use crate::support::{KEEPING_STAGES, POOLED, SHARED_ACCEPT, SINGLE_THREADED, Stage, every_stage};
-use std::io::Write;
+use crate::support::{KEEPING_STAGES, SHARED_ACCEPT, SINGLE_THREADED, Stage, every_stage};
 use std::net::Shutdown;
-use std::thread;
 
 #[test]
 fn a_connection_is_kept_while_threads_are_free() {
@@ -56,22 +54,6 @@ fn who_cannot_know_whether_somebody_waits_keeps_no_idle_connection() {
 }
 
 #[test]
-fn a_client_may_ask_to_close() {
-    every_stage(&[], |stage| {
-        for request in [
-            "GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
-            "GET /hello HTTP/1.0\r\n\r\n",
-            "GET /hello HTTP/1.0\r\nHost: h\r\nConnection: close\r\n\r\n",
-        ] {
-            let mut client = stage.connect();
-            let reply = client.send(request).reply();
-            assert_eq!((reply.text(), reply.header("Connection")), ("Hello, world!", Some("close")));
-            client.assert_closed();
-        }
-    });
-}
-
-#[test]
 fn what_comes_after_the_last_request_does_not_spoil_the_answer() {
     every_stage(&[], |stage| {
         let mut client = stage.connect();
@@ -81,18 +63,6 @@ fn what_comes_after_the_last_request_does_not_spoil_the_answer() {
         assert_eq!(client.reply().text(), "Hello, world!");
         client.assert_closed();
     });
-}
-
-#[test]
-fn an_old_client_may_ask_to_stay() {
-    for binary in KEEPING_STAGES {
-        let stage = Stage::start(binary, &[]);
-        let mut client = stage.connect();
-        for _ in 0..2 {
-            let reply = client.send("GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").reply();
-            assert_eq!(reply.header("Connection"), Some("keep-alive"));
-        }
-    }
 }
 
 #[test]
@@ -118,21 +88,6 @@ fn pipelined_requests_are_answered_in_order() {
         }
         assert_eq!(client.reply().text(), "Hello, world!");
         client.assert_closed();
-    });
-}
-
-#[test]
-fn more_is_pipelined_than_fits_the_buffer() {
-    let stage = Stage::start(POOLED, &[]);
-    let mut client = stage.connect();
-    let count = 3_000;
-    let requests = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(count);
-    let mut sender = client.stream.try_clone().unwrap();
-    thread::scope(|scope| {
-        scope.spawn(move || sender.write_all(requests.as_bytes()).unwrap());
-        for number in 0..count {
-            assert_eq!(client.reply().text(), "Hello, world!", "{number}");
-        }
     });
 }
 

@@ -3,7 +3,7 @@
 
 use crate::support::{Client, ENDLESS, EVENT_LOOPS, MULTI_REACTOR, Stage, get, shell};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
@@ -142,23 +142,6 @@ fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
     assert_eq!(silent.last_mut().unwrap().get("/hello").status, 200);
 }
 
-#[test]
-fn behind_the_last_answer_nothing_follows() {
-    each(&["--quiet", "--threads", "4"], |stage| {
-        let mut client = stage.connect();
-        let last = "GET /block?ms=20 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
-        client.send(get("/hello") + last + &get("/hello"));
-        assert_eq!(client.reply().status, 200);
-        assert_eq!(client.reply().header("Connection"), Some("close"));
-        client.assert_closed();
-        let mut client = stage.connect();
-        client.send(get("/hello") + &get("/panic") + &get("/hello") + &get("/block?ms=1"));
-        assert_eq!(client.reply().status, 200);
-        assert_eq!(client.reply().status, 500);
-        client.assert_closed();
-    });
-}
-
 /// Sends as long as the other side takes it, and says how many bytes that were.
 fn send_and_never_read(stage: &Stage, request: &str, most: usize) -> (Client, usize) {
     let client = stage.connect();
@@ -222,29 +205,6 @@ fn a_client_that_reads_late_gets_every_answer() {
     });
 }
 
-/// A client whose next request is always here already has its turn, and then others have theirs.
-#[test]
-fn a_client_that_sends_without_end_starves_nobody() {
-    each(&["--quiet", "--threads", "1"], |stage| {
-        let addr = stage.addr;
-        for _ in 0..3 {
-            thread::spawn(move || {
-                let mut stream = TcpStream::connect(addr).unwrap();
-                let mut reading = stream.try_clone().unwrap();
-                thread::spawn(
-                    move || while reading.read(&mut [0; 16 * 1024]).is_ok_and(|count| count > 0) {},
-                );
-                let requests = get("/hello").repeat(1_000);
-                while stream.write_all(requests.as_bytes()).is_ok() {}
-            });
-        }
-        let mut polite = stage.connect();
-        for _ in 0..50 {
-            assert_eq!(polite.get("/hello").status, 200);
-        }
-    });
-}
-
 #[test]
 fn large_files_arrive_whole_beside_each_other() {
     let root = tempfile::tempdir().unwrap();
@@ -282,19 +242,6 @@ fn a_file_that_shrinks_while_it_is_sent_ends_the_connection() {
     });
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn hundreds_of_connections_need_no_more_threads() {
-    each(&["--quiet", "--idle-timeout", "10m"], |stage| {
-        stage.assert_alive();
-        let mut clients: Vec<_> = (0..300).map(|_| stage.ask("/hello")).collect();
-        for client in &mut clients {
-            assert_eq!(client.reply().status, 200);
-        }
-        assert!(stage.threads() < 16, "{}", stage.threads());
-    });
-}
-
 /// The limit on descriptors is reached, and nothing tells a loop when it may accept again.
 #[cfg(unix)]
 #[test]
@@ -314,28 +261,4 @@ fn without_descriptors_it_neither_spins_nor_forgets_who_waits() {
         let complaints = stage.stop().len();
         assert!(complaints < 50, "{complaints}");
     }
-}
-
-/// Several sockets may share an address if all of them allow it. Two servers must not do so by accident.
-#[test]
-fn a_second_server_does_not_share_the_address() {
-    let first = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "2"]);
-    let addr = first.addr.to_string();
-    let mut second = std::process::Command::new(MULTI_REACTOR);
-    let output = crate::support::output_of(second.args(["--loops", "2", "--addr", &addr]));
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("is taken by another program"));
-    first.assert_alive();
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn each_loop_has_its_share_of_the_clients() {
-    let stage = Stage::start(MULTI_REACTOR, &["--loops", "2"]);
-    for _ in 0..64 {
-        stage.assert_alive();
-    }
-    let threads: std::collections::HashSet<_> =
-        (0..64).map(|_| stage.log_line().rsplit(' ').next().unwrap().to_owned()).collect();
-    assert_eq!(threads.len(), 2, "{threads:?}");
 }

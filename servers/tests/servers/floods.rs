@@ -7,7 +7,8 @@
 //! `SERVERS_FLOOD=500` makes the crowds larger than fits a quick test run.
 
 use crate::support::{
-    Client, MULTI_REACTOR, REACTOR, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK, eventually,
+    Client, KEEPING_STAGES, MULTI_REACTOR, REACTOR, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK,
+    eventually, room, shell,
 };
 use std::time::{Duration, Instant};
 
@@ -110,10 +111,11 @@ fn flood(stage: &Stage, count: usize) {
     for begin in
         ["", "GET /hello HTTP/1.1\r\n", "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n", "\x00\x01\x02\r\n\r\n"]
     {
-        for _ in 0..4 {
+        for _ in 0..2 {
+            drop(crowd(stage, count / 4, begin));
             reset_all(crowd(stage, count / 4, begin));
         }
-        assert_answers_within_bound(stage, count, "resets");
+        assert_answers_within_bound(stage, count, "ends and resets");
     }
 }
 
@@ -152,4 +154,18 @@ fn settled_threads(stage: &Stage) -> usize {
         eventually("a thread stays", || stage.threads() == 1);
     }
     stage.threads()
+}
+
+#[test]
+fn running_out_of_descriptors_is_survived() {
+    for binary in STAGES {
+        let stage = Stage::start_command(binary, &mut shell("ulimit -n 30", binary, room(binary)));
+        let clients: Vec<_> = (0..100).map(|_| stage.connect()).collect();
+        if KEEPING_STAGES.contains(&binary) {
+            let line = stage.log_line();
+            assert!(line.starts_with("cannot accept a connection"), "{line}");
+        }
+        drop(clients);
+        stage.assert_alive();
+    }
 }

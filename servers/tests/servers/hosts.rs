@@ -95,19 +95,6 @@ fn a_request_for_another_host_is_refused_before_its_body_is_sent() {
     });
 }
 
-/// A proxy that passes an absolute target on may have left the field as it was.
-#[test]
-fn the_host_in_the_target_counts() {
-    every_stage(&LOOPBACK, |stage| {
-        for (target, field, expected) in [
-            ("http://localhost/hello", "other.example", 200),
-            ("http://other.example/hello", "localhost", 421),
-        ] {
-            assert_eq!(ask(&mut stage.connect(), "GET", target, field).status, expected, "{target}");
-        }
-    });
-}
-
 /// The page may be wrong about the server's name; the connection is as good as any.
 #[test]
 fn a_request_for_another_host_ends_no_connection() {

@@ -93,19 +93,6 @@ fn threads_that_share_a_listener_all_stop() {
 }
 
 #[test]
-fn a_refused_connection_is_answered() {
-    let accepting = accept(listener("127.0.0.1:0"), Site::new(None));
-    accepting.pool.shutdown();
-    for _ in 0..50 {
-        let mut client = Client::connect(accepting.addr);
-        let reply = client.get("/hello");
-        assert_eq!((reply.status, reply.header("Retry-After")), (503, Some("1")));
-        client.assert_closed();
-    }
-    accepting.stop();
-}
-
-#[test]
 fn an_abrupt_stop_answers_everyone() {
     for work in ["/block", "/cpu"] {
         let accepting = accept(listener("127.0.0.1:0"), Site::new(None));

@@ -10,16 +10,6 @@ use std::iter;
 /// More lines than any pipe holds.
 const MANY: usize = 2_000;
 
-#[test]
-fn no_client_waits_for_a_log_that_is_not_read() {
-    for binary in STAGES {
-        let (stage, _log) = Stage::start_with_unread_log(binary, &["--threads", "2"]);
-        for _ in 0..MANY {
-            stage.assert_alive();
-        }
-    }
-}
-
 /// One thread, so the lines are in the order of the requests.
 #[test]
 fn lines_that_found_no_room_are_counted() {

@@ -29,7 +29,6 @@ mod pages;
 mod policy;
 mod refusals;
 mod requests;
-mod rude;
 mod shared_accept;
 #[cfg(unix)]
 mod signals;

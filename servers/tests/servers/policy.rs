@@ -1,46 +1,8 @@
 //! Where the stages differ.
 
-use crate::support::{
-    BOUNDED, Client, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, Stage,
-    THREAD_PER_TASK, eventually,
-};
+use crate::support::{BOUNDED, Client, LIFECYCLE, POOLED, Stage, eventually};
 use std::thread;
 use std::time::Instant;
-
-#[test]
-fn one_slow_request_holds_up_the_single_thread() {
-    let stage = Stage::start(SINGLE_THREADED, &[]);
-    let mut slow = stage.ask("/block?ms=300");
-    let mut quick = stage.connect();
-    assert_eq!(quick.get("/hello").status, 200);
-    assert_eq!(slow.reply().status, 200);
-    // Connections are served in the order in which they came, so the log tells who waited for whom.
-    let (first, second) = (stage.log_line(), stage.log_line());
-    assert!(first.contains("/block") && second.contains("/hello"), "{first}\n{second}");
-    assert!(first.ends_with(" main") && second.ends_with(" main"), "{first}\n{second}");
-}
-
-#[test]
-fn one_slow_request_holds_up_one_thread_of_several() {
-    for binary in STAGES.into_iter().filter(|&binary| binary != SINGLE_THREADED) {
-        others_are_served_meanwhile(&Stage::start(binary, &["--threads", "2"]));
-    }
-}
-
-fn others_are_served_meanwhile(stage: &Stage) {
-    let _slow = stage.ask("/block?ms=60000");
-    // Long before the slow one is done.
-    stage.assert_alive();
-    let line = stage.log_line();
-    assert!(line.contains("\"GET /hello HTTP/1.1\" 200 13 "), "{line}");
-}
-
-#[test]
-fn as_many_slow_requests_as_you_like_hold_up_no_thread_of_its_own() {
-    let stage = Stage::start(THREAD_PER_TASK, &["--quiet"]);
-    let _slow: Vec<_> = (0..50).map(|_| stage.ask("/block?ms=60000")).collect();
-    stage.assert_alive();
-}
 
 #[test]
 fn an_idle_connection_makes_way_for_a_waiting_one() {
@@ -98,19 +60,5 @@ fn nobody_makes_way_for_a_connection_that_an_idle_thread_is_about_to_take() {
                 });
             }
         });
-    }
-}
-
-#[test]
-fn a_silent_connection_makes_way_for_a_waiting_one() {
-    for binary in STAGES {
-        // With a thread for each client, or one for all, no client is in the way.
-        if [THREAD_PER_TASK, REACTOR, MULTI_REACTOR].contains(&binary) {
-            continue;
-        }
-        let stage = Stage::start(binary, &["--threads", "1", "--header-timeout", "10m"]);
-        let mut silent = stage.connect();
-        stage.assert_alive();
-        silent.assert_closed();
     }
 }

@@ -1,6 +1,6 @@
 //! What every stage answers to sound requests.
 
-use crate::support::{MULTI_REACTOR, STOPPING_STAGES, every_stage};
+use crate::support::{STOPPING_STAGES, every_stage};
 use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -87,30 +87,6 @@ fn a_computation_ends_when_its_client_leaves() {
         socket.set_linger(Some(Duration::ZERO)).unwrap(); // its end is a reset
         drop(socket);
         stage.assert_alive();
-    });
-}
-
-#[test]
-fn statistics_are_json() {
-    every_stage(&["--threads", "3"], |stage| {
-        let reply = stage.get("/stats");
-        assert_eq!(reply.header("Content-Type"), Some("application/json"));
-        let stats: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
-        match stats["pool"].as_object() {
-            Some(pool) => {
-                assert_eq!(pool["core_threads"], 3);
-                // There, only what is slow runs on the pool.
-                if stage.binary != MULTI_REACTOR {
-                    assert!(pool["active"].as_u64().unwrap() >= 1, "the one that answers");
-                }
-                assert_eq!(pool["state"], "running");
-            }
-            // True of each of these stages, however many connections it serves at a time.
-            None => assert_eq!(
-                stats["note"],
-                "this stage has no thread pool, so there is no queue of its own to look at"
-            ),
-        }
     });
 }
 

@@ -1,8 +1,6 @@
 //! Clients that take their time: each wait for them has an end, and each end its answer.
 
-use crate::support::{
-    Client, DEADLINE, KEEPING_STAGES, POOLED, Stage, each_of, every_stage, root_with_a_large_file,
-};
+use crate::support::{Client, DEADLINE, KEEPING_STAGES, each_of, every_stage};
 use std::io::Write;
 use std::sync::mpsc;
 use std::thread;
@@ -111,25 +109,4 @@ fn an_idle_connection_is_closed_without_a_word() {
         assert_eq!(client.get("/hello").status, 200);
         client.assert_closed();
     });
-}
-
-#[test]
-fn a_client_that_does_not_read_is_dropped() {
-    let (_large, root) = root_with_a_large_file();
-    every_stage(&["--root", &root, "--write-timeout", "200ms", "--threads", "1"], |stage| {
-        let _deaf = stage.ask("/large.bin");
-        // There is one thread: it is free again only when the deaf client has been given up.
-        stage.assert_alive();
-    });
-}
-
-#[test]
-fn a_slow_reader_gets_everything() {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::write(root.path().join("file.bin"), vec![7; 16_000_000]).unwrap();
-    let stage = Stage::start(POOLED, &["--root", root.path().to_str().unwrap()]);
-    let mut client = stage.ask("/file.bin");
-    // So that the server's writes block meanwhile; the test holds also if they don't.
-    thread::sleep(Duration::from_millis(200));
-    assert_eq!(client.reply().body.len(), 16_000_000);
 }

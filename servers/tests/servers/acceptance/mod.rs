@@ -1,14 +1,14 @@
 //! What every stage must do with the bytes that clients send, written once.
 //!
-//! The cases are data. Each is sent whole, byte by byte, and cut in two at every place. Sent whole, it is
-//! followed by another request: behind one that is understood that must be answered, so its end was found;
-//! behind one that is refused it must not be. What is refused is also tried behind a request that takes its
-//! time: the refusal has to wait for that answer, and must not change meanwhile. What clients do with time is
-//! in `timeouts.rs` and `rude.rs`.
+//! The cases are data. Each is sent whole, and byte by byte; `fuzz.rs` cuts it in two at every place. Sent
+//! whole, it is followed by another request: behind one that is understood that must be answered, so its end
+//! was found; behind one that is refused it must not be. What is refused is also tried behind a request that
+//! takes its time: the refusal has to wait for that answer, and must not change meanwhile. What clients do
+//! with time is in `timeouts.rs` and `floods.rs`.
 
 pub(crate) mod cases;
 
-use crate::support::{Client, EVENT_LOOPS, KEEPING_STAGES, Reply, STAGES, Stage, each_of, every_stage};
+use crate::support::{Client, EVENT_LOOPS, KEEPING_STAGES, Reply, Stage, each_of, every_stage};
 use cases::{Case, Kind};
 use servers::Limits;
 use servers::http::{Conversation, Step};
@@ -99,25 +99,6 @@ fn every_request_is_answered_when_it_arrives_byte_by_byte() {
                 client.send([*byte]);
             }
             assert_answered(&case, &mut client, "byte by byte");
-        }
-        stage.assert_alive();
-    });
-}
-
-#[test]
-fn every_request_is_answered_wherever_it_is_cut() {
-    every_stage(&["--quiet"], |stage| {
-        let place = STAGES.iter().position(|&binary| binary == stage.binary).unwrap();
-        for (number, case) in single_requests().enumerate() {
-            // The stages share the work, since what splits is not what they differ in: each takes its part of
-            // the cuts.
-            for cut in (1..case.bytes.len()).filter(|cut| (number + cut) % STAGES.len() == place) {
-                let mut client = stage.connect();
-                client.send(&case.bytes[..cut]);
-                thread::yield_now();
-                client.send(&case.bytes[cut..]);
-                assert_answered(&case, &mut client, &format!("cut at {cut}"));
-            }
         }
         stage.assert_alive();
     });
