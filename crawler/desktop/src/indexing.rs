@@ -33,7 +33,6 @@ pub struct Indexing {
     rules: Rules,
     store: Store,
     writer: Writer,
-    was_complete: bool,
     is_verbose: bool,
     is_json: bool,
     begun: Instant,
@@ -65,7 +64,6 @@ impl Indexing {
             progress: Progress::new(known, !args.json && !args.verbose),
             roots,
             rules: args.rules.clone(),
-            was_complete: store.is_complete()?,
             store,
             writer,
             is_verbose: args.verbose,
@@ -115,31 +113,38 @@ impl Indexing {
         }
     }
 
-    /// Makes the files that were put so far durable.
+    /// Makes the files that were put so far durable, in the middle of a run.
     ///
     /// # Errors
     /// If the index cannot be written. It stays as the last commit left it.
-    pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
-        self.writer.commit(is_complete)?;
-        if self.is_verbose {
-            command_line::say(format_args!("committed {}", self.tally.indexed.load(Relaxed)));
-        }
-        Ok(())
+    pub fn commit_so_far(&self) -> anyhow::Result<()> {
+        self.writer.commit_changes().map(|is_new| self.committed(is_new))
     }
 
-    /// The last commit. After a walk that came to its end, it also removes the files that are no longer
-    /// there.
+    /// The last commit of a run.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit).
+    /// As [`commit_so_far`](Self::commit_so_far).
+    pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
+        self.writer.commit(is_complete).map(|is_new| self.committed(is_new))
+    }
+
+    /// The last commit of a run without an error. After a walk that came to its end, it also removes the
+    /// files that are no longer there.
+    ///
+    /// # Errors
+    /// As [`commit_so_far`](Self::commit_so_far).
     pub fn commit_rest(&self, crawl: &Crawl, is_whole: bool) -> anyhow::Result<()> {
         if is_whole {
             crawl.remove_unseen(&self.writer)?;
         }
-        if is_whole == self.was_complete && !self.writer.has_changed() {
-            return Ok(()); // nothing to write
-        }
         self.commit(is_whole)
+    }
+
+    fn committed(&self, is_new: bool) {
+        if is_new && self.is_verbose {
+            command_line::say(format_args!("committed {}", self.tally.indexed.load(Relaxed)));
+        }
     }
 
     /// Prints the report, and returns the exit status.
@@ -193,5 +198,46 @@ fn write_demo(directory: &Path, files: usize) -> anyhow::Result<()> {
     match tree::write(directory, files, 1) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && tree::is_one(directory) => Ok(()),
         written => written.with_context(|| format!("cannot write files into {}", directory.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use std::fs;
+    use std::time::SystemTime;
+
+    /// Writes a file which has the same time whenever its text has the same length.
+    fn write(path: &Path, text: &str) {
+        fs::write(path, text).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(text.len() as u64);
+        fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+    }
+
+    #[test]
+    fn a_commit_in_the_middle_of_a_run_does_not_decide_what_the_index_is_at_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tree, into) = (folder.path().join("tree"), folder.path().join("index"));
+        fs::create_dir(&tree).unwrap();
+        let flags = ["index".as_ref(), tree.as_os_str(), "--into".as_ref(), into.as_os_str()];
+        let args = IndexArgs::parse_from(flags);
+        // Whether the index is complete in the middle of a run and at its end.
+        let run = |(text, is_whole): (&str, bool)| {
+            write(&tree.join("file"), text);
+            let run = Indexing::prepare(&args).unwrap();
+            let (mut crawl, mut batch) = (run.crawl().unwrap(), run.batch());
+            for file in crawl.by_ref().map(Result::unwrap) {
+                let stamp = Stamp::of(&file.path.metadata().unwrap());
+                run.put(file, text.to_owned(), stamp, &mut batch).unwrap();
+            }
+            batch.send().unwrap();
+            run.commit_so_far().unwrap();
+            let middle = run.store.is_complete().unwrap();
+            run.commit_rest(&crawl, is_whole).unwrap();
+            (middle, run.store.is_complete().unwrap())
+        };
+        let ran = [("first", true), ("", true), ("", true), ("last", true), ("last", false)].map(run);
+        assert_eq!(ran, [(false, true), (false, true), (true, true), (false, true), (true, false)]);
     }
 }

@@ -21,7 +21,6 @@ use executor::{OwnedPermit, Semaphore};
 use std::iter;
 use std::mem;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,14 +44,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The only writer of an index, in all processes.
 pub struct Writer {
+    inner: Mutex<Inner>,
+    room: Semaphore,
+    fields: Fields,
+    directory: PathBuf,
+}
+
+struct Inner {
     /// The library's writer, under a lock although threads could share it. It numbers the operations of a
     /// call, and then puts the removals into a list. With two threads the list gets out of order, and a
     /// removal may hit the new version of a document and not the one before it.
-    inner: Mutex<IndexWriter<FileDocument>>,
-    room: Semaphore,
-    has_changed: AtomicBool,
-    fields: Fields,
-    directory: PathBuf,
+    index: IndexWriter<FileDocument>,
+    /// Whether anything was put or removed since the last commit. Under the lock: a removal that waits for a
+    /// commit to end must count for the next one.
+    has_changed: bool,
+    /// What the last commit says of the index.
+    is_complete: bool,
 }
 
 /// A file to index. Only a [`Crawl`](crate::Crawl) makes them, so no file is there twice.
@@ -80,7 +87,7 @@ impl Writer {
                 .build()
         };
         let begun = Instant::now();
-        let inner = loop {
+        let index = loop {
             match store.index.writer_with_options(options()) {
                 Err(TantivyError::LockFailure(LockError::LockBusy, _)) if begun.elapsed() < PATIENCE => {
                     thread::sleep(PATIENCE / 20);
@@ -89,9 +96,8 @@ impl Writer {
             }
         };
         Ok(Writer {
-            inner: Mutex::new(inner),
+            inner: Mutex::new(Inner { index, has_changed: false, is_complete: store.is_complete()? }),
             room: Semaphore::new(ROOM),
-            has_changed: AtomicBool::new(false),
             fields: store.fields,
             directory: store.directory().to_owned(),
         })
@@ -111,28 +117,42 @@ impl Writer {
     }
 
     pub(super) fn remove_key(&self, key: &str) {
-        self.has_changed.store(true, Relaxed);
-        self.locked().delete_term(self.term(key));
-    }
-
-    /// Whether anything was put or removed since the last commit.
-    pub(super) fn has_changed(&self) -> bool {
-        self.has_changed.load(Relaxed)
+        let mut inner = self.locked();
+        inner.has_changed = true;
+        inner.index.delete_term(self.term(key));
     }
 
     /// Makes all that was put and removed durable at once: after a crash the index has all of it or nothing.
-    /// Waits until it is on the disk.
+    /// Waits until it is on the disk. Returns whether there was anything to write.
     ///
     /// # Errors
     /// If it cannot be written. The index stays as the last commit left it.
-    pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
-        let mut writer = self.locked();
-        self.has_changed.store(false, Relaxed); // puts and removals wait for the lock
-        let committed = writer.prepare_commit().and_then(|mut prepared| {
+    pub fn commit(&self, is_complete: bool) -> anyhow::Result<bool> {
+        self.commit_as(Some(is_complete))
+    }
+
+    /// As [`commit`](Self::commit), in the middle of a run. The index is incomplete from now on, but not if
+    /// nothing has changed: then it stays what it was.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn commit_changes(&self) -> anyhow::Result<bool> {
+        self.commit_as(None)
+    }
+
+    fn commit_as(&self, is_complete: Option<bool>) -> anyhow::Result<bool> {
+        let mut inner = self.locked();
+        if !inner.has_changed && is_complete.is_none_or(|is_complete| is_complete == inner.is_complete) {
+            return Ok(false);
+        }
+        let is_complete = is_complete.unwrap_or(false);
+        let committed = inner.index.prepare_commit().and_then(|mut prepared| {
             prepared.set_payload(&store::note(is_complete));
             prepared.commit()
         });
-        committed.map(drop).map_err(|error| self.failed(error))
+        committed.map_err(|error| self.failed(error))?;
+        (inner.has_changed, inner.is_complete) = (false, is_complete);
+        Ok(true)
     }
 
     /// Waits for the library's threads that merge small parts of the index into larger ones.
@@ -141,7 +161,7 @@ impl Writer {
     /// If one of them fails. What was committed stays.
     pub fn close(self) -> anyhow::Result<()> {
         let inner = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
-        inner.wait_merging_threads().context("the index could not be tidied up")
+        inner.index.wait_merging_threads().context("the index could not be tidied up")
     }
 
     /// The operations for some files: each removes the version before and adds the new one.
@@ -165,7 +185,7 @@ impl Writer {
         anyhow!("the index in {} cannot be written: {why}", self.directory.display())
     }
 
-    fn locked(&self) -> MutexGuard<'_, IndexWriter<FileDocument>> {
+    fn locked(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -208,8 +228,9 @@ impl Batch<'_> {
         let room = Arc::new(self.writer.room.acquire_many(permits)?.into_owned());
         let operations: Vec<_> =
             self.files.drain(..).flat_map(|file| self.writer.operations(file, &room)).collect();
-        self.writer.has_changed.store(true, Relaxed);
-        self.writer.locked().run(operations)?;
+        let mut inner = self.writer.locked();
+        inner.has_changed = true;
+        inner.index.run(operations)?;
         Ok(())
     }
     // ANCHOR_END: put
@@ -311,6 +332,28 @@ mod tests {
         writer.commit(true).unwrap();
         assert_eq!(writer.room.available_permits(), ROOM);
         waited
+    }
+
+    #[test]
+    fn what_waits_for_a_commit_to_end_is_committed_by_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let writer = Writer::new(&store, 1).unwrap();
+        for _ in 0..20 {
+            let mut batch = writer.batch();
+            batch.put(file(1), "word".to_owned(), STAMP).unwrap();
+            batch.send().unwrap();
+            // Both wait for the lock, in any order: mostly the commit gets it first.
+            let held = writer.locked();
+            thread::scope(|scope| {
+                scope.spawn(|| writer.commit(true).unwrap());
+                scope.spawn(|| writer.remove_key("/1"));
+                thread::sleep(Duration::from_millis(5)); // if this is too short, the test finds less
+                drop(held);
+            });
+            writer.commit(true).unwrap();
+            assert_eq!(store.files().unwrap(), 0);
+        }
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn wait_for(
         }
         indexing.progress.show(&indexing.tally);
         if last_commit.elapsed() >= indexing.commit_every {
-            indexing.commit(false)?;
+            indexing.commit_so_far()?;
             *last_commit = Instant::now();
         }
     }
