@@ -19,6 +19,14 @@ pub fn exercises(wanted: Option<&str>) -> anyhow::Result<Vec<Exercise>> {
     Ok(exercises)
 }
 
+/// The exercises whose answers are compiled into this program: all, if `EXERCISE_ONLY` named none when it was built.
+pub fn built() -> anyhow::Result<Vec<Exercise>> {
+    let answers = [exercises_proof_solutions::ANSWERS, exercises_proof_memory::ANSWERS].concat();
+    let mut exercises = exercises(None)?;
+    exercises.retain(|exercise| answers.iter().any(|answer| answer.exercise == exercise.name));
+    Ok(exercises)
+}
+
 /// The exercises whose `src/exercise.rs` is not the stub.
 pub fn pristine(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();

@@ -21,7 +21,7 @@ pub mod ledger;
 mod predicted;
 mod through_cargo;
 
-pub use complete::{exercises, pristine, table, write_list, write_table};
+pub use complete::{built, exercises, pristine, table, write_list, write_table};
 pub use graphs::{graph_mistakes, write_graphs};
 pub use job::{Job, work};
 pub use predicted::predicted;

@@ -7,20 +7,19 @@ use anyhow::Context;
 use exercises_harness::isolate;
 use exercises_protocol::{Kinds, Mode, ROUND, Shown, Terminal};
 
-use crate::{DEADLINE, Job, exercises, folder};
+use crate::{DEADLINE, Job, built, folder};
 
-/// Runs each of these answers under the model, with the schedules that a learner gets. Returns for each the
-/// file and its message. `exe` is the program whose `--run` runs one job.
+/// Runs each of these answers that is built, under the model, with the schedules that a learner gets. Returns for each
+/// the file and its message. `exe` is the program whose `--run` runs one job.
 ///
 /// # Errors
 /// If `kinds.toml` names what does not exist, or an answer is not rejected by the property that its edit
 /// names.
 pub fn predicted(exe: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
-    let mut seen = Vec::new();
+    let (mut seen, built) = (Vec::new(), built()?);
     for predict in Kinds::read(&folder())?.predict {
         let Shown::Wrong { exercise, wrong } = &predict.code else { continue };
-        let exercises = exercises(Some(exercise))?;
-        let [exercise] = exercises.as_slice() else { anyhow::bail!("{exercise} is several exercises") };
+        let Some(exercise) = built.iter().find(|built| built.name.starts_with(exercise)) else { continue };
         let wrong = exercise.wrong(wrong)?;
         let (mode, properties) = (Mode::Model, wrong.property.as_str());
         let job = Job { mode, exercise: &exercise.name, answer: &wrong.name, properties, runs: None };

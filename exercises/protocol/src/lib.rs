@@ -57,6 +57,7 @@ pub const ROUND: &str = "EXERCISE_ROUND";
 /// A directory. A test program writes there how each property fared: a [`State`] as `<property>.json`.
 pub const TRACE: &str = "EXERCISE_TRACE";
 
-/// Names the one exercise whose answers the proof builds, with the wrong ones for real threads, too. Without
-/// it the proof builds the answers to all exercises, which takes minutes.
+/// Names the exercises whose answers the proof builds, with a space between two names; of a single one it
+/// builds the wrong answers for real threads, too. Without this variable the proof builds the answers to all
+/// exercises, which takes minutes.
 pub const ONLY: &str = "EXERCISE_ONLY";
