@@ -78,11 +78,13 @@ impl Changing {
         fs::read_to_string(self.folder.path().join("graph")).unwrap()
     }
 
-    /// Every page was over a long time ago, or before that was noted.
-    fn make_old(&self, at: Option<u64>) {
+    /// Every page whose address has this end was over a long time ago, or before that was noted.
+    fn make_old(&self, end: &str, at: Option<u64>) {
         let (state, mut over) = (State::open(&self.folder.path().join("state")).unwrap(), Vec::new());
         let make_old = |url: &str, record| {
-            over.push((url.into(), Record { at, ..record }));
+            if url.ends_with(end) {
+                over.push((url.into(), Record { at, ..record }));
+            }
             Ok(())
         };
         state.each(make_old).unwrap();
@@ -136,7 +138,8 @@ fn what_has_not_changed_is_kept() {
         let (status, report, asked) = site.crawl(flags);
         assert_eq!((status, &report["unchanged"], asked.len()), (Some(0), &0.into(), 0), "{report}");
     }
-    let make_old: [fn(&Changing); 3] = [|_| (), |site| site.make_old(Some(1)), |site| site.make_old(None)];
+    let make_old: [fn(&Changing); 3] =
+        [|_| (), |site| site.make_old("", Some(1)), |site| site.make_old("", None)];
     for (make_old, age) in make_old.into_iter().zip(["--again", "--again=7d", "--again=1h"]) {
         make_old(&site);
         let (status, report, asked) = site.crawl(&[age]);
@@ -196,7 +199,7 @@ fn killed_between_its_pages_it_goes_on_with_the_others() {
     let site = Changing::new();
     site.crawl(&[]);
     let graph = site.graph();
-    site.make_old(Some(1));
+    site.make_old("", Some(1));
     site.becomes("/a", Page::Silent);
     site.killed_at("/a", &["--again=1h"]);
     site.has("/a", &format!("Last-Modified: {MONDAY}\r\n"), &["/"]);
@@ -221,14 +224,16 @@ fn a_page_of_which_processes_die_is_given_up_at_its_new_visit_too() {
     assert!(report["broken"][0]["why"].as_str().unwrap().contains("ended 3 times"), "{report}");
 }
 
-/// A site that is away does not say that its pages are gone. A page that alone has no answer is broken.
+/// A site that is away does not say that its pages are gone. A page that alone has no answer is broken. No
+/// other page is asked for then: on a busy machine, one might be late, too.
 #[test]
 fn a_site_that_is_away_keeps_what_is_known_of_it() {
     let site = Changing::new();
     site.crawl(&[]);
     let graph = site.graph();
     site.becomes("/a", Page::Silent);
-    let (status, report, _) = site.crawl(&["--again", "--timeout", "100ms", "--retries", "0"]);
+    site.make_old("/a", Some(1));
+    let (status, report, _) = site.crawl(&["--again=1h", "--timeout", "100ms", "--retries", "0"]);
     assert_eq!((status, &report["fetched"], &report["failed"]), (Some(3), &2.into(), &1.into()), "{report}");
     site.has("/a", &format!("Last-Modified: {MONDAY}\r\n"), &["/"]);
     let (status, report, _) = site.crawl(&["--again"]);
