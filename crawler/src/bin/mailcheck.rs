@@ -10,6 +10,7 @@ use command_line::TROUBLE;
 use crawler::mail::report::{self, Checked, Report};
 use crawler::mail::{Account, Answer, Progress, Threads, accounts, ask, demo::Demo, listing};
 use executor::{CancelToken, Cancelled, JoinError, ThreadPoolExecutor, masked, prelude::*};
+use std::env;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -44,7 +45,7 @@ struct Args {
     listing: bool,
 
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, conflicts_with = "listing")]
     json: bool,
 }
 
@@ -57,10 +58,13 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let demo = if args.demo { Some(Demo::eight().context("the demo cannot start")?) } else { None };
     let accounts = match (&demo, &args.hosts) {
         (Some(demo), _) => demo.accounts().to_vec(),
-        (None, hosts) => accounts::read_and_warn(hosts.as_ref().expect("one of the two is required"))?,
+        (None, hosts) => {
+            let hosts = hosts.as_ref().expect("one of the two is required");
+            accounts::read(hosts, |name| env::var_os(name)).with_context(|| hosts.display().to_string())?
+        }
     };
     if args.listing {
-        return listing::run(&accounts, args.within, args.json);
+        return listing::run(&accounts, args.within);
     }
     let (begin, threads) = (Instant::now(), Arc::new(Threads::default()));
     let most = args.threads.map_or(accounts.len().clamp(1, 100), NonZeroUsize::get);

@@ -1,5 +1,6 @@
 //! An account: where its mail lies, and how it may be asked for.
 
+use super::oauth;
 use super::secret::{self, Secret};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -37,9 +38,6 @@ pub enum Login {
     Password(Secret),
     /// An access token of OAuth 2.0.
     Token(Secret),
-    /// A program and its arguments. It prints an access token. It is run for each check, because tokens are
-    /// good for an hour or so.
-    TokenCommand(Vec<String>),
 }
 
 /// The language of a mail server.
@@ -53,10 +51,11 @@ pub enum Protocol {
 }
 
 /// How a connection is encrypted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Security {
     /// TLS from the first byte.
+    #[default]
     Tls,
     /// TLS after a command. A server that does not offer the command is not asked for anything else.
     StartTls,
@@ -65,12 +64,12 @@ pub enum Security {
 }
 
 impl Account {
-    /// Prepares a text that came from the account's server for a terminal: control characters are removed, a
-    /// password or token that the account has is replaced, and what is beyond 200 characters is cut off.
+    /// Prepares a text that came from the account's server for a terminal: control characters are removed, the
+    /// password or token is replaced, and what is beyond 200 characters is cut off.
     pub fn clean(&self, text: &str) -> String {
         secret::shown(&match &self.login {
-            Login::Password(secret) | Login::Token(secret) => secret.hide(text),
-            Login::TokenCommand(_) => Secret::new("").hide(text),
+            Login::Password(secret) => secret.hide(text),
+            Login::Token(secret) => secret.hide(&oauth::response(&self.user, secret).hide(text)),
         })
     }
 }
@@ -82,5 +81,31 @@ pub(super) fn usual_port(protocol: Protocol, security: Security) -> u16 {
         (Protocol::Imap, _) => 143,
         (Protocol::Pop3, Security::Tls) => 995,
         (Protocol::Pop3, _) => 110,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// If the text were cut first, the first half of a secret would be left.
+    #[test]
+    fn a_secret_across_the_cut_is_replaced_before_the_text_is_cut() {
+        let account = Account {
+            name: String::new(),
+            host: String::new(),
+            port: 0,
+            protocol: Protocol::Imap,
+            security: Security::Tls,
+            user: "ada".to_owned(),
+            login: Login::Token(Secret::new("canary")),
+            folder: String::new(),
+            allow_plain_password: false,
+            ca: None,
+        };
+        let sent = oauth::response("ada", &Secret::new("canary"));
+        for said in ["canary", std::str::from_utf8(sent.bytes()).expect("base64")] {
+            assert_eq!(account.clean(&("x".repeat(197) + said)), "x".repeat(197) + "[pa…", "{said}");
+        }
     }
 }

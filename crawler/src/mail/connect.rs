@@ -1,7 +1,7 @@
 //! From the name of a host to a connection, in two steps that a token can cancel.
 
 use super::failure;
-use executor::{CancelToken, CancellableStream, JoinError, Promise};
+use executor::{CancelToken, CancellableStream, Promise};
 use hypertext_http::system_lookup;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -20,31 +20,17 @@ pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> io::Result<
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
     }
-    let name = host.to_owned();
-    match aside("look-up", move || system_lookup(&name, port), token)? {
-        Ok(addresses) if addresses.is_empty() => Err(failure("the host has no address")),
-        Ok(addresses) => Ok(addresses),
-        Err(error) => Err(failure(format!("the host cannot be looked up: {error}"))),
-    }
-}
-
-/// Runs work that cannot be cancelled on a thread of its own. A cancel lets the caller go; the thread may
-/// outlive the call.
-pub(super) fn aside<T: Send + 'static>(
-    name: &str,
-    work: impl FnOnce() -> T + Send + 'static,
-    token: &CancelToken,
-) -> io::Result<T> {
-    let (promise, done) = Promise::new();
+    let (name, (promise, done)) = (host.to_owned(), Promise::new());
     // `complete` fails only if the caller has been let go.
-    thread::Builder::new().name(name.to_owned()).spawn(move || drop(promise.complete(work())))?;
-    match token.attach(|| done.join()) {
-        Ok(value) => Ok(value),
-        Err(JoinError::Interrupted(_)) => token.check().map_or_else(
-            |cancelled| Err(cancelled.into()),
-            |()| Err(failure(format!("the {name} was cut short"))),
-        ),
-        Err(_) => Err(failure(format!("the {name} broke off"))),
+    let look_up = move || drop(promise.complete(system_lookup(&name, port)));
+    thread::Builder::new().name("look-up".to_owned()).spawn(look_up)?;
+    let joined = token.attach(|| done.join());
+    token.check()?;
+    match joined {
+        Ok(Ok(addresses)) if addresses.is_empty() => Err(failure("the host has no address")),
+        Ok(Ok(addresses)) => Ok(addresses),
+        Ok(Err(error)) => Err(failure(format!("the host cannot be looked up: {error}"))),
+        Err(_) => Err(failure("the look-up broke off")),
     }
 }
 

@@ -8,12 +8,11 @@
 //!    their threads, and their connections, outlive the call.
 
 use super::{Account, Answer, Progress, Threads, ask, report};
-use command_line;
 use executor::{CancelToken, DropPolicy, HandOffQueue, ThreadPoolExecutor, prelude::*};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Whether one of the accounts had new mail after `timeout`, for what that is worth. `threads` starts the
 /// threads.
@@ -54,9 +53,10 @@ pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Th
 ///
 /// # Errors
 /// If the output cannot be written.
-pub fn run(accounts: &[Arc<Account>], timeout: Duration, as_json: bool) -> anyhow::Result<ExitCode> {
-    let (begin, threads) = (Instant::now(), Arc::new(Threads::default()));
+pub fn run(accounts: &[Arc<Account>], timeout: Duration) -> anyhow::Result<ExitCode> {
+    let threads = Arc::new(Threads::default());
     let has_new_mail = check_mail(accounts, timeout, &threads);
-    command_line::print(report::of_listing(has_new_mail, begin.elapsed(), threads.alive(), as_json))?;
+    let said = if has_new_mail { "new mail" } else { "no new mail" };
+    command_line::print(format_args!("{said}\n{}", report::left(threads.alive())))?;
     Ok(ExitCode::from(u8::from(!has_new_mail)))
 }

@@ -6,7 +6,6 @@
 //! ```text
 //!   hosts file ─accounts::read─▶ Account ─ask─▶ Answer: how many new messages, or why it failed
 //!                                          │
-//!                                          ├ get a token         if a program prints it: a cancel kills it
 //!                                          ├ look up the host    on a thread of its own
 //!                                          ├ connect             sleeps on the token
 //!                                          └ greeting, TLS, log in, count      the token closes the socket
@@ -92,27 +91,11 @@ impl Progress {
 /// Blocks until the server has answered; only the token limits the time.
 ///
 /// # Cancellation
-/// Every step is a cancellation point of `token`: the socket is closed, or the program killed, and the call
-/// returns. A look-up of the host's name that was begun goes on, on a thread of its own. On Windows a read
-/// that is blocked when the cancel comes stays so until the server sends something: see
-/// [`CancellableStream`].
+/// Every step is a cancellation point of `token`: the socket is closed, and the call returns. A look-up of the
+/// host's name that was begun goes on, on a thread of its own. On Windows a read that is blocked when the
+/// cancel comes stays so until the server sends something: see [`CancellableStream`].
 pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Result<Answer, Cancelled> {
-    match &account.login {
-        Login::Password(secret) | Login::Token(secret) => {
-            answer(account, secret, count(account, secret, progress, token))
-        }
-        Login::TokenCommand(command) => {
-            progress.at("waiting for the program of `token_command`");
-            match oauth::printed_by(command, token) {
-                Ok(secret) => answer(account, &secret, count(account, &secret, progress, token)),
-                Err(failure) => answer(account, &Secret::new(""), Err(failure)),
-            }
-        }
-    }
-}
-
-fn answer(account: &Account, secret: &Secret, counted: io::Result<u64>) -> Result<Answer, Cancelled> {
-    match counted.map_err(Cancelled::from_io) {
+    match count(account, progress, token).map_err(Cancelled::from_io) {
         Ok(0) => Ok(Answer::None),
         Ok(count) => Ok(Answer::New(count)),
         Err(Ok(cancelled)) => Err(cancelled),
@@ -120,14 +103,11 @@ fn answer(account: &Account, secret: &Secret, counted: io::Result<u64>) -> Resul
         Err(Err(failure)) if failure.kind() == ErrorKind::UnexpectedEof => {
             Ok(Answer::Failed("the server closed the connection".to_owned()))
         }
-        Err(Err(failure)) => {
-            let sent = oauth::response(&account.user, secret);
-            Ok(Answer::Failed(secret::shown(&secret.hide(&sent.hide(&failure.to_string())))))
-        }
+        Err(Err(failure)) => Ok(Answer::Failed(account.clean(&failure.to_string()))),
     }
 }
 
-/// A failure for this reason. It may have a server's words in it, so [`answer`] cleans it of the password.
+/// A failure for this reason. It may have a server's words in it, so [`ask`] cleans it of the password.
 fn failure(why: impl Into<String>) -> io::Error {
     io::Error::other(why.into())
 }
@@ -154,7 +134,7 @@ trait Session {
     fn say_good_bye(&mut self) -> io::Result<()>;
 }
 
-fn count(account: &Account, secret: &Secret, progress: &Progress, token: &CancelToken) -> io::Result<u64> {
+fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Result<u64> {
     let tls = match account.security {
         Security::Plain if !account.allow_plain_password => {
             return Err(failure(
@@ -195,10 +175,8 @@ fn count(account: &Account, secret: &Secret, progress: &Progress, token: &Cancel
             return Err(failure("the connection is not encrypted"));
         }
         match &account.login {
-            Login::Password(_) => session.log_in_by_password(&account.user, secret)?,
-            Login::Token(_) | Login::TokenCommand(_) => {
-                session.log_in_by_token(&oauth::response(&account.user, secret))?;
-            }
+            Login::Password(password) => session.log_in_by_password(&account.user, password)?,
+            Login::Token(token) => session.log_in_by_token(&oauth::response(&account.user, token))?,
         }
     }
     progress.at("counting the messages");
@@ -206,23 +184,4 @@ fn count(account: &Account, secret: &Secret, progress: &Progress, token: &Cancel
     // The answer to this is not read: it changes nothing, and a late one must not cost the count.
     let _ = session.say_good_bye();
     Ok(count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// If the text were cut first, the first half of a secret would be left.
-    #[test]
-    fn a_secret_across_the_cut_is_replaced_before_the_text_is_cut() {
-        let demo = demo::Demo::eight().expect("ports");
-        let (account, secret) = (&demo.accounts()[0], Secret::new("canary"));
-        let sent =
-            String::from_utf8(oauth::response(&account.user, &secret).bytes().to_vec()).expect("ASCII");
-        for said in ["canary", &sent] {
-            let refused = failure("x".repeat(197) + said);
-            let Ok(Answer::Failed(why)) = answer(account, &secret, Err(refused)) else { panic!("{said}") };
-            assert!(why == "x".repeat(197) + "[pa…", "{said}: {why}");
-        }
-    }
 }

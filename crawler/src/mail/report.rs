@@ -93,18 +93,8 @@ impl Report {
     }
 }
 
-/// The report of the listing: one JSON object for machines, or lines for people.
-pub fn of_listing(has_new_mail: bool, took: Duration, threads_left: usize, as_json: bool) -> String {
-    if as_json {
-        let milliseconds = milliseconds(took);
-        let known =
-            json!({ "new_mail": has_new_mail, "milliseconds": milliseconds, "threads_left": threads_left });
-        return format!("{known}\n");
-    }
-    (if has_new_mail { "new mail\n" } else { "no new mail\n" }).to_owned() + &left(threads_left)
-}
-
-fn left(threads: usize) -> String {
+/// How many threads a check has left behind, in words.
+pub fn left(threads: usize) -> String {
     format!("threads of the check that are still alive: {threads}\n")
 }
 

@@ -38,8 +38,33 @@ pub(crate) fn at(host: &str, account: &Account) -> Account {
     }
 }
 
+/// What goes wrong with a server, and when.
+pub(crate) type Wrong = Option<(&'static str, Fault)>;
+
+pub(crate) const SILENT: Wrong = Some(("connect", Fault::Silence));
+
+/// The server says a line that it should not.
+#[expect(clippy::unnecessary_wraps, reason = "it is the fault of a script")]
+pub(crate) fn says(at: &'static str, words: &str) -> Wrong {
+    Some((at, Fault::Says(format!("{words}\r\n"))))
+}
+
+/// The server refuses the login, in these words.
+pub(crate) fn refuses(protocol: Protocol, words: &str) -> Wrong {
+    match protocol {
+        Protocol::Imap => says("password", &format!("TAG NO [AUTHENTICATIONFAILED] {words}")),
+        Protocol::Pop3 => says("password", &format!("-ERR [AUTH] {words}")),
+    }
+}
+
+/// The server refuses the login, and sends the password back twice: in pieces and whole.
+pub(crate) fn echoes(protocol: Protocol) -> Wrong {
+    let (first, second) = CANARY.split_at(CANARY.len() / 2);
+    refuses(protocol, &format!("no \u{1b}[1m{first}\u{1}{second}, and no {CANARY}"))
+}
+
 /// A server with a fault, and three messages.
-pub(crate) fn script(protocol: Protocol, security: Security, fault: Fault) -> Script {
+pub(crate) fn script(protocol: Protocol, security: Security, fault: Wrong) -> Script {
     Script { mail: 3, password: CANARY.to_owned(), fault, ..Script::new(protocol, security) }
 }
 
@@ -243,9 +268,9 @@ fn a_check_that_is_called_off_before_it_begins_has_an_answer_for_each_account() 
 
 fn silent_and_wrong() -> Demo {
     let scripts = [
-        ("wrong", script(Protocol::Imap, Security::Plain, Fault::WrongPassword)),
-        ("silent", script(Protocol::Imap, Security::Plain, Fault::Silent)),
-        ("silent, too", script(Protocol::Pop3, Security::Plain, Fault::Silent)),
+        ("wrong", script(Protocol::Imap, Security::Plain, refuses(Protocol::Imap, "no"))),
+        ("silent", script(Protocol::Imap, Security::Plain, SILENT)),
+        ("silent, too", script(Protocol::Pop3, Security::Plain, SILENT)),
     ];
     Demo::start(scripts, None).expect("ports")
 }
@@ -286,8 +311,8 @@ fn the_listing_takes_silence_and_failure_for_no_new_mail_and_leaves_threads() {
 
 #[test]
 fn the_listing_finds_new_mail_if_every_server_answers() {
-    let scripts = [Protocol::Imap, Protocol::Pop3]
-        .map(|protocol| ("mail", script(protocol, Security::Plain, Fault::None)));
+    let scripts =
+        [Protocol::Imap, Protocol::Pop3].map(|protocol| ("mail", script(protocol, Security::Plain, None)));
     let (demo, threads) = (Demo::start(scripts, None).expect("ports"), Arc::new(Threads::default()));
     assert!(listing::check_mail(demo.accounts(), WATCHDOG, &threads));
     threads.join();

@@ -1,14 +1,15 @@
 //! What mail servers do, good and bad, and what becomes of it. All of them are servers of the demo, over real
 //! sockets.
 
-use crate::mail::{CANARY, WATCHDOG, at, script};
+use crate::mail::{CANARY, SILENT, WATCHDOG, Wrong, at, echoes, refuses, says, script};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use crawler::mail::demo::{Demo, Fault, Script};
 use crawler::mail::{Account, Answer, Login, Progress, Protocol, Secret, Security, ask};
 use executor::{CancelToken, Cancelled};
 use socket2::{Domain, Socket, Type};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
-use std::time::Instant;
 
 const PROTOCOLS: [Protocol; 2] = [Protocol::Imap, Protocol::Pop3];
 
@@ -30,14 +31,15 @@ pub(crate) fn ask_of(account: &Account) -> Answer {
 }
 
 /// Asks a server with a fault: why it has failed, and what the server has heard.
-fn why(protocol: Protocol, fault: Fault) -> (String, String) {
+fn why(protocol: Protocol, fault: Wrong) -> (String, String) {
+    let listens = !matches!(fault, Some(("listen", _)));
     let demo = server(script(protocol, Security::Plain, fault));
     match ask_of(&demo.accounts()[0]) {
         Answer::Failed(why) => {
-            assert!(fault == Fault::Refuses || demo.heard(0).wait_for("closed", WATCHDOG));
+            assert!(!listens || demo.heard(0).wait_for("closed", WATCHDOG));
             (why, demo.heard(0).all())
         }
-        answer => panic!("{protocol:?}, {fault:?}: {answer:?}"),
+        answer => panic!("{protocol:?}: {answer:?}"),
     }
 }
 
@@ -45,7 +47,7 @@ fn why(protocol: Protocol, fault: Fault) -> (String, String) {
 fn messages_are_counted() {
     for protocol in PROTOCOLS {
         for (mail, answer) in [(0, Answer::None), (1, Answer::New(1)), (12, Answer::New(12))] {
-            let demo = server(Script { mail, ..script(protocol, Security::Plain, Fault::None) });
+            let demo = server(Script { mail, ..script(protocol, Security::Plain, None) });
             assert_eq!(ask_of(&demo.accounts()[0]), answer, "{protocol:?}");
             assert!(
                 demo.heard(0).wait_for(if protocol == Protocol::Imap { "LOGOUT" } else { "QUIT" }, WATCHDOG)
@@ -56,15 +58,18 @@ fn messages_are_counted() {
 
 #[test]
 fn a_server_that_does_not_say_good_bye_costs_no_count() {
-    for protocol in PROTOCOLS {
-        let demo = server(script(protocol, Security::Plain, Fault::NoFarewell));
+    for (protocol, farewell) in [(Protocol::Imap, "LOGOUT"), (Protocol::Pop3, "QUIT")] {
+        let demo = server(script(protocol, Security::Plain, Some((farewell, Fault::Silence))));
         assert_eq!(ask_of(&demo.accounts()[0]), Answer::New(3), "{protocol:?}");
     }
 }
 
 #[test]
 fn the_count_is_that_of_the_folder_whatever_else_the_server_says() {
-    let demo = server(script(Protocol::Imap, Security::Plain, Fault::SaysMore));
+    let more = "* STATUS Other (UNSEEN 9)\r\n".to_owned() + &"* 1 FETCH (FLAGS ())\r\n".repeat(12_000);
+    // The folder's name is a literal here.
+    let says = says("STATUS", &format!("{more}* STATUS {{5}}\r\nINBOX (UNSEEN 3)\r\n{more}TAG OK done"));
+    let demo = server(script(Protocol::Imap, Security::Plain, says));
     assert_eq!(ask_of(&demo.accounts()[0]), Answer::New(3));
 }
 
@@ -72,7 +77,7 @@ fn the_count_is_that_of_the_folder_whatever_else_the_server_says() {
 fn any_password_of_one_line_can_be_sent() {
     for password in ["{5}", "\"", "\\", "a b  c ", " ", "schlüssel", "%s\t", "a4 OK", "*", "+", "{3+}"] {
         for protocol in PROTOCOLS {
-            let script = script(protocol, Security::Plain, Fault::None);
+            let script = script(protocol, Security::Plain, None);
             let demo = server(Script { password: password.to_owned(), ..script });
             assert_eq!(ask_of(&demo.accounts()[0]), Answer::New(3), "{protocol:?} {password:?}");
         }
@@ -87,7 +92,7 @@ fn with(login: Login, account: &Account) -> Account {
 #[test]
 fn a_token_logs_in() {
     for protocol in PROTOCOLS {
-        let demo = server(script(protocol, Security::Plain, Fault::None));
+        let demo = server(script(protocol, Security::Plain, None));
         let account = with(Login::Token(Secret::new(CANARY)), &demo.accounts()[0]);
         assert_eq!(ask_of(&account), Answer::New(3), "{protocol:?}");
         let heard = demo.heard(0).all();
@@ -101,134 +106,80 @@ fn a_token_logs_in() {
 /// The server explains its refusal in a form for programs first, and sends back what it was sent.
 #[test]
 fn a_token_that_is_refused_is_not_shown() {
-    for (protocol, code) in [(Protocol::Imap, "AUTHENTICATIONFAILED"), (Protocol::Pop3, "AUTH")] {
-        for (fault, said) in [
-            (Fault::WrongPassword, "the password is wrong"),
-            (Fault::EchoesPassword, "no [1m[password], and no [password][password]"),
-        ] {
-            let demo = server(script(protocol, Security::Plain, fault));
-            let answer = ask_of(&with(Login::Token(Secret::new(CANARY)), &demo.accounts()[0]));
-            assert_eq!(answer, Answer::Failed(format!("the server refused the login: [{code}] {said}")));
-        }
-        let demo = server(script(protocol, Security::Plain, Fault::LoginDisabled));
+    let sent = STANDARD.encode(format!("user=demo\u{1}auth=Bearer {CANARY}\u{1}\u{1}"));
+    for (protocol, code) in [(Protocol::Imap, "TAG NO"), (Protocol::Pop3, "-ERR")] {
+        let refusal =
+            says("password", &format!("+ eyJzdGF0dXMiOiI0MDAifQ==\r\n{code} no {CANARY}, and no {sent}"));
+        let demo = server(script(protocol, Security::Plain, refusal));
+        let answer = ask_of(&with(Login::Token(Secret::new(CANARY)), &demo.accounts()[0]));
+        let why = "the server refused the login: no [password], and no [password]";
+        assert_eq!(answer, Answer::Failed(why.to_owned()));
+        let demo = server(script(protocol, Security::Plain, accepts_none(protocol, "AUTH")));
         let answer = ask_of(&with(Login::Token(Secret::new(CANARY)), &demo.accounts()[0]));
         assert!(matches!(answer, Answer::Failed(_)), "{answer:?}");
         assert!(!demo.heard(0).all().contains("Bearer"));
     }
 }
 
-/// A program that prints a token: the words of a command.
-#[cfg(unix)]
-fn command(words: &[&str]) -> Login {
-    Login::TokenCommand(words.iter().map(|word| (*word).to_owned()).collect())
-}
-
-#[test]
-#[cfg(unix)]
-fn a_program_prints_the_token() {
-    let demo = server(script(Protocol::Imap, Security::Plain, Fault::None));
-    let account = &demo.accounts()[0];
-    assert_eq!(ask_of(&with(command(&["printf", "%s\n", CANARY]), account)), Answer::New(3));
-    let login = format!("printf '%s' '{CANARY}'; exit 7");
-    for (words, why) in [
-        (&["false"][..], "the program of `token_command` has failed: exit status: 1"),
-        (&["sh", "-c", &login], "the program of `token_command` has failed: exit status: 7"),
-        (&["true"], "what the program of `token_command` prints must have from 1 to 16384 bytes"),
-        (
-            &["printf", "%20000s", "x"],
-            "what the program of `token_command` prints must have from 1 to 16384 bytes",
-        ),
-        (
-            &["/there/is/none"],
-            "the program of `token_command` cannot be started: No such file or directory (os error 2)",
-        ),
-    ] {
-        assert_eq!(ask_of(&with(command(words), account)), Answer::Failed(why.to_owned()));
+/// The server does not accept a password.
+fn accepts_none(protocol: Protocol, command: &'static str) -> Wrong {
+    match protocol {
+        Protocol::Imap => says("CAPABILITY", "* CAPABILITY IMAP4rev1 LOGINDISABLED\r\nTAG OK done"),
+        Protocol::Pop3 => says(command, "-ERR not without TLS"),
     }
-}
-
-/// A cancel ends the wait even if a child of the program keeps the pipe open, or if the program has closed it
-/// and goes on.
-#[test]
-#[cfg(unix)]
-fn a_token_calls_back_who_waits_for_a_program() {
-    let demo = server(script(Protocol::Imap, Security::Plain, Fault::None));
-    for goes_on in
-        ["touch $0; exec sleep 60", "touch $0; sleep 60 2>&-; :", "exec >&-; touch $0; exec sleep 60"]
-    {
-        let folder = tempfile::tempdir().expect("a directory");
-        let runs = folder.path().join("runs");
-        let account =
-            with(command(&["sh", "-c", goes_on, runs.to_str().expect("it is ASCII")]), &demo.accounts()[0]);
-        let (token, progress, begin) = (CancelToken::new(), Progress::default(), Instant::now());
-        let answer = thread::scope(|scope| {
-            scope.spawn(|| {
-                while !runs.exists() && begin.elapsed() < WATCHDOG {
-                    thread::yield_now();
-                }
-                token.cancel();
-            });
-            ask(&account, &progress, &token)
-        });
-        assert!(answer.is_err() && begin.elapsed() < WATCHDOG, "{goes_on}: {answer:?}");
-        assert_eq!(progress.step(), "waiting for the program of `token_command`");
-    }
-    assert_eq!(demo.heard(0).all(), "");
 }
 
 #[test]
 fn each_fault_is_an_answer_that_says_what_is_wrong() {
-    let both = |fault, why: &'static str| [(Protocol::Imap, fault, why), (Protocol::Pop3, fault, why)];
-    let each = |fault, of_imap, of_pop3| [(Protocol::Imap, fault, of_imap), (Protocol::Pop3, fault, of_pop3)];
-    let faults = [
-        both(
-            Fault::WrongPassword,
-            "the server refused the login: [AUTHENTICATIONFAILED] the password is wrong",
-        ),
-        both(Fault::EchoesPassword, "[password]"),
-        both(Fault::Refuses, "it cannot be connected to: "),
-        both(Fault::ClosesMidway, "the server closed the connection"),
-        both(Fault::EndlessLine, "the server sent too much"),
-        each(
-            Fault::EndlessLines,
-            "the server sent too much",
-            "the server's count of messages makes no sense: more of it",
-        ),
-        both(Fault::Garbage, "the server does not speak "),
-        each(
-            Fault::SaysGoodBye,
-            "the server ended the session: too many clients",
-            "the server refused the session: too many clients",
-        ),
-        each(
-            Fault::LoginDisabled,
+    for protocol in PROTOCOLS {
+        for (fault, why_of) in [
+            (refuses(protocol, "wrong"), "the server refused the login: ["),
+            (Some(("listen", Fault::HangsUp)), "it cannot be connected to: "),
+            (Some(("password", Fault::HangsUp)), "the server closed the connection"),
+            (Some(("greeting", Fault::Repeats("x".repeat(1000)))), "the server sent too much"),
+            (says("greeting", "\u{1b}]0;\u{7} 220 garbage"), "the server does not speak "),
+        ] {
+            let (why, _) = why(protocol, fault);
+            assert!(why.starts_with(why_of), "{protocol:?}, {why_of}: {why}");
+        }
+    }
+    let more = |verb, words: &str| Some((verb, Fault::Repeats(words.to_owned())));
+    for (protocol, fault, why_of) in [
+        (Protocol::Imap, more("CAPABILITY", "* OK more\r\n"), "the server sent too much"),
+        (Protocol::Pop3, more("USER", "+OK more\r\n"), "the server's count of messages makes no sense: more"),
+        (Protocol::Imap, says("greeting", "* BYE too many"), "the server ended the session: too many"),
+        (Protocol::Pop3, says("greeting", "-ERR too many"), "the server refused the session: too many"),
+        (
+            Protocol::Imap,
+            accepts_none(Protocol::Imap, ""),
             "the server does not accept a password here (LOGINDISABLED)",
+        ),
+        (
+            Protocol::Pop3,
+            accepts_none(Protocol::Pop3, "USER"),
             "the server refused the user: not without TLS",
         ),
-        each(
-            Fault::NoCount,
+        (
+            Protocol::Imap,
+            says("STATUS", "* STATUS INBOX (MESSAGES many)\r\nTAG OK done"),
             "the server did not say how many messages are unseen",
-            "the server's count of messages makes no sense: many",
         ),
-    ];
-    for (protocol, fault, expected) in faults.into_iter().flatten() {
-        let expected = if protocol == Protocol::Pop3 {
-            expected.replace("AUTHENTICATIONFAILED", "AUTH")
-        } else {
-            expected.to_owned()
-        };
-        let (why, _) = why(protocol, fault);
-        assert!(why.contains(&expected), "{protocol:?}, {fault:?}: {why}");
+        (Protocol::Pop3, says("STAT", "+OK many"), "the server's count of messages makes no sense: many"),
+        (
+            Protocol::Imap,
+            says("STATUS", "TAG NO there is no such folder"),
+            "the server refused to count the folder's messages: there is no such folder",
+        ),
+    ] {
+        assert_eq!(why(protocol, fault).0, why_of);
     }
-    let (why, _) = why(Protocol::Imap, Fault::NoFolder);
-    assert_eq!(why, "the server refused to count the folder's messages: there is no such folder");
 }
 
 /// The server sends it back twice: in pieces and whole.
 #[test]
 fn a_password_that_the_server_sends_back_is_replaced() {
     for protocol in PROTOCOLS {
-        let (why, _) = why(protocol, Fault::EchoesPassword);
+        let (why, _) = why(protocol, echoes(protocol));
         assert!(why.ends_with("no [1m[password], and no [password]"), "{why}");
     }
 }
@@ -236,7 +187,7 @@ fn a_password_that_the_server_sends_back_is_replaced() {
 #[test]
 fn a_server_that_accepts_no_password_is_sent_none() {
     for (protocol, command) in [(Protocol::Imap, "LOGIN"), (Protocol::Pop3, "PASS")] {
-        let (_, heard) = why(protocol, Fault::LoginDisabled);
+        let (_, heard) = why(protocol, accepts_none(protocol, "USER"));
         assert!(!heard.contains(command) && !heard.contains(CANARY), "{heard}");
     }
 }
@@ -244,7 +195,7 @@ fn a_server_that_accepts_no_password_is_sent_none() {
 #[test]
 fn no_password_goes_over_a_plain_connection_unless_the_account_allows_it() {
     for protocol in PROTOCOLS {
-        let demo = server(script(protocol, Security::Plain, Fault::None));
+        let demo = server(script(protocol, Security::Plain, None));
         let account = Account { allow_plain_password: false, ..at("127.0.0.1", &demo.accounts()[0]) };
         let answer = ask_of(&account);
         assert!(matches!(&answer, Answer::Failed(why) if why.contains("allow_plain_password")), "{answer:?}");
@@ -254,7 +205,7 @@ fn no_password_goes_over_a_plain_connection_unless_the_account_allows_it() {
 
 #[test]
 fn who_is_logged_in_already_sends_no_password() {
-    let demo = server(script(Protocol::Imap, Security::Plain, Fault::Preauth));
+    let demo = server(script(Protocol::Imap, Security::Plain, says("greeting", "* PREAUTH welcome back")));
     assert_eq!(ask_of(&demo.accounts()[0]), Answer::New(3));
     assert!(!demo.heard(0).all().contains("LOGIN"));
 }
@@ -262,7 +213,7 @@ fn who_is_logged_in_already_sends_no_password() {
 /// `localhost` may have two addresses, and the server listens at one of them.
 #[test]
 fn a_host_has_a_name() {
-    let demo = server(script(Protocol::Imap, Security::Plain, Fault::None));
+    let demo = server(script(Protocol::Imap, Security::Plain, None));
     assert_eq!(ask_of(&at("localhost", &demo.accounts()[0])), Answer::New(3));
 }
 
@@ -274,7 +225,7 @@ fn folder_names_are_quoted() {
         ("Entwürfe", "\"Entw&APw-rfe\""),
         ("%*(", "\"%*(\""),
     ] {
-        let demo = server(script(Protocol::Imap, Security::Plain, Fault::None));
+        let demo = server(script(Protocol::Imap, Security::Plain, None));
         let account = Account { folder: folder.to_owned(), ..at("127.0.0.1", &demo.accounts()[0]) };
         assert_eq!(ask_of(&account), Answer::New(3));
         assert!(
@@ -314,12 +265,12 @@ pub(crate) fn cancelled_when(
 #[test]
 fn a_token_calls_back_who_waits_for_a_server() {
     for protocol in PROTOCOLS {
-        let silent = server(script(protocol, Security::Plain, Fault::Silent));
+        let silent = server(script(protocol, Security::Plain, SILENT));
         let (answer, step) = cancelled_when(&silent, &silent.accounts()[0], "connected");
         assert!(answer.is_err(), "{answer:?}");
         assert!(["connecting", "waiting for the greeting"].contains(&step), "{step:?}");
 
-        let slow = Script { delay: WATCHDOG * 100, ..script(protocol, Security::Plain, Fault::None) };
+        let slow = Script { delay: WATCHDOG * 100, ..script(protocol, Security::Plain, None) };
         let slow = server(slow);
         let (answer, step) = cancelled_at(&slow, &slow.accounts()[0], CANARY);
         assert!(answer.is_err(), "{answer:?}");
@@ -343,7 +294,7 @@ fn a_token_calls_back_who_connects() {
             socket
         })
         .collect();
-    let demo = server(script(Protocol::Imap, Security::Plain, Fault::None));
+    let demo = server(script(Protocol::Imap, Security::Plain, None));
     let port = address.as_socket().expect("it is one").port();
     let account = Account { port, ..at("127.0.0.1", &demo.accounts()[0]) };
     let (token, progress) = (CancelToken::new(), Progress::default());
@@ -362,7 +313,7 @@ fn a_token_calls_back_who_connects() {
 
 #[test]
 fn nothing_begins_under_a_cancelled_token() {
-    let demo = server(script(Protocol::Imap, Security::Plain, Fault::None));
+    let demo = server(script(Protocol::Imap, Security::Plain, None));
     let token = CancelToken::new();
     token.cancel();
     for host in ["127.0.0.1", "localhost"] {
@@ -376,7 +327,7 @@ fn nothing_begins_under_a_cancelled_token() {
 fn without_tls_an_account_that_needs_it_names_the_feature() {
     for security in [Security::Tls, Security::StartTls] {
         for protocol in PROTOCOLS {
-            let demo = server(script(protocol, security, Fault::None));
+            let demo = server(script(protocol, security, None));
             let built = "this program was built without TLS: build it with --features tls";
             assert_eq!(ask_of(&demo.accounts()[0]), Answer::Failed(built.to_owned()));
             assert_eq!(demo.heard(0).all(), "");

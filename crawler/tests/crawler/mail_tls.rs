@@ -1,6 +1,6 @@
 //! Mail over TLS: which certificates are trusted, and what is said before TLS begins.
 
-use crate::mail::{CANARY, WATCHDOG, at, script};
+use crate::mail::{CANARY, SILENT, WATCHDOG, Wrong, at, echoes, says, script};
 use crate::mail_servers::{ask_of, cancelled_when};
 use crawler::mail::demo::{Demo, Fault};
 use crawler::mail::{Account, Answer, Identity, Protocol, Security};
@@ -13,7 +13,7 @@ fn file(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", "mail", name].iter().collect()
 }
 
-fn server(protocol: Protocol, security: Security, fault: Fault) -> Demo {
+fn server(protocol: Protocol, security: Security, fault: Wrong) -> Demo {
     let identity = Identity::read(&file("localhost.pem"), &file("localhost.key")).expect("both are there");
     Demo::start([("an account", script(protocol, security, fault))], Some(identity)).expect("a port")
 }
@@ -40,7 +40,7 @@ fn refused(demo: &Demo, account: &Account) -> (String, String) {
 fn mail_is_counted_over_tls() {
     for protocol in PROTOCOLS {
         for security in SECURITIES {
-            let demo = server(protocol, security, Fault::None);
+            let demo = server(protocol, security, None);
             assert_eq!(ask_of(&trusting(&demo)), Answer::New(3), "{protocol:?} {security:?}");
             assert!(demo.heard(0).wait_for("closed", WATCHDOG));
             let heard = demo.heard(0).all();
@@ -60,7 +60,7 @@ fn mail_is_counted_over_tls() {
 fn a_certificate_of_an_unknown_authority_is_refused() {
     for protocol in PROTOCOLS {
         for security in SECURITIES {
-            let demo = server(protocol, security, Fault::None);
+            let demo = server(protocol, security, None);
             let (why, _) = refused(&demo, &Account { ca: None, ..trusting(&demo) });
             assert!(why.starts_with("TLS: the server's certificate is signed by no trusted"), "{why}");
         }
@@ -71,7 +71,7 @@ fn a_certificate_of_an_unknown_authority_is_refused() {
 fn a_certificate_for_another_host_is_refused() {
     for protocol in PROTOCOLS {
         for security in SECURITIES {
-            let demo = server(protocol, security, Fault::None);
+            let demo = server(protocol, security, None);
             let account = Account { host: "127.0.0.1".to_owned(), ..trusting(&demo) };
             let (why, _) = refused(&demo, &account);
             assert_eq!(why, "TLS: the server's certificate is for another host");
@@ -83,7 +83,11 @@ fn a_certificate_for_another_host_is_refused() {
 #[test]
 fn a_server_without_starttls_gets_no_password() {
     for protocol in PROTOCOLS {
-        let demo = server(protocol, Security::StartTls, Fault::NoStartTls);
+        let fault = match protocol {
+            Protocol::Imap => says("CAPABILITY", "* CAPABILITY IMAP4rev1 AUTH=XOAUTH2\r\nTAG OK done"),
+            Protocol::Pop3 => says("CAPA", "+OK\r\nUSER\r\n."),
+        };
+        let demo = server(protocol, Security::StartTls, fault);
         let (why, _) = refused(&demo, &Account { allow_plain_password: true, ..trusting(&demo) });
         assert_eq!(why, "the server does not offer STARTTLS");
     }
@@ -92,7 +96,11 @@ fn a_server_without_starttls_gets_no_password() {
 #[test]
 fn what_is_sent_with_the_answer_to_starttls_ends_the_session() {
     for protocol in PROTOCOLS {
-        let demo = server(protocol, Security::StartTls, Fault::Injects);
+        let fault = match protocol {
+            Protocol::Imap => says("STARTTLS", "TAG OK begin\r\n* OK not encrypted"),
+            Protocol::Pop3 => says("STLS", "+OK begin\r\n+OK not encrypted"),
+        };
+        let demo = server(protocol, Security::StartTls, fault);
         let (why, heard) = refused(&demo, &trusting(&demo));
         assert_eq!(why, "the server sent unexpected bytes before TLS began");
         assert!(!heard.contains("TLS: "), "{heard}");
@@ -101,29 +109,30 @@ fn what_is_sent_with_the_answer_to_starttls_ends_the_session() {
 
 #[test]
 fn preauth_before_starttls_is_refused_and_after_tls_is_fine() {
-    let demo = server(Protocol::Imap, Security::StartTls, Fault::Preauth);
+    let preauth = says("greeting", "* PREAUTH welcome back");
+    let demo = server(Protocol::Imap, Security::StartTls, preauth.clone());
     let (why, heard) = refused(&demo, &trusting(&demo));
     assert_eq!(why, "the server says PREAUTH, so TLS cannot begin");
     assert!(!heard.contains("STATUS"), "{heard}");
 
-    let demo = server(Protocol::Imap, Security::Tls, Fault::Preauth);
+    let demo = server(Protocol::Imap, Security::Tls, preauth);
     assert_eq!(ask_of(&trusting(&demo)), Answer::New(3));
     assert!(!demo.heard(0).all().contains("LOGIN"));
 }
 
 #[test]
 fn faults_after_tls_are_what_they_are_without() {
-    for (fault, expected) in [
-        (Fault::EchoesPassword, "[password]"),
-        (Fault::EndlessLine, "too much"),
-        (Fault::ClosesMidway, "the server closed the connection"),
-        (Fault::Garbage, "does not speak"),
-    ] {
-        for protocol in PROTOCOLS {
+    for protocol in PROTOCOLS {
+        for (fault, expected) in [
+            (echoes(protocol), "[password]"),
+            (Some(("greeting", Fault::Repeats("x".repeat(1000)))), "too much"),
+            (Some(("password", Fault::HangsUp)), "the server closed the connection"),
+            (says("greeting", "220 garbage"), "does not speak"),
+        ] {
             let answer = ask_of(&trusting(&server(protocol, Security::Tls, fault)));
             assert!(
                 matches!(&answer, Answer::Failed(why) if why.contains(expected)),
-                "{fault:?}: {answer:?}"
+                "{expected}: {answer:?}"
             );
         }
     }
@@ -131,10 +140,10 @@ fn faults_after_tls_are_what_they_are_without() {
 
 #[test]
 fn a_server_that_does_not_speak_tls_fails() {
-    let plain = server(Protocol::Imap, Security::Plain, Fault::None);
+    let plain = server(Protocol::Imap, Security::Plain, None);
     let (why, _) = refused(&plain, &Account { security: Security::Tls, ..trusting(&plain) });
     assert!(why.starts_with("TLS: "), "{why}");
-    let closes = script(Protocol::Imap, Security::Tls, Fault::None);
+    let closes = script(Protocol::Imap, Security::Tls, None);
     let closes = Demo::start([("an account", closes)], None).expect("a port");
     let (why, _) = refused(&closes, &trusting(&closes));
     assert!(why.starts_with("the server closed the connection") || why.contains("reset"), "{why}");
@@ -142,7 +151,7 @@ fn a_server_that_does_not_speak_tls_fails() {
 
 #[test]
 fn a_token_calls_back_who_begins_tls() {
-    let demo = server(Protocol::Imap, Security::Tls, Fault::Silent);
+    let demo = server(Protocol::Imap, Security::Tls, SILENT);
     let (answer, step) = cancelled_when(&demo, &trusting(&demo), "connected");
     assert!(answer.is_err(), "{answer:?}");
     assert!(["connecting", "beginning TLS"].contains(&step), "{step:?}");
@@ -150,9 +159,9 @@ fn a_token_calls_back_who_begins_tls() {
 
 #[test]
 fn a_token_calls_back_who_asks_for_starttls() {
-    for protocol in PROTOCOLS {
-        let demo = server(protocol, Security::StartTls, Fault::SilentLater);
-        let (answer, step) = cancelled_when(&demo, &trusting(&demo), "CAPA");
+    for (protocol, verb) in [(Protocol::Imap, "CAPABILITY"), (Protocol::Pop3, "CAPA")] {
+        let demo = server(protocol, Security::StartTls, Some((verb, Fault::Silence)));
+        let (answer, step) = cancelled_when(&demo, &trusting(&demo), verb);
         assert!(answer.is_err(), "{answer:?}");
         assert_eq!(step, "beginning TLS");
     }
@@ -160,7 +169,7 @@ fn a_token_calls_back_who_asks_for_starttls() {
 
 #[test]
 fn a_file_of_certificates_that_is_none_is_an_answer() {
-    let demo = server(Protocol::Imap, Security::Tls, Fault::None);
+    let demo = server(Protocol::Imap, Security::Tls, None);
     for ca in ["README.md", "none.pem"] {
         let answer = ask_of(&Account { ca: Some(file(ca)), ..trusting(&demo) });
         assert!(matches!(&answer, Answer::Failed(why) if why.contains("`ca`")), "{ca}: {answer:?}");

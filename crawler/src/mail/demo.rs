@@ -11,9 +11,6 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-mod imap;
-mod pop3;
-
 /// What a server does.
 #[derive(Debug, Clone)]
 pub struct Script {
@@ -27,59 +24,35 @@ pub struct Script {
     pub mail: u64,
     /// How long it takes to answer the login.
     pub delay: Duration,
-    /// What goes wrong.
-    pub fault: Fault,
+    /// What goes wrong, and when: at a command of the client, or at `listen`, `connect`, `greeting`, or
+    /// `password`.
+    pub fault: Option<(&'static str, Fault)>,
 }
 
 impl Script {
     /// A server without faults and without mail.
     pub fn new(protocol: Protocol, security: Security) -> Script {
         let password = "demo password".to_owned();
-        Script { protocol, security, password, mail: 0, delay: Duration::ZERO, fault: Fault::None }
+        Script { protocol, security, password, mail: 0, delay: Duration::ZERO, fault: None }
+    }
+
+    /// A server without TLS that has a message and a fault.
+    fn bad(protocol: Protocol, at: &'static str, fault: Fault) -> Script {
+        Script { mail: 1, fault: Some((at, fault)), ..Script::new(protocol, Security::Plain) }
     }
 }
 
-/// What is wrong with a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a server does wrong.
+#[derive(Debug, Clone)]
 pub enum Fault {
-    /// Nothing.
-    None,
-    /// It says that the password is wrong.
-    WrongPassword,
-    /// It says that this password is wrong, and repeats it, with a control character in the middle.
-    EchoesPassword,
-    /// It does not listen at its port.
-    Refuses,
-    /// It accepts connections and says nothing.
-    Silent,
-    /// It does not answer the first command.
-    SilentLater,
-    /// It closes the connection instead of answering the login.
-    ClosesMidway,
-    /// Its first line has no end.
-    EndlessLine,
-    /// It answers the first command, or the login, with lines without end.
-    EndlessLines,
-    /// Its first line is no line of a mail server.
-    Garbage,
-    /// It says good-bye instead of greeting.
-    SaysGoodBye,
-    /// It says that the client is logged in already.
-    Preauth,
-    /// It says that it accepts no password.
-    LoginDisabled,
-    /// It does not offer STARTTLS.
-    NoStartTls,
-    /// It sends more, not encrypted, in one packet with its answer to STARTTLS.
-    Injects,
-    /// It has no such folder.
-    NoFolder,
-    /// It answers the count with nonsense.
-    NoCount,
-    /// It sends the count of another folder, and thousands of lines more, before and after the right one.
-    SaysMore,
-    /// It does not answer the client's farewell, and does not close the connection either.
-    NoFarewell,
+    /// It says this, in which `TAG` is the tag of the command.
+    Says(String),
+    /// It repeats this without end.
+    Repeats(String),
+    /// It says nothing until the client goes away.
+    Silence,
+    /// It closes the connection.
+    HangsUp,
 }
 
 /// Mail servers that end when this is dropped.
@@ -100,17 +73,18 @@ impl Demo {
     /// # Errors
     /// If the system gives no port or no thread.
     pub fn eight() -> io::Result<Demo> {
-        let script = |protocol, mail, fault| Script { mail, fault, ..Script::new(protocol, Security::Plain) };
-        let slow = Script { delay: Duration::from_secs(3), ..script(Protocol::Pop3, 5, Fault::None) };
+        let good = |protocol| Script::new(protocol, Security::Plain);
+        let refuses = Fault::Says("TAG NO [AUTHENTICATIONFAILED] the password is wrong\r\n".to_owned());
+        let talks_on = Fault::Repeats("* OK more of it\r\n".to_owned());
         let scripts = [
-            ("work", script(Protocol::Imap, 0, Fault::None)),
-            ("home", script(Protocol::Pop3, 0, Fault::None)),
-            ("old password", script(Protocol::Imap, 1, Fault::WrongPassword)),
-            ("hangs up", script(Protocol::Pop3, 1, Fault::ClosesMidway)),
-            ("talks on", script(Protocol::Imap, 1, Fault::EndlessLines)),
-            ("switched off", script(Protocol::Imap, 1, Fault::Refuses)),
-            ("silent", script(Protocol::Imap, 1, Fault::Silent)),
-            ("slow", slow),
+            ("work", good(Protocol::Imap)),
+            ("home", good(Protocol::Pop3)),
+            ("old password", Script::bad(Protocol::Imap, "password", refuses)),
+            ("hangs up", Script::bad(Protocol::Pop3, "password", Fault::HangsUp)),
+            ("talks on", Script::bad(Protocol::Imap, "CAPABILITY", talks_on)),
+            ("switched off", Script::bad(Protocol::Imap, "listen", Fault::HangsUp)),
+            ("silent", Script::bad(Protocol::Imap, "connect", Fault::Silence)),
+            ("slow", Script { mail: 5, delay: Duration::from_secs(3), ..good(Protocol::Pop3) }),
         ];
         Demo::start(scripts, None)
     }
@@ -133,7 +107,7 @@ impl Demo {
             accounts.push(Arc::new(account(name, &script, address.port())));
             let notes = Arc::new(Heard::default());
             heard.push(Arc::clone(&notes));
-            if script.fault == Fault::Refuses {
+            if matches!(script.fault, Some(("listen", _))) {
                 refusing.push(socket);
                 continue;
             }
@@ -247,41 +221,104 @@ struct Client<'a> {
 
 impl Client<'_> {
     fn serve(&mut self) -> io::Result<()> {
-        let script = &self.server.script;
-        if script.fault == Fault::Silent {
-            return self.say_nothing();
-        }
-        if script.security == Security::Tls {
+        let Script { protocol, security, .. } = self.server.script;
+        self.goes_wrong("connect", "")?;
+        if security == Security::Tls {
             self.encrypt()?;
         }
-        match script.fault {
-            Fault::EndlessLine => return self.without_end(&"x".repeat(1000)),
-            Fault::Garbage => self.wire.send(b"\x1b]0;\xff\xfe\x07 220 garbage\r\n")?,
-            _ => (),
+        if !self.goes_wrong("greeting", "")? {
+            self.wire.send(if protocol == Protocol::Imap { "* OK ready\r\n" } else { "+OK ready\r\n" })?;
         }
-        match script.protocol {
-            Protocol::Imap => self.imap(),
-            Protocol::Pop3 => self.pop3(),
+        loop {
+            let line = self.line()?;
+            let tagged = line.split_once(' ').filter(|_| protocol == Protocol::Imap);
+            let (tag, command) = tagged.unwrap_or(("", &line));
+            let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+            if self.goes_wrong(verb, tag)? {
+                continue;
+            }
+            if let Some(password) = self.password(verb, rest)? {
+                self.server.stop.sleep(self.server.script.delay)?;
+                if self.goes_wrong("password", tag)? {
+                    continue;
+                } else if password != self.server.script.password {
+                    return Err(failure("the password is another one"));
+                }
+            }
+            self.wire.send(self.usual(verb, rest).replace("TAG", tag))?;
+            match verb {
+                "STARTTLS" | "STLS" => self.encrypt()?,
+                "LOGOUT" | "QUIT" => return Ok(()),
+                _ => (),
+            }
         }
+    }
+
+    /// What a server without faults says to a command, with `TAG` for its tag.
+    fn usual(&self, verb: &str, rest: &str) -> String {
+        let Script { protocol, security, mail, .. } = self.server.script;
+        let waits_for_tls = security == Security::StartTls && !self.wire.is_encrypted();
+        let yes = if protocol == Protocol::Imap { "TAG OK" } else { "+OK" };
+        match verb {
+            "CAPABILITY" if waits_for_tls => {
+                "* CAPABILITY IMAP4rev1 STARTTLS LOGINDISABLED\r\nTAG OK done\r\n".to_owned()
+            }
+            "CAPABILITY" => "* CAPABILITY IMAP4rev1 AUTH=XOAUTH2\r\nTAG OK done\r\n".to_owned(),
+            "CAPA" => format!("+OK\r\nUSER\r\n{}.\r\n", if waits_for_tls { "STLS\r\n" } else { "" }),
+            "STATUS" => {
+                let count = rest.replace("(UNSEEN)", &format!("(UNSEEN {mail})"));
+                format!("* STATUS {count}\r\nTAG OK done\r\n")
+            }
+            "STAT" => format!("+OK {mail} {}\r\n", mail * 1000),
+            _ => format!("{yes} as you wish\r\n"),
+        }
+    }
+
+    /// Does the script's fault if it has one at this moment, and says whether it did.
+    fn goes_wrong(&mut self, moment: &str, tag: &str) -> io::Result<bool> {
+        let server = self.server;
+        let Some((_, fault)) = server.script.fault.as_ref().filter(|(at, _)| *at == moment) else {
+            return Ok(false);
+        };
+        match fault {
+            Fault::Says(words) => self.wire.send(words.replace("TAG", tag)).map(|()| true),
+            Fault::Repeats(words) => loop {
+                self.wire.send(words.repeat(16))?;
+            },
+            Fault::Silence => loop {
+                self.wire.line()?; // a TLS client's first bytes may look like a line
+            },
+            Fault::HangsUp => Err(failure("the script says so")),
+        }
+    }
+
+    /// The password, or the token of XOAUTH2, if the command is a login.
+    fn password(&mut self, verb: &str, rest: &str) -> io::Result<Option<String>> {
+        Ok(Some(match verb {
+            "PASS" => rest.to_owned(),
+            "LOGIN" => {
+                // User and password come as literals. Each is a line here.
+                self.wire.send("+ go on\r\n")?;
+                self.line()?;
+                self.wire.send("+ go on\r\n")?;
+                self.line()?
+            }
+            "AUTHENTICATE" | "AUTH" => {
+                self.wire.send("+ \r\n")?;
+                let sent = STANDARD.decode(self.wire.line()?).unwrap_or_default();
+                let words = String::from_utf8_lossy(&sent);
+                self.note(&words);
+                let token = words.strip_prefix("user=demo\x01auth=Bearer ").unwrap_or_default();
+                token.trim_end_matches('\x01').to_owned()
+            }
+            _ => return Ok(None),
+        }))
     }
 
     fn encrypt(&mut self) -> io::Result<()> {
         match self.server.identity.clone() {
             Some(identity) => self.wire.encrypt(|link| identity.serve(link)),
             None => Err(failure("it has no certificate")),
-        }
-    }
-
-    /// Sends nothing until the client goes away.
-    fn say_nothing(&mut self) -> io::Result<()> {
-        loop {
-            self.wire.line()?; // a TLS client's first bytes may look like a line
-        }
-    }
-
-    fn without_end(&mut self, text: &str) -> io::Result<()> {
-        loop {
-            self.wire.send(text.repeat(16))?;
         }
     }
 
@@ -294,39 +331,5 @@ impl Client<'_> {
     fn note(&self, text: &str) {
         let how = if self.wire.is_encrypted() { "TLS" } else { "plain" };
         self.server.heard.note(format!("{how}: {text}"));
-    }
-
-    /// Lets a client log in by XOAUTH2, and judges its token as it would a password.
-    fn judge_token(&mut self) -> io::Result<Option<String>> {
-        self.wire.send("+ \r\n")?;
-        let line = self.wire.line()?;
-        let words = String::from_utf8(STANDARD.decode(&line).unwrap_or_default()).unwrap_or_default();
-        self.note(&words);
-        let token =
-            words.strip_prefix("user=demo\x01auth=Bearer ").and_then(|rest| rest.strip_suffix("\x01\x01"));
-        let why = self.judge(token.unwrap_or_default())?;
-        if why.is_some() {
-            self.wire.send("+ eyJzdGF0dXMiOiI0MDAifQ==\r\n")?;
-            self.line()?;
-        }
-        let echo = if self.server.script.fault == Fault::EchoesPassword { line } else { String::new() };
-        Ok(why.map(|why| why + &echo))
-    }
-
-    /// Waits as long as the script says, and judges a login. Returns what is wrong with the password; `Err`
-    /// if the script ends the connection.
-    fn judge(&mut self, password: &str) -> io::Result<Option<String>> {
-        let script = &self.server.script;
-        self.server.stop.sleep(script.delay)?;
-        Ok(match script.fault {
-            Fault::ClosesMidway => return Err(failure("the script says so")),
-            Fault::WrongPassword => Some("the password is wrong".to_owned()),
-            Fault::EchoesPassword => {
-                let (first, second) = password.split_at(password.len() / 2);
-                Some(format!("no \u{1b}[1m{first}\u{1}{second}, and no {password}"))
-            }
-            _ if password != script.password => Some("the password is another one".to_owned()),
-            _ => None,
-        })
     }
 }
