@@ -120,10 +120,6 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "FILE", help_heading = "What is written")]
     pub graph: Option<PathBuf>,
 
-    /// Write the same for Graphviz
-    #[arg(long, value_name = "FILE", help_heading = "What is written")]
-    pub dot: Option<PathBuf>,
-
     /// Print the report as JSON
     #[arg(long, help_heading = "What is written")]
     pub json: bool,

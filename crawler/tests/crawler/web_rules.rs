@@ -591,17 +591,6 @@ fn originals_are_reported_as_links_are() {
     assert_eq!(report["broken"][0]["linked_from"][0], format!("{}/b", site.origin), "{report}");
 }
 
-/// Addresses may have what ends a string of the language.
-#[test]
-fn the_graph_is_one_of_graphviz() {
-    let site = Site::of(&[("/", "<a href='/a?b=%22c'>it</a><a href='/d%5Ce'>it</a>"), ("/a?b=%22c", "")]);
-    let folder = folder();
-    crawl(&folder, &[&fast(&site)[..], &["--dot", "graph.dot"]].concat());
-    let graph = fs::read_to_string(folder.path().join("graph.dot")).unwrap();
-    let lines: Vec<_> = graph.lines().map(|line| line.replace(&site.origin, "")).collect();
-    assert_eq!(lines, ["digraph site {", r#"  "/" -> "/a?b=%22c";"#, r#"  "/" -> "/d%5Ce";"#, "}"]);
-}
-
 /// The first run does all but a page that only a list has. It is stopped there.
 #[cfg(unix)]
 #[test]

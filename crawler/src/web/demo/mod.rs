@@ -1,5 +1,5 @@
-//! A site in the same process, made of a seed, so that a crawl can be tried without a network and its result
-//! compared.
+//! A site in the same process, the same one each time, so that a crawl can be tried without a network and its
+//! result compared.
 //!
 //! ```text
 //!   /                         the start; a tree of pages with links across it
@@ -13,17 +13,16 @@
 //! and a bomb, a body and a head without an end, a calendar without an end, sessions in addresses, several
 //! charsets, links that must not be followed.
 //!
-//! Every request is noted, and what became of it: see [`Outcome`]. So a test that kills a crawl can tell
-//! which pages it had read completely.
+//! Every request is noted.
 
 mod answer; // what is sent, whole or broken
-mod log; // every request, and what became of it
+mod log; // every request
 mod pages; // the ordinary pages
 mod server; // one connection
 mod site; // what is at which path
 mod traps; // the others
 
-pub use log::{DemoRequest, Outcome};
+pub use log::DemoRequest;
 
 use executor::{CancelToken, ExecutorExt, ExecutorService, HandOffQueue, ThreadPoolExecutor};
 use log::Log;
@@ -50,8 +49,6 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct DemoOptions {
     /// How many ordinary pages there are; one at least.
     pub pages: usize,
-    /// The same seed gives the same pages and links.
-    pub seed: u64,
     /// Whether there is anything but ordinary pages of about 1.5 kB.
     pub traps: bool,
     /// How long each answer waits before its first byte.
@@ -61,9 +58,9 @@ pub struct DemoOptions {
 }
 
 impl Default for DemoOptions {
-    /// 200 pages of the book's seed, without traps and without delay.
+    /// 200 pages, without traps and without delay.
     fn default() -> DemoOptions {
-        DemoOptions { pages: 200, seed: 1, traps: false, delay: Duration::ZERO, port: 0 }
+        DemoOptions { pages: 200, traps: false, delay: Duration::ZERO, port: 0 }
     }
 }
 
@@ -147,26 +144,14 @@ impl Demo {
         self.shared.log.requests()
     }
 
-    /// How many requests are being answered.
-    pub fn in_flight(&self) -> usize {
-        self.shared.log.in_flight()
-    }
-
     /// How many connections have been made so far.
     pub fn connections(&self) -> usize {
-        self.shared.log.connections().0
-    }
-
-    /// How many connections are open.
-    pub fn open_connections(&self) -> usize {
-        self.shared.log.connections().1
+        self.shared.log.connections()
     }
 
     /// Blocks until `wanted` says yes to the requests and the number of open connections, for `longest` at
     /// most. Says whether it did. `wanted` is asked, under a lock, whenever a request or a connection begins
     /// or ends.
-    ///
-    /// To see what a client that died had read, wait until no connection is open.
     pub fn wait_until(&self, longest: Duration, wanted: impl FnMut(&[DemoRequest], usize) -> bool) -> bool {
         self.shared.log.wait(longest, wanted)
     }

@@ -1,4 +1,4 @@
-//! The ordinary pages: a tree, with links across it, made of a seed.
+//! The ordinary pages: a tree, with links across it, made of random numbers that are the same ones each time.
 
 use fastrand::Rng;
 use std::fmt::Write;
@@ -25,23 +25,17 @@ const WORDS: [&str; 48] = [
 /// The ordinary pages of a site.
 pub(super) struct Pages {
     pub(super) count: usize,
-    pub(super) seed: u64,
     /// Links are written in several ways that mean the same.
     pub(super) has_spellings: bool,
 }
 
 impl Pages {
     /// The path of a page; the first one is the start.
-    pub(super) fn path(&self, page: usize) -> String {
+    pub(super) fn path(page: usize) -> String {
         match page {
             0 => "/".to_owned(),
-            _ => format!("/section-{}/page-{page}.html", self.chance(page).usize(..SECTIONS)),
+            _ => format!("/section-{}/page-{page}.html", chance(page).usize(..SECTIONS)),
         }
-    }
-
-    /// Random numbers for a page, the same ones each time.
-    fn chance(&self, page: usize) -> Rng {
-        Rng::with_seed(self.seed ^ (page as u64).wrapping_mul(0x2545_f491_4f6c_dd1d))
     }
 
     /// The page at a path.
@@ -51,12 +45,12 @@ impl Pages {
         }
         let number = path.strip_suffix(".html")?.rsplit_once("/page-")?.1;
         let page = number.parse().ok().filter(|page| (1..self.count).contains(page))?;
-        (self.path(page) == path).then_some(page)
+        (Pages::path(page) == path).then_some(page)
     }
 
     /// The page with its links; `more` goes to its end.
     pub(super) fn html(&self, page: usize, more: &str) -> String {
-        let mut chance = self.chance(page);
+        let mut chance = chance(page);
         let mut html = format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Page {page}</title>\n\
              <h1>Page {page}</h1>\n<p>page{page}"
@@ -69,7 +63,7 @@ impl Pages {
         html.push_str("</p>\n<ul>\n");
         let first = page * CHILDREN + 1;
         for child in first..(first + CHILDREN).min(self.count) {
-            let _ = writeln!(html, "<li><a href=\"{}\">page {child}</a></li>", self.path(child));
+            let _ = writeln!(html, "<li><a href=\"{}\">page {child}</a></li>", Pages::path(child));
         }
         for number in 0..ACROSS {
             let other = chance.usize(..self.count);
@@ -83,11 +77,16 @@ impl Pages {
 
     /// The address of a page, written in one of several ways.
     fn spelt(&self, page: usize, way: usize) -> String {
-        let path = self.path(page);
+        let path = Pages::path(page);
         match way {
             0 if self.has_spellings => format!("{path}#part"),
             1 if self.has_spellings => format!("/about/..{path}"),
             _ => path,
         }
     }
+}
+
+/// Random numbers for a page, the same ones each time.
+fn chance(page: usize) -> Rng {
+    Rng::with_seed(1 ^ (page as u64).wrapping_mul(0x2545_f491_4f6c_dd1d))
 }

@@ -2,7 +2,7 @@
 //! site says so.
 
 use super::answer::{Answer, Reply, send_for_ever};
-use super::log::{Log, Outcome};
+use super::log::Log;
 use super::site::Site;
 use executor::{CancelToken, CancellableStream};
 use servers::Limits;
@@ -26,30 +26,16 @@ pub(super) struct Shared {
 /// Serves a client until one side closes.
 pub(super) fn serve(stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
-    let mut connection = Connection {
-        number: shared.log.open(),
-        stream: CancellableStream::new(stream, &shared.stop),
-        shared,
-        sent: None,
-    };
-    let outcome = match connection.converse() {
-        // The client has closed. If it had not read all that was sent, its system has answered with a reset.
-        Ok(()) if matches!(connection.stream.get_ref().take_error(), Ok(None)) => Outcome::Answered,
-        Ok(()) | Err(_) => Outcome::CutOff,
-    };
-    if let Some(sent) = connection.sent.filter(|_| !shared.stop.is_cancelled()) {
-        shared.log.end(sent, outcome);
-    }
+    shared.log.open();
+    let mut connection = Connection { stream: CancellableStream::new(stream, &shared.stop), shared };
+    let _ = connection.converse(); // an error is no news: clients go away, and the site breaks answers off
     drop(connection);
     shared.log.close();
 }
 
 struct Connection<'s> {
-    number: usize,
     stream: CancellableStream,
     shared: &'s Shared,
-    /// The request whose answer has been sent last, if it is not known whether the client has read it.
-    sent: Option<usize>,
 }
 
 impl Connection<'_> {
@@ -84,24 +70,18 @@ impl Connection<'_> {
     /// Answers a request, and says whether another one may follow.
     fn exchange(&mut self, conversation: &Conversation) -> io::Result<bool> {
         let Shared { site, log, stop, .. } = self.shared;
-        if let Some(sent) = self.sent.take() {
-            log.end(sent, Outcome::Answered); // the client would not ask for more otherwise
-        }
         let request = conversation.request();
-        let number = log.begin(self.number, request.target);
+        log.note(request.target);
         let takes_gzip = request.header("Accept-Encoding").is_some_and(|value| value.contains("gzip"));
         let delay = site.delay(request.target);
-        let result = if delay.is_zero() { Ok(()) } else { stop.sleep(delay).map_err(Into::into) };
-        let result = result.and_then(|()| {
-            let answer = match request.method {
-                "GET" | "HEAD" => site.answer(request.target, takes_gzip),
-                _ => Answer::Whole(Reply::error(405)),
-            };
-            self.send(answer, conversation.may_go_on(), request.method != "HEAD")
-        });
-        self.sent = result.is_ok().then_some(number);
-        log.end(number, if result.is_ok() { Outcome::Sent } else { Outcome::CutOff });
-        result
+        if !delay.is_zero() {
+            stop.sleep(delay)?;
+        }
+        let answer = match request.method {
+            "GET" | "HEAD" => site.answer(request.target, takes_gzip),
+            _ => Answer::Whole(Reply::error(405)),
+        };
+        self.send(answer, conversation.may_go_on(), request.method != "HEAD")
     }
 
     /// Sends an answer, and says whether another may follow. An answer that is not whole ends with an error.

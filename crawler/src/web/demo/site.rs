@@ -3,9 +3,9 @@
 use super::answer::{Answer, Reply};
 use super::pages::Pages;
 use super::{DemoOptions, traps};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 /// The site of a demo.
@@ -14,14 +14,14 @@ pub(super) struct Site {
     pages: Pages,
     has_traps: bool,
     delay: Duration,
-    /// How often each of the paths with traps was asked for.
-    times: Mutex<HashMap<String, usize>>,
+    /// How often the page that heals was asked for.
+    times: AtomicUsize,
 }
 
 impl Site {
     pub(super) fn new(options: &DemoOptions, origin: String) -> Site {
-        let pages = Pages { count: options.pages.max(1), seed: options.seed, has_spellings: options.traps };
-        Site { origin, pages, has_traps: options.traps, delay: options.delay, times: Mutex::default() }
+        let pages = Pages { count: options.pages.max(1), has_spellings: options.traps };
+        Site { origin, pages, has_traps: options.traps, delay: options.delay, times: AtomicUsize::new(0) }
     }
 
     pub(super) fn origin(&self) -> &str {
@@ -30,7 +30,7 @@ impl Site {
 
     /// The addresses of all pages that a complete crawl keeps.
     pub(super) fn kept(&self) -> BTreeSet<String> {
-        let ordinary = (0..self.pages.count).map(|page| self.pages.path(page));
+        let ordinary = (0..self.pages.count).map(Pages::path);
         let special = traps::KEPT.iter().filter(|_| self.has_traps).map(|&path| path.to_owned());
         ordinary.chain(special).map(|path| format!("{}{path}", self.origin)).collect()
     }
@@ -52,21 +52,13 @@ impl Site {
             "/sitemap.xml" if self.has_traps => {
                 return Answer::Whole(Reply::new(200, "application/xml", self.sitemap()));
             }
-            _ if self.has_traps => traps::answer(target, self.count(target), &self.origin, takes_gzip),
+            _ if self.has_traps => {
+                let times = if target == traps::HEALS { self.times.fetch_add(1, Relaxed) } else { 0 };
+                traps::answer(target, times, &self.origin, takes_gzip)
+            }
             _ => None,
         };
         trap.unwrap_or_else(|| Answer::Whole(Reply::error(404)))
-    }
-
-    /// How often this was asked for before.
-    fn count(&self, target: &str) -> usize {
-        if target != "/healing.html" {
-            return 0;
-        }
-        let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
-        let times = times.entry(target.to_owned()).or_default();
-        *times += 1;
-        *times - 1
     }
 
     fn robots(&self) -> String {

@@ -50,7 +50,8 @@ const NOWHERE: [&str; 9] = [
     "/endless-head.html",
 ];
 
-/// How often the page that heals fails first.
+/// The page that heals, and how often it fails first.
+pub(super) const HEALS: &str = "/healing.html";
 pub(super) const HEALS_AFTER: usize = 2;
 
 /// How long the slow page takes.
@@ -59,7 +60,7 @@ pub(super) const SLOW: Duration = Duration::from_millis(300);
 /// MiB of the bomb after decompression.
 const BOMB: usize = 256;
 
-/// The answer at a path with traps, for the request with this number for it, from 0. `None` for no such page.
+/// The answer at a path with traps. The page that heals was asked for so many times before. `None` for no such page.
 pub(super) fn answer(target: &str, times: usize, origin: &str, takes_gzip: bool) -> Option<Answer> {
     let (path, _) = target.split_once('?').unwrap_or((target, ""));
     if let Some(reply) = nowhere(path, times).or_else(|| encoded(path)) {
@@ -95,7 +96,7 @@ fn nowhere(path: &str, times: usize) -> Option<Reply> {
         "/loop-b.html" => Reply::redirect(302, "/loop-a.html"),
         "/to-private.html" => Reply::redirect(302, "http://127.0.0.2:9/secret.html"),
         "/to-file.html" => Reply::redirect(302, "file:///etc/passwd"),
-        "/healing.html" if times < HEALS_AFTER => Reply::error(503).field("Retry-After", "1"),
+        HEALS if times < HEALS_AFTER => Reply::error(503).field("Retry-After", "1"),
         "/files/notes.txt" => Reply::new(200, "text/plain; charset=utf-8", "notes <a href=\"/private/a\">\n"),
         "/files/data.json" => Reply::new(200, "application/json", "{\"a\": \"<a href='/private/b'>\"}\n"),
         "/files/picture.png" => Reply::new(200, "image/png", *b"\x89PNG\r\n\x1a\n<a href=/private/c>"),

@@ -35,26 +35,6 @@ pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Writes the pages and their links as a graph in the language of Graphviz.
-///
-/// # Errors
-/// As [`write_lines`].
-pub fn write_dot(state: &State, path: &Path) -> anyhow::Result<()> {
-    write(path, |out| {
-        writeln!(out, "digraph site {{")?;
-        state.each(|url, page| {
-            if page.progress == Progress::Fetched && !page.is_other {
-                for link in &page.links {
-                    writeln!(out, "  {} -> {};", quoted(url), quoted(link))?;
-                }
-            }
-            Ok(())
-        })?;
-        writeln!(out, "}}")?;
-        Ok(())
-    })
-}
-
 /// Writes a new file beside the old one, and then puts it in its place: a reader sees the old one or the new
 /// one. A file that cannot be written leaves nothing there.
 fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
@@ -67,10 +47,6 @@ fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
         Ok(fs::rename(&beside, path)?)
     });
     written.with_context(cannot).inspect_err(|_| drop(fs::remove_file(&beside)))
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Pages, and parts of pages, that are not there, and why, in a crawl of this `scope` and to this `depth`.

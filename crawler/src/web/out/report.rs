@@ -41,7 +41,6 @@ pub struct Ended {
 pub fn finish<S: Results>(args: &CrawlArgs, run: &Run<S>, ended: &Ended) -> anyhow::Result<ExitCode> {
     let (store, state) = (&*run.store, run.store.state());
     let lines = args.graph.as_ref().map(|path| graph::write_lines(&state, path));
-    let dot = args.dot.as_ref().map(|path| graph::write_dot(&state, path));
     let status = store.status();
     let report = Report {
         tally: Tally::of(store, &run.visitor.scope)?,
@@ -57,7 +56,7 @@ pub fn finish<S: Results>(args: &CrawlArgs, run: &Run<S>, ended: &Ended) -> anyh
         "{}\n",
         if args.json { report.json().to_string() } else { report.text() }
     ))?;
-    lines.into_iter().chain(dot).collect::<anyhow::Result<()>>()?;
+    lines.transpose()?;
     Ok(match (ended.is_whole, report.broken.is_empty()) {
         (false, _) if ended.is_left => ExitCode::from(LEFT),
         (false, _) => ExitCode::from(INTERRUPTED),

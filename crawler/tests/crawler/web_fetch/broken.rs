@@ -23,7 +23,13 @@ fn a_body_that_ends_early_is_named_with_its_length() {
 
 #[test]
 fn a_length_that_is_none_is_broken() {
-    for head in ["Content-Length: many", "Content-Length: -1", "Content-Length: 5\r\nContent-Length: 6"] {
+    for head in [
+        "Content-Length: many",
+        "Content-Length: -1",
+        "Content-Length: 18446744073709551615",
+        "Content-Length: 99999999999999999999999",
+        "Content-Length: 5\r\nContent-Length: 6",
+    ] {
         broken(get(&Raw::saying(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\nhello")).url("/")));
     }
 }
@@ -42,9 +48,13 @@ fn chunks_are_put_together_and_checked() {
 fn what_is_no_answer_is_broken() {
     let demo = demo(true);
     broken(get(&demo.url("/reset.html")));
-    for bytes in
-        ["", "HTTP/1.1 200 OK\r\nContent-Le", "SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n"]
-    {
+    for bytes in [
+        "",
+        "HTTP/1.1 200 OK\r\nContent-Le",
+        "<html>HTTP/0.9</html>",
+        "SSH-2.0-OpenSSH_9.2\r\n\r\n",
+        "HTTP/9.9 200 OK\r\n\r\n",
+    ] {
         broken(get(&Raw::saying(bytes).url("/")));
     }
 }
