@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use log::LevelFilter as LogFilter;
+use tracing::Metadata;
 use tracing::callsite;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::Interest;
-use tracing::{Level as TracingLevel, Metadata};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, Filter};
 
@@ -273,14 +273,7 @@ fn least(targets: &Targets) -> usize {
 
 /// From 0, which is off, to 5.
 fn number(filter: LevelFilter) -> usize {
-    match filter.into_level() {
-        None => 0,
-        Some(TracingLevel::ERROR) => 1,
-        Some(TracingLevel::WARN) => 2,
-        Some(TracingLevel::INFO) => 3,
-        Some(TracingLevel::DEBUG) => 4,
-        Some(TracingLevel::TRACE) => 5,
-    }
+    filter.into_level().map_or(0, |level| Level::from(level) as usize + 1)
 }
 
 /// Filters a layer. The layers beside it are not affected.
@@ -299,16 +292,7 @@ impl<S> Filter<S> for Levels {
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        let most = self.0.most.load(Relaxed);
-        let levels = [
-            LevelFilter::OFF,
-            LevelFilter::ERROR,
-            LevelFilter::WARN,
-            LevelFilter::INFO,
-            LevelFilter::DEBUG,
-            LevelFilter::TRACE,
-        ];
-        levels.get(most).copied()
+        self.0.most.load(Relaxed).to_string().parse().ok()
     }
 }
 

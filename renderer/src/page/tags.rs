@@ -3,49 +3,6 @@
 use super::Style;
 use super::parse::Attributes;
 
-/// Elements that stand by themselves, and not within the words around them; besides the headings.
-const BLOCKS: [&str; 39] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "caption",
-    "center",
-    "dd",
-    "details",
-    "dialog",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "header",
-    "hgroup",
-    "html",
-    "legend",
-    "li",
-    "listing",
-    "main",
-    "nav",
-    "option",
-    "p",
-    "plaintext",
-    "pre",
-    "search",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "tfoot",
-    "thead",
-    "tr",
-    "xmp",
-];
-
 /// Elements without content, and without an end tag.
 const VOID: [&str; 16] = [
     "img", "image", "br", "hr", "input", "base", "link", "meta", "source", "wbr", "area", "col", "embed",
@@ -111,5 +68,12 @@ pub(super) fn is_control(name: &str) -> bool {
 
 /// Whether an element stands by itself, and not within the words around it.
 pub(super) fn is_block(name: &str) -> bool {
-    level(name).is_some() || BLOCKS.contains(&name)
+    match name {
+        "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details"
+        | "dialog" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form"
+        | "header" | "hgroup" | "html" | "legend" | "li" | "listing" | "main" | "nav" | "option" | "p"
+        | "plaintext" | "pre" | "search" | "section" | "summary" | "table" | "tbody" | "tfoot" | "thead"
+        | "tr" | "xmp" => true,
+        _ => level(name).is_some(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::gated::{Answer, Gated};
 use serde_json::Value;
+use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -14,16 +15,9 @@ const PAGE_PROGRAMS: [&str; 5] = ["sequential", "future", "completion_service", 
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 pub(crate) fn program(name: &str) -> Command {
-    let path = match name {
-        "sequential" => env!("CARGO_BIN_EXE_sequential"),
-        "future" => env!("CARGO_BIN_EXE_future"),
-        "completion_service" => env!("CARGO_BIN_EXE_completion_service"),
-        "time_budget" => env!("CARGO_BIN_EXE_time_budget"),
-        "travel_portal" => env!("CARGO_BIN_EXE_travel_portal"),
-        "starving" => env!("CARGO_BIN_EXE_starving"),
-        _ => panic!("no such program: {name}"),
-    };
-    let mut command = Command::new(path);
+    // All programs are in one folder.
+    let path = Path::new(env!("CARGO_BIN_EXE_future")).with_file_name(name);
+    let mut command = Command::new(path.with_extension(env::consts::EXE_EXTENSION));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

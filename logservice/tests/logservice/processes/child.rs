@@ -6,12 +6,37 @@ use executor::shutdown_hooks::ShutdownHooks;
 use logservice::sink::{FileSink, StderrSink, StdoutSink};
 use logservice::{Durability, Level, LogService, Record, Sink};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::env;
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-fn log() -> Option<PathBuf> {
-    std::env::var_os("CHILD_LOG").map(PathBuf::from)
+#[test]
+#[ignore = "a process of its own"]
+fn does_what_it_is_told() {
+    let Some(log) = env::var_os("CHILD_LOG").map(PathBuf::from) else { return };
+    match &*env::var("CHILD_DOES").unwrap() {
+        "holds" => holds(&log),
+        "is_refused" => is_refused(&log),
+        "writes" => writes(&log),
+        "changes_its_directory" => changes_its_directory(&log),
+        "is_limited" => write_limited(&log, u64::MAX, || {}),
+        "is_limited_and_rotated" => write_limited(&log, 120, || {}),
+        "is_limited_and_moved" => {
+            write_limited(&log, u64::MAX, || fs::rename(&log, log.with_file_name("moved")).unwrap());
+        }
+        "is_limited_and_added_to" => write_limited(&log, u64::MAX, || {
+            limit(None);
+            fs::File::options().append(true).open(&log).unwrap().write_all(b"x").unwrap();
+        }),
+        "has_random_limits" => (0..rounds()).for_each(|seed| run(seed, &limit)),
+        "writes_to_stderr" => writes_to_stderr(),
+        "writes_to_stdout" => writes_to_stdout(StdoutSink::new()),
+        "writes_to_dev_stdout" => writes_to_stdout(FileSink::builder("/dev/stdout").open().unwrap()),
+        "cannot_rotate" => cannot_rotate(&log),
+        "reopens" => reopens(&log),
+        other => panic!("nothing is called {other}"),
+    }
 }
 
 /// A format of the message alone.
@@ -24,10 +49,7 @@ fn say(what: &str) {
     std::io::stdout().flush().unwrap();
 }
 
-#[test]
-#[ignore = "a process of its own"]
-fn holds() {
-    let Some(log) = log() else { return };
+fn holds(log: &Path) {
     let mut sink = FileSink::builder(log).open().unwrap();
     write(&mut sink, "one\n");
     say("ready");
@@ -36,19 +58,13 @@ fn holds() {
     }
 }
 
-#[test]
-#[ignore = "a process of its own"]
-fn is_refused() {
-    let Some(log) = log() else { return };
+fn is_refused(log: &Path) {
     let error = FileSink::builder(log).open().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ResourceBusy);
     say("refused");
 }
 
-#[test]
-#[ignore = "a process of its own"]
-fn writes() {
-    let Some(log) = log() else { return };
+fn writes(log: &Path) {
     let mut sink = FileSink::builder(log).rotate_at_bytes(5_000).keep(99_999).open().unwrap();
     for number in 0.. {
         write(&mut sink, &line(number));
@@ -56,15 +72,12 @@ fn writes() {
     }
 }
 
-#[test]
-#[ignore = "a process of its own"]
-fn changes_its_directory() {
-    let Some(log) = log() else { return };
-    std::env::set_current_dir(log.parent().unwrap()).unwrap();
+fn changes_its_directory(log: &Path) {
+    env::set_current_dir(log.parent().unwrap()).unwrap();
     let mut sink = FileSink::builder("app.log").open().unwrap();
     write(&mut sink, "one\n");
     fs::rename("app.log", "moved").unwrap();
-    std::env::set_current_dir("/").unwrap();
+    env::set_current_dir("/").unwrap();
     sink.reopen().unwrap();
     write(&mut sink, "two\n");
 }
@@ -75,8 +88,7 @@ fn limit(bytes: Option<u64>) {
 }
 
 /// Writes lines with a limit of a hundred bytes, and calls `repair` when the limit has been hit twice.
-fn write_limited(rotate_at: u64, repair: impl Fn()) {
-    let Some(log) = log() else { return };
+fn write_limited(log: &Path, rotate_at: u64, repair: impl Fn()) {
     let mut sink = FileSink::builder(log).rotate_at_bytes(rotate_at).open().unwrap();
     limit(Some(100));
     let mut failures = 0;
@@ -92,47 +104,7 @@ fn write_limited(rotate_at: u64, repair: impl Fn()) {
     sink.sync().unwrap();
 }
 
-#[test]
-#[ignore = "a process of its own"]
-fn is_limited() {
-    write_limited(u64::MAX, || {});
-}
-
-#[test]
-#[ignore = "a process of its own"]
-fn is_limited_and_rotated() {
-    write_limited(120, || {});
-}
-
-#[test]
-#[ignore = "a process of its own"]
-fn is_limited_and_moved() {
-    write_limited(u64::MAX, || fs::rename(log().unwrap(), log().unwrap().with_file_name("moved")).unwrap());
-}
-
-#[test]
-#[ignore = "a process of its own"]
-fn is_limited_and_added_to() {
-    write_limited(u64::MAX, || {
-        limit(None);
-        fs::File::options().append(true).open(log().unwrap()).unwrap().write_all(b"x").unwrap();
-    });
-}
-
-#[test]
-#[ignore = "a process of its own"]
-fn has_random_limits() {
-    if log().is_some() {
-        (0..rounds()).for_each(|seed| run(seed, &limit));
-    }
-}
-
-#[test]
-#[ignore = "a process of its own"]
 fn writes_to_stderr() {
-    if log().is_none() {
-        return;
-    }
     let (mut is_blocked, mut is_gone) = (false, false);
     let lines = numbered(0..10_000);
     let (mut sink, mut taken) = (StderrSink::new(), 0);
@@ -153,29 +125,12 @@ fn writes_to_stderr() {
     }
 }
 
-#[test]
-#[ignore = "a process of its own"]
-fn writes_to_stdout() {
-    if log().is_some() {
-        say("");
-        write_all(&mut StdoutSink::new(), numbered(0..1_000).as_bytes(), |_| {});
-    }
+fn writes_to_stdout(mut sink: impl Sink) {
+    say("");
+    write_all(&mut sink, numbered(0..1_000).as_bytes(), |_| {});
 }
 
-#[test]
-#[ignore = "a process of its own"]
-fn writes_to_dev_stdout() {
-    if log().is_some() {
-        say("");
-        let mut sink = FileSink::builder("/dev/stdout").open().unwrap();
-        write_all(&mut sink, numbered(0..1_000).as_bytes(), |_| {});
-    }
-}
-
-#[test]
-#[ignore = "a process of its own"]
-fn cannot_rotate() {
-    let Some(path) = log() else { return };
+fn cannot_rotate(path: &Path) {
     let sink = FileSink::builder(path).rotate_at_bytes(10).keep(1).open().unwrap();
     let log = LogService::builder().format(bare).start(sink).unwrap();
     for _ in 0..20 {
@@ -184,10 +139,7 @@ fn cannot_rotate() {
     }
 }
 
-#[test]
-#[ignore = "a process of its own"]
-fn reopens() {
-    let Some(path) = log() else { return };
+fn reopens(path: &Path) {
     let hooks = ShutdownHooks::builder().install().unwrap();
     let log = LogService::builder().format(bare).start(FileSink::builder(path).open().unwrap()).unwrap();
     log.reopen_on_hangup().unwrap();

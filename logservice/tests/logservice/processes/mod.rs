@@ -1,7 +1,7 @@
 //! Sinks in processes of their own, which are killed, limited and blocked.
 //!
-//! Each such process is one of the ignored tests in `child`: a test here starts it, and it reports its
-//! progress on standard output.
+//! Each such process is the ignored test in `child`: a test here starts it with something to do, and it
+//! reports its progress on standard output.
 
 use crate::place::{LONG, Place, number, numbered, write};
 use logservice::sink::FileSink;
@@ -21,9 +21,10 @@ struct Process {
 }
 
 impl Process {
-    fn start(test: &str, log: &Path, stderr: Stdio) -> Self {
+    fn start(does: &str, log: &Path, stderr: Stdio) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "--ignored", "--nocapture", &format!("processes::child::{test}")]);
+        command.args(["--exact", "--ignored", "--nocapture", "processes::child::does_what_it_is_told"]);
+        command.env("CHILD_DOES", does);
         let mut child = command.env("CHILD_LOG", log).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let says = BufReader::new(child.stdout.take().unwrap());
         Self { child, says }
