@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -292,18 +293,20 @@ fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
         return true;
     }
     let Ok(mut watched) = stream.try_clone() else { return false };
+    let is_closed = AtomicBool::new(false); // written under the lock; another request for the path may be open
     thread::scope(|scope| {
-        scope.spawn(move || {
+        scope.spawn(|| {
             let _ = watched.read(&mut [0]); // returns at the end of the connection, or at the release
             let mut state = shared.lock();
             if !state.held[path] {
                 *state.closed.entry(path.to_owned()).or_default() += 1;
+                is_closed.store(true, Relaxed);
             }
             drop(state);
             shared.changed.notify_all();
         });
         let mut state = shared.lock();
-        while !state.over && !state.held[path] && !state.closed.contains_key(path) {
+        while !state.over && !state.held[path] && !is_closed.load(Relaxed) {
             state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let _ = stream.shutdown(Shutdown::Read); // ends the watch
