@@ -3,15 +3,13 @@
 //! Run it with `cargo run --release --bin crawl` in `bench/`. README.md says what is measured.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::Parser;
-use kit::figures::{Spread, median_ratio, spread};
+use kit::figures::{median_ratio, range};
 use kit::nginx;
 use kit::processor_time::of_children;
 use kit::programs::{Workspace, binary};
@@ -21,9 +19,6 @@ const GOAL: f64 = 1.5;
 
 /// The number of pages below a page, to which it links.
 const BELOW: usize = 10;
-
-/// How long nginx may take until it listens.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Compares `crawl` with `wget -r` on a site of small files that nginx serves
 #[derive(Parser)]
@@ -62,13 +57,12 @@ fn main() -> anyhow::Result<()> {
     nginx::is_there()?;
     ensure!(is_there("wget"), "wget has to be installed");
     let ours = binary(Workspace::Course, "crawler", "crawl")?;
-    let folder = tempfile::Builder::new().prefix("bench-crawl-").tempdir()?;
+    let (site, scratch) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let (site, scratch) = (site.path(), scratch.path().join("scratch"));
     let pages = usize::try_from(args.pages)?;
-    let site = folder.path().join("site");
-    write_site(&site, pages)?;
-    let server = Server::start(&site, folder.path())?;
-    let start = format!("http://{}/0.html", server.addr);
-    let scratch = folder.path().join("scratch");
+    write_site(site, pages)?;
+    let (addr, _server) = nginx::start(site, 1, 256, || None)?;
+    let start = format!("http://{addr}/0.html");
     let threads = args.threads.to_string();
     let crawl = |save: &[&str]| {
         let mut command = Command::new(&ours);
@@ -120,8 +114,8 @@ fn report(args: &Args, measured: &[[Crawl; 3]]) -> anyhow::Result<()> {
             };
             println!(
                 "{row:<26}{:<34}{:<34}{ratio:>6.2}{cpu_ratio:>6.2}{verdict}",
-                range(&ours),
-                range(&theirs)
+                range(&ours, 0),
+                range(&theirs, 0)
             );
         }
     }
@@ -169,7 +163,6 @@ fn files(folder: &Path) -> anyhow::Result<usize> {
 
 /// Pages of about a kilobyte, each with links to those below it, to the one above, and to some across.
 fn write_site(site: &Path, pages: usize) -> anyhow::Result<()> {
-    fs::create_dir(site)?;
     let words = "A page that says little, and says it again. ".repeat(20);
     for page in 0..pages {
         let below = (1..=BELOW).map(|number| page * BELOW + number).filter(|number| *number < pages);
@@ -185,59 +178,4 @@ fn write_site(site: &Path, pages: usize) -> anyhow::Result<()> {
 
 fn is_there(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success())
-}
-
-fn range(rates: &[f64]) -> String {
-    let Spread { median, least, most } = spread(rates);
-    format!("{median:>8.0} ({least:.0} to {most:.0})")
-}
-
-/// A running nginx. The drop ends it.
-struct Server {
-    addr: SocketAddr,
-    process: Child,
-}
-
-impl Server {
-    fn start(site: &Path, folder: &Path) -> anyhow::Result<Server> {
-        open_to_all(folder)?;
-        // It does not report its port, so it gets one that was free just now.
-        let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-        let own = folder.join("nginx");
-        fs::create_dir(&own)?;
-        nginx::configure(addr, site, &own, 1, 256)?;
-        let process =
-            nginx::command(&own, None).stdin(Stdio::null()).spawn().context("nginx cannot be started")?;
-        let (mut server, begun) = (Server { addr, process }, Instant::now());
-        while !nginx::listens(&own) {
-            if server.process.try_wait()?.is_some() || begun.elapsed() > PATIENCE {
-                bail!("nginx says: {}", fs::read_to_string(own.join("error.log")).unwrap_or_default());
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        Ok(server)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let own = self.process.id().to_string();
-        // The workers of a killed master go on running.
-        let told = Command::new("kill").args(["-TERM", &own]).status();
-        if told.is_err() {
-            let _ = self.process.kill();
-        }
-        let _ = self.process.wait();
-    }
-}
-
-/// Lets any user read the site, since nginx drops its privileges.
-fn open_to_all(folder: &Path) -> anyhow::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
-    }
-    let _ = folder;
-    Ok(())
 }

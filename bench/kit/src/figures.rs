@@ -38,6 +38,39 @@ pub fn median_ratio(pairs: &[(f64, f64)]) -> Option<f64> {
     if ratios.is_empty() { None } else { Some(median(&ratios)) }
 }
 
+/// The median of several values, with the least and the most.
+pub fn range(values: &[f64], digits: usize) -> String {
+    if values.is_empty() {
+        return "–".to_owned();
+    }
+    let Spread { median, least, most } = spread(values);
+    format!("{median:>8.digits$} ({least:.digits$} to {most:.digits$})")
+}
+
+/// A ratio in a table.
+pub fn shown(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"))
+}
+
+/// Whether a ratio is at most as high as the goal has it.
+pub fn is_met(most: f64, ratio: Option<f64>) -> String {
+    let verdict = match ratio {
+        None => "not known",
+        Some(ratio) if ratio <= most => "met",
+        Some(_) => "missed",
+    };
+    format!("≤ {most}: {verdict}")
+}
+
+/// An object of the array for programs, with ratios by name.
+pub fn object(row: &str, peer: &str, ratios: &[(&str, Option<f64>)]) -> String {
+    let ratios = ratios.iter().map(|(name, ratio)| {
+        let ratio = ratio.map_or_else(|| "null".to_owned(), |ratio| format!("{ratio:.4}"));
+        format!(r#","{name}_ratio":{ratio}"#)
+    });
+    format!(r#"{{"row":"{row}","peer":"{peer}"{}}}"#, ratios.collect::<String>())
+}
+
 /// The cost of an operation with any number of threads, estimated from its cost with one thread and with
 /// `threads`. A cost is the time divided by the operations of all threads.
 ///
@@ -52,6 +85,14 @@ pub fn with_any_number_of_threads(alone: f64, together: f64, threads: usize) -> 
     let threads = threads as f64;
     let serial = (threads * together - alone) / (threads - 1.0);
     serial.clamp(0.0, together)
+}
+
+/// A well-mixed number for each number, the same in Java.
+pub fn mix(number: u64) -> u64 {
+    let mut mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
 }
 
 #[cfg(test)]

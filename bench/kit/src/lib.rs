@@ -1,5 +1,6 @@
 //! The parts that all comparisons share.
 
+pub mod contest;
 pub mod figures;
 pub mod java;
 pub mod nginx;

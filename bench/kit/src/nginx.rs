@@ -2,11 +2,19 @@
 
 use std::env;
 use std::fs;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail, ensure};
+
+/// How long nginx may take until it listens.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many ports are tried.
+const ATTEMPTS: u32 = 5;
 
 /// The program in the path, or else in `/usr/sbin`, which is not in every path.
 fn program() -> &'static str {
@@ -26,20 +34,63 @@ pub fn is_there() -> anyhow::Result<()> {
 /// idle connections when only a sixteenth is left.
 const OTHER_CONNECTIONS: usize = 200;
 
-/// Writes a configuration for `addr` into the folder `own`: the files of `folder` are served. No limit in
-/// number or time applies to a connection, and there is no access log.
-pub fn configure(
-    addr: SocketAddr,
-    folder: &Path,
-    own: &Path,
-    workers: usize,
-    connections: usize,
-) -> anyhow::Result<()> {
-    Ok(fs::write(own.join("nginx.conf"), configuration(addr, folder, own, workers, connections))?)
+/// A server's process. The drop ends it.
+pub struct Running {
+    pub child: Child,
+    /// A command that asks the process to end, if its child processes would survive a kill.
+    pub stop: Option<Command>,
 }
 
-/// nginx with the configuration in the folder `own`, in the foreground, run by `wrapper` if there is one.
-pub fn command(own: &Path, wrapper: Option<Command>) -> Command {
+impl Drop for Running {
+    fn drop(&mut self) {
+        let asked = self.stop.as_mut().is_some_and(|stop| stop.status().is_ok_and(|status| status.success()));
+        if !asked {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts nginx in the foreground, run by `wrapper` if there is one, and waits until it listens.
+///
+/// It serves `folder`, which is opened to all users since nginx drops its privileges, and keeps its own files
+/// there. No limit in number or time applies to a connection, and there is no access log.
+///
+/// # Errors
+/// If it is not installed, or cannot be started.
+pub fn start(
+    folder: &Path,
+    workers: usize,
+    connections: usize,
+    wrapper: impl Fn() -> Option<Command>,
+) -> anyhow::Result<(SocketAddr, Running)> {
+    open_to_all(folder)?;
+    for _ in 0..ATTEMPTS {
+        // It does not report its port, so it gets one that was free just now. Another program may take that
+        // port meanwhile.
+        let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let own = folder.join(format!("nginx-{}", addr.port()));
+        if own.exists() {
+            fs::remove_dir_all(&own)?; // a stale file, since its port is free
+        }
+        fs::create_dir(&own)?;
+        fs::write(own.join("nginx.conf"), configuration(addr, folder, &own, workers, connections))?;
+        let child =
+            command(&own, wrapper()).stdin(Stdio::null()).spawn().context("nginx cannot be started")?;
+        let mut running = Running { child, stop: None };
+        if listens(&mut running.child, &own)? {
+            let mut stop = command(&own, None);
+            stop.args(["-s", "stop"]).stderr(Stdio::null());
+            running.stop = Some(stop);
+            return Ok((addr, running));
+        }
+        eprintln!("nginx says: {}", fs::read_to_string(own.join("error.log"))?.trim_end());
+    }
+    bail!("nginx cannot be started")
+}
+
+/// nginx with the configuration in the folder `own`.
+fn command(own: &Path, wrapper: Option<Command>) -> Command {
     let mut command = match wrapper {
         Some(mut wrapper) => {
             wrapper.arg(program());
@@ -51,9 +102,28 @@ pub fn command(own: &Path, wrapper: Option<Command>) -> Command {
     command
 }
 
-/// Whether nginx listens: then it has written its process id.
-pub fn listens(own: &Path) -> bool {
-    !fs::read_to_string(own.join("nginx.pid")).unwrap_or_default().is_empty()
+/// Waits until nginx has written its process id, which it does when it listens. Returns false if it has
+/// ended.
+fn listens(child: &mut Child, own: &Path) -> anyhow::Result<bool> {
+    let began = Instant::now();
+    while fs::read_to_string(own.join("nginx.pid")).unwrap_or_default().is_empty() {
+        if child.try_wait()?.is_some() {
+            return Ok(false);
+        }
+        ensure!(began.elapsed() < PATIENCE, "nginx does not listen");
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(true)
+}
+
+fn open_to_all(folder: &Path) -> anyhow::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
+    }
+    let _ = folder;
+    Ok(())
 }
 
 fn configuration(addr: SocketAddr, folder: &Path, own: &Path, workers: usize, connections: usize) -> String {

@@ -3,7 +3,7 @@
 //! Run it with `cargo run --release --bin render` in `bench/`. README.md says what is measured.
 
 use anyhow::{Context, ensure};
-use bench::figures::{Spread, median_ratio, spread};
+use bench::figures::{median_ratio, range};
 use clap::Parser;
 use cpu_time::ProcessTime;
 use executor::{CancelToken, ExecutorCompletionService, ThreadPoolExecutor};
@@ -44,7 +44,7 @@ struct Args {
     json: bool,
 }
 
-/// Elapsed time and processor time, in seconds.
+/// Elapsed time and processor time, in milliseconds.
 type Took = (f64, f64);
 
 fn main() -> anyhow::Result<()> {
@@ -94,13 +94,10 @@ fn main() -> anyhow::Result<()> {
             continue;
         }
         let verdict = if ratio <= GOAL { "met" } else { "missed" };
-        let ours: Vec<_> = wall.iter().map(|(ours, _)| *ours).collect();
-        let theirs: Vec<_> = wall.iter().map(|(_, theirs)| *theirs).collect();
+        let (ours, theirs): (Vec<_>, Vec<_>) = wall.into_iter().unzip();
+        let [alone, ours, theirs] = [alone, ours, theirs].map(|times| range(&times, 1));
         println!(
-            "{workers:<9}{:<28}{:<28}{:<28}{ratio:>6.2}{cpu_ratio:>6.2}{speedup:>9.2}  time ≤ {GOAL:.2}: {verdict}",
-            range(&alone),
-            range(&ours),
-            range(&theirs)
+            "{workers:<9}{alone:<28}{ours:<28}{theirs:<28}{ratio:>6.2}{cpu_ratio:>6.2}{speedup:>9.2}  time ≤ {GOAL:.2}: {verdict}"
         );
     }
     if args.json {
@@ -170,12 +167,7 @@ fn by_rayon(pool: &rayon::ThreadPool, page: &[Arc<[u8]>]) -> usize {
 fn timed(work: impl FnOnce() -> anyhow::Result<usize>, expected: usize) -> anyhow::Result<Took> {
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
     let sum = work()?;
-    let took = (wall.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
+    let took = (wall.elapsed().as_secs_f64() * 1e3, cpu.elapsed().as_secs_f64() * 1e3);
     ensure!(sum == expected, "{sum} pixels instead of {expected}");
     Ok(took)
-}
-
-fn range(seconds: &[f64]) -> String {
-    let Spread { median, least, most } = spread(seconds);
-    format!("{:>7.1} ({:.1} to {:.1})", median * 1e3, least * 1e3, most * 1e3)
 }

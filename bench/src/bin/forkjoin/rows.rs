@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use bench::java::Java;
+use bench::contest::{self, Cost, Goal, Measure, Peer};
 use cpu_time::ProcessTime;
 use executor::fork_join;
 use rayon::slice::ParallelSliceMut;
@@ -26,19 +26,6 @@ pub(crate) const NAMES: [&str; 10] = [
     "wake-up",
     "idle",
 ];
-
-/// Time and processor time of one run, in the unit of its row. Java's processor time would include its
-/// compiler, and is left out.
-pub(crate) type Cost = (f64, Option<f64>);
-
-pub(crate) type Measure = Box<dyn FnMut() -> anyhow::Result<Cost>>;
-
-pub(crate) struct Peer {
-    pub(crate) name: &'static str,
-    /// The goal: our time is at most this part of the peer's.
-    pub(crate) goal: Option<f64>,
-    pub(crate) start: Box<dyn FnOnce() -> anyhow::Result<Measure>>,
-}
 
 pub(crate) struct Row {
     pub(crate) what: String,
@@ -83,7 +70,7 @@ fn timed(per: f64, run: impl FnOnce() -> u64, expected: Option<u64>) -> anyhow::
     let result = run();
     let (wall, cpu) = (wall.elapsed(), cpu.elapsed());
     ensure!(expected.is_none_or(|expected| expected == result), "{result} is the wrong result");
-    Ok(((wall.as_nanos() as f64 / per, Some(cpu.as_nanos() as f64 / per)), result))
+    Ok((Cost::of(wall, Some(cpu), per), result))
 }
 
 /// The result of one thread, which each pool must reach.
@@ -128,17 +115,11 @@ fn chili<W: Work>(work: W, workers: usize, expected: u64) -> Measure {
 /// How often a Java peer runs before it counts.
 const JAVA_WARM_UPS: u32 = 10;
 
+/// Its processor time would include its compiler, and is left out.
 fn java(mode: &'static str, per: f64, workers: usize) -> anyhow::Result<Measure> {
-    let mut java = Java::start("src/bin/forkjoin/Forks.java", mode)?;
-    let mut run = move || {
-        let (numbers, _) = java.run(&workers.to_string())?;
-        let wall = numbers.first().context("Java answers a number")?;
-        Ok((*wall as f64 / per, None))
-    };
-    for _ in 0..JAVA_WARM_UPS {
-        run()?;
-    }
-    Ok(Box::new(run))
+    let mut run =
+        contest::java("src/bin/forkjoin/Forks.java", mode, JAVA_WARM_UPS, workers.to_string(), per)?;
+    Ok(Box::new(move || Ok(Cost { cpu: None, ..run()? })))
 }
 
 fn peer(
@@ -146,7 +127,7 @@ fn peer(
     goal: Option<f64>,
     start: impl FnOnce() -> anyhow::Result<Measure> + 'static,
 ) -> Peer {
-    Peer { name, goal, start: Box::new(start) }
+    Peer { name, goal: goal.map(Goal::Time), start: Box::new(start) }
 }
 
 /// One computation in each pool. The goals are against rayon and against chili.
@@ -196,9 +177,9 @@ fn overhead() -> Row {
     fn less_plain_calls(mut measure: Measure) -> Measure {
         let mut plain = sequential(Fibonacci);
         Box::new(move || {
-            let (plain, plain_cpu) = plain()?;
-            let (wall, cpu) = measure()?;
-            Ok((wall - plain, cpu.zip(plain_cpu).map(|(cpu, plain)| cpu - plain)))
+            let (plain, all) = (plain()?, measure()?);
+            let cpu = all.cpu.zip(plain.cpu).map(|(cpu, plain)| cpu - plain);
+            Ok(Cost { wall: all.wall - plain.wall, cpu, ..all })
         })
     }
     let expected = reference(Fibonacci);
@@ -380,7 +361,7 @@ fn until_a_second_thread(join: impl Fn(Half<'_>, Half<'_>) + 'static) -> Measure
         };
         join(&waits, &|| *begun.lock().expect("it does not panic") = Some(start.elapsed()));
         let begun = begun.lock().expect("it does not panic").context("the second half was not called")?;
-        Ok((begun.as_nanos() as f64 / 1e3, None))
+        Ok(Cost::of(begun, None, 1e3))
     })
 }
 
@@ -424,6 +405,6 @@ fn idles<P>(make: impl Fn() -> P + 'static) -> Measure {
         thread::sleep(Duration::from_secs(1));
         let used = used.elapsed();
         drop(pool);
-        Ok((used.as_nanos() as f64 / 1e3, None))
+        Ok(Cost::of(used, None, 1e3))
     })
 }

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use anyhow::{Context, ensure};
+use bench::contest::Flags;
 use clap::Parser;
 
 use books::Books;
@@ -36,10 +37,6 @@ struct Args {
     #[arg(value_name = "ROW")]
     rows: Vec<Row>,
 
-    /// How often each side is measured
-    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    rounds: u32,
-
     /// How many threads log
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1000))]
     threads: u32,
@@ -52,13 +49,8 @@ struct Args {
     #[arg(long)]
     folder: Option<PathBuf>,
 
-    /// Measure only peers whose name contains this
-    #[arg(long = "peer", value_name = "WORD")]
-    peers: Vec<String>,
-
-    /// Print an array of {`row`, `peer`, ratios} and nothing else
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    flags: Flags,
 
     /// Be the process that measures this side, once
     #[arg(long, hide = true, requires = "file")]
@@ -91,25 +83,18 @@ fn main() -> anyhow::Result<()> {
     let mut objects = Vec::new();
     for &row in if args.rows.is_empty() { &Row::ALL[..] } else { &args.rows } {
         let compared = args.measure(row)?;
-        if !args.json {
+        if !args.flags.json {
             report::table(row, args.load(), &compared);
         }
         objects.extend(compared.iter().map(|compared| report::json(row, args.load(), compared)));
     }
-    if args.json {
-        println!("[{}]", objects.join(",\n "));
-    }
+    args.flags.print(&objects);
     Ok(())
 }
 
 impl Args {
     fn load(&self) -> Load {
         Load { threads: self.threads, lines: self.lines }
-    }
-
-    fn wants(&self, side: &Side) -> bool {
-        let name = side.name.to_lowercase();
-        self.peers.is_empty() || self.peers.iter().any(|word| name.contains(&word.to_lowercase()))
     }
 
     fn measure(&self, row: Row) -> anyhow::Result<Vec<Compared>> {
@@ -133,13 +118,13 @@ impl Args {
         };
         run_ours()?; // not counted
         let mut compared = Vec::new();
-        for peer in sides.filter(|peer| self.wants(peer)) {
+        for peer in sides.filter(|peer| self.flags.wants(peer.name)) {
             match run(peer) {
                 Ok(_) => compared.push(Compared { peer, rounds: Vec::new() }),
                 Err(error) => eprintln!("{error:#}, and is left out"),
             }
         }
-        for _ in 0..self.rounds {
+        for _ in 0..self.flags.rounds {
             for Compared { peer, rounds } in &mut compared {
                 let ours = run_ours()?;
                 rounds.push((ours, run(peer)?));

@@ -1,8 +1,6 @@
 //! The output: a table for people, objects of an array for programs.
 
-use std::fmt::Write;
-
-use bench::figures::{Spread, median, median_ratio, spread};
+use bench::figures::{is_met, median, median_ratio, object, range, shown};
 
 use crate::load::{Load, of_the_clock};
 use crate::rows::{Figure, Goal, Row};
@@ -44,7 +42,7 @@ fn block(figure: &Figure, load: Load, compared: &[Compared]) {
     let pairs: Vec<_> = compared.iter().map(|peer| peer.pairs(figure, load)).collect();
     let ours: Vec<f64> = pairs.iter().flatten().map(|(ours, _)| *ours).collect();
     let goal = figure.goal.filter(|_| !ours.is_empty()).and_then(|goal| match goal {
-        Goal::OursAtMost(most) => Some(format!("≤ {most}: {}", met(median(&ours) <= most))),
+        Goal::OursAtMost(most) => Some(is_met(most, Some(median(&ours)))),
         _ => None,
     });
     println!("  {:<36}{:<36}{}", "ours", range(&ours, figure.digits), goal.unwrap_or_default());
@@ -53,38 +51,25 @@ fn block(figure: &Figure, load: Load, compared: &[Compared]) {
         let ratio = median_ratio(pairs);
         let verdict =
             figure.goal.filter(|_| peer.name == SPDLOG).zip(ratio).map(|(goal, ratio)| match goal {
-                Goal::AtLeast(least) => format!("  ≥ {least}: {}", met(ratio >= least)),
-                Goal::AtMost(most) => format!("  ≤ {most}: {}", met(ratio <= most)),
+                Goal::AtLeast(least) => {
+                    format!("  ≥ {least}: {}", if ratio >= least { "met" } else { "missed" })
+                }
+                Goal::AtMost(most) => format!("  {}", is_met(most, Some(ratio))),
                 Goal::OursAtMost(_) => String::new(),
             });
-        let ratio = ratio.map_or("–".into(), |ratio| format!("{ratio:.2}"));
         let theirs = range(&theirs, figure.digits);
-        println!("  {:<36}{theirs:<28}{ratio:>6}{}", peer.name, verdict.unwrap_or_default());
+        println!("  {:<36}{theirs:<28}{:>6}{}", peer.name, shown(ratio), verdict.unwrap_or_default());
     }
-}
-
-fn met(is_met: bool) -> &'static str {
-    if is_met { "met" } else { "missed" }
-}
-
-fn range(values: &[f64], digits: usize) -> String {
-    if values.is_empty() {
-        return "–".to_owned();
-    }
-    let Spread { median, least, most } = spread(values);
-    format!("{median:>8.digits$} ({least:.digits$} to {most:.digits$})")
 }
 
 /// An object of the array for programs.
 pub(crate) fn json(row: Row, load: Load, compared: &Compared) -> String {
-    let mut object = format!(r#"{{"row":"{}","peer":"{}""#, row.name(), compared.peer.name);
-    for figure in row.figures() {
-        let ratio = median_ratio(&compared.pairs(figure, load));
-        let ratio = ratio.map_or("null".into(), |ratio| format!("{ratio:.4}"));
-        write!(object, r#","{}_ratio":{ratio}"#, figure.name).expect("a text takes all");
+    let ratio = |figure: &Figure| median_ratio(&compared.pairs(figure, load));
+    let ratios: Vec<_> = row.figures().iter().map(|figure| (figure.name, ratio(figure))).collect();
+    let object = object(&row.name(), compared.peer.name, &ratios);
+    if !row.has_log() {
+        return object;
     }
-    if row.has_log() {
-        write!(object, r#","lost":{}"#, compared.lost(load)).expect("a text takes all");
-    }
-    object + "}"
+    let lost = compared.lost(load);
+    object.replace('}', &format!(r#","lost":{lost}}}"#))
 }

@@ -4,8 +4,7 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
-use bench::java::Java;
+use bench::contest::Cost;
 use cpu_time::ProcessTime;
 
 use crate::books;
@@ -18,16 +17,6 @@ pub(crate) struct Load {
     pub(crate) workers: usize,
 }
 
-impl Load {
-    /// Lets a Java peer run the load once.
-    pub(crate) fn run_by(&self, java: &mut Java) -> anyhow::Result<Measured> {
-        let Load { tasks, submitters, workers } = self;
-        let (numbers, cpu) = java.run(&format!("{tasks} {submitters} {workers}"))?;
-        let &[wall, inline] = &numbers[..] else { bail!("Java answers two numbers") };
-        Ok(Measured { wall: Duration::from_nanos(wall), cpu, inline })
-    }
-}
-
 /// The cost of all tasks together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measured {
@@ -36,6 +25,14 @@ pub(crate) struct Measured {
     pub(crate) cpu: Option<Duration>,
     /// How many tasks the submitters ran themselves.
     pub(crate) inline: u64,
+}
+
+impl Measured {
+    /// The cost of a task.
+    pub(crate) fn for_each_of(self, tasks: u64) -> Cost {
+        let tasks = tasks as f64;
+        Cost { inline: self.inline as f64 / tasks, ..Cost::of(self.wall, self.cpu, tasks) }
+    }
 }
 
 /// Measures elapsed time and processor time.

@@ -4,26 +4,22 @@
 //! are measured.
 
 mod books;
-mod contest;
 mod gate;
 mod load;
 mod ours;
 mod peers;
-mod report;
 mod rows;
 
-use std::collections::BTreeSet;
 use std::process::Command;
 
 use anyhow::{Context, ensure};
-use bench::java::Java;
+use bench::contest::{self, Flags};
 use bench::programs::{self, Workspace};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
-use contest::Starter;
-use load::{Load, Measured};
-use rows::{ROWS, Row, Threads};
+use load::Load;
+use rows::{ROWS, Row, SOURCE, Threads};
 
 /// Compares the executor's pool with other pools, side by side
 ///
@@ -38,10 +34,6 @@ struct Args {
     #[arg(value_name = "ROW", value_parser = chosen)]
     rows: Vec<Chosen>,
 
-    /// How often each side is measured
-    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    rounds: u32,
-
     /// How many tasks one measurement submits, in all rows but I [default: each row's own number]
     #[arg(long, value_parser = clap::value_parser!(u64).range(10..=100_000_000))]
     tasks: Option<u64>,
@@ -54,13 +46,8 @@ struct Args {
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
     workers: Option<u16>,
 
-    /// Measure only peers whose name contains this, as in `--peer crossbeam --peer java`
-    #[arg(long = "peer", value_name = "WORD")]
-    peers: Vec<String>,
-
-    /// Print an array of {`row`, `peer`, `time_ratio`, `cpu_ratio`} and nothing else
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    flags: Flags,
 }
 
 /// The meaning of a row on the command line.
@@ -90,30 +77,28 @@ fn main() -> anyhow::Result<()> {
     if let Err(message) = args.check() {
         Args::command().error(ErrorKind::ArgumentConflict, message).exit();
     }
-    let mut starter = Starter::default();
+    let flags = &args.flags;
     let mut objects = Vec::new();
     for row in args.chosen_rows() {
         let load = args.load(row);
         let label = label(row, &load);
-        let peers = row.peers.iter().filter(|peer| args.wants(peer.name));
-        let measured = starter.measure(row, peers, &load, args.rounds);
-        let (ours, compared) = measured.with_context(|| format!("row {} could not be measured", row.name))?;
+        let compared =
+            contest::hold(row.name, flags, row.ours.start(load)?, row.peers.iter().map(|peer| peer.of(load)));
+        let compared = compared.with_context(|| format!("row {} could not be measured", row.name))?;
         if compared.is_empty() {
             eprintln!("row {} is left out: none of the peers that were asked for is there", row.name);
             continue;
         }
         objects.extend(compared.iter().map(|compared| compared.json(&label)));
-        if !args.json {
-            describe(row, &label, &load, args.rounds);
-            report::table(&ours, &compared);
+        if !flags.json {
+            describe(row, &label, &load, flags.rounds);
+            contest::print("ns per task", 0, &compared);
             if row.threads == Threads::Measured {
-                memory(&args)?;
+                memory(flags)?;
             }
         }
     }
-    if args.json {
-        println!("[{}]", objects.join(",\n "));
-    }
+    flags.print(&objects);
     if args.rows.iter().any(|chosen| matches!(chosen, Chosen::Gate)) {
         gate::report();
     }
@@ -123,7 +108,7 @@ fn main() -> anyhow::Result<()> {
 impl Args {
     /// Checks what `clap` cannot check.
     fn check(&self) -> Result<(), String> {
-        if self.json && self.rows.iter().any(|chosen| matches!(chosen, Chosen::Gate)) {
+        if self.flags.json && self.rows.iter().any(|chosen| matches!(chosen, Chosen::Gate)) {
             return Err("gate measures no ratios: leave out --json".to_owned());
         }
         for Row { name, threads, .. } in self.named_rows() {
@@ -134,14 +119,7 @@ impl Args {
                 return Err(format!("row {name} measures threads: leave out --tasks and --workers"));
             }
         }
-        let peers: BTreeSet<_> = ROWS.iter().flat_map(|row| row.peers).map(|peer| peer.name).collect();
-        match self.peers.iter().find(|word| !peers.iter().any(|name| contains(name, word))) {
-            None => Ok(()),
-            Some(word) => {
-                let peers: Vec<_> = peers.into_iter().collect();
-                Err(format!("no peer is called {word}; there are {}", peers.join(", ")))
-            }
-        }
+        self.flags.check(ROWS.iter().flat_map(|row| row.peers).map(|peer| peer.name))
     }
 
     fn named_rows(&self) -> impl Iterator<Item = &'static Row> {
@@ -169,10 +147,6 @@ impl Args {
             },
         }
     }
-
-    fn wants(&self, peer: &str) -> bool {
-        self.peers.is_empty() || self.peers.iter().any(|word| contains(peer, word))
-    }
 }
 
 /// The name of the row, with what the command line has changed about its threads.
@@ -182,10 +156,6 @@ fn label(row: &Row, load: &Load) -> String {
         return row.name.to_owned();
     }
     format!("{}, {submitters} to {workers}", row.name)
-}
-
-fn contains(name: &str, word: &str) -> bool {
-    name.to_lowercase().contains(&word.to_lowercase())
 }
 
 fn describe(row: &Row, label: &str, load: &Load, rounds: u32) {
@@ -198,22 +168,18 @@ fn describe(row: &Row, label: &str, load: &Load, rounds: u32) {
 }
 
 /// Measures the cost of idle threads, in a process of its own since its allocator counts.
-fn memory(args: &Args) -> anyhow::Result<()> {
+fn memory(flags: &Flags) -> anyhow::Result<()> {
     let program = programs::binary(Workspace::Bench, "bench", "pool_memory")?;
     let status = Command::new(program).status().context("cannot run pool_memory")?;
     ensure!(status.success(), "pool_memory failed");
-    if !args.wants("Java") {
+    if !flags.wants("Java") {
         return Ok(());
     }
-    match Java::start(contest::SOURCE, "resident") {
+    match contest::java(SOURCE, "resident", 0, "200 1 1".to_owned(), 1024.0) {
         Err(error) => eprintln!("Java's idle threads are left out: {error:#}"),
-        Ok(mut java) => {
-            let Measured { wall: bytes, .. } =
-                Load { tasks: 200, submitters: 1, workers: 1 }.run_by(&mut java)?;
-            println!(
-                "  resident for each idle thread of Java's ThreadPoolExecutor: {:.1} KiB",
-                bytes.as_nanos() as f64 / 1024.0
-            );
+        Ok(mut resident) => {
+            let kib = resident()?.wall; // bytes in the place of nanoseconds
+            println!("  resident for each idle thread of Java's ThreadPoolExecutor: {kib:.1} KiB");
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! The rows: which workload, which peers, and which goals.
 
+use bench::contest::{self, Goal, Measure};
+
 use crate::load::{Load, Measured, tiny, unequal};
 use crate::{ours, peers};
 
@@ -10,7 +12,7 @@ pub(crate) struct Row {
     /// The load, unless the command line changes it.
     pub(crate) load: Load,
     pub(crate) threads: Threads,
-    pub(crate) ours: Run,
+    pub(crate) ours: Side,
     pub(crate) peers: &'static [Peer],
 }
 
@@ -27,31 +29,42 @@ pub(crate) enum Threads {
 
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
-    pub(crate) side: Side,
-    pub(crate) goal: Option<Goal>,
+    side: Side,
+    goal: Option<Goal>,
 }
 
+#[derive(Clone, Copy)]
 pub(crate) enum Side {
     /// It runs in this process.
-    Here(Run),
+    Here(fn(&Load) -> Measured),
     /// It runs in a Java process, in this mode of `Peers.java`.
     Java(&'static str),
 }
 
-pub(crate) type Run = fn(&Load) -> Measured;
+/// The peers of `java.util.concurrent`.
+pub(crate) const SOURCE: &str = "src/bin/pools/Peers.java";
 
-/// The highest ratio, ours to theirs, that meets the goal.
-#[derive(Clone, Copy)]
-pub(crate) enum Goal {
-    Time(f64),
-    Cpu(f64),
+/// How often a Java peer runs a whole load before it counts.
+const JAVA_WARM_UPS: u32 = 3;
+
+impl Side {
+    pub(crate) fn start(self, load: Load) -> anyhow::Result<Measure> {
+        let Load { tasks, submitters, workers } = load;
+        match self {
+            Self::Here(run) => Ok(Box::new(move || Ok(run(&load).for_each_of(tasks)))),
+            Self::Java(mode) => {
+                let text = format!("{tasks} {submitters} {workers}");
+                contest::java(SOURCE, mode, JAVA_WARM_UPS, text, tasks as f64)
+            }
+        }
+    }
 }
 
 const fn load(tasks: u64, submitters: usize, workers: usize) -> Load {
     Load { tasks, submitters, workers }
 }
 
-const fn here(name: &'static str, run: Run) -> Peer {
+const fn here(name: &'static str, run: fn(&Load) -> Measured) -> Peer {
     Peer { name, side: Side::Here(run), goal: None }
 }
 
@@ -62,6 +75,12 @@ const fn java(name: &'static str, mode: &'static str) -> Peer {
 impl Peer {
     const fn goal(self, goal: Goal) -> Self {
         Self { goal: Some(goal), ..self }
+    }
+
+    /// The peer for a contest with this load.
+    pub(crate) fn of(&self, load: Load) -> contest::Peer {
+        let Peer { name, side, goal } = *self;
+        contest::Peer { name, goal, start: Box::new(move || side.start(load)) }
     }
 }
 
@@ -82,7 +101,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "tiny tasks, a queue without a bound",
         load: load(1_000_000, 1, 2),
         threads: Threads::Any,
-        ours: |load| ours::execute(load, tiny),
+        ours: Side::Here(|load| ours::execute(load, tiny)),
         peers: &[
             CROSSBEAM.goal(Goal::Time(0.5)),
             JAVA_FJP.goal(Goal::Time(1.0)),
@@ -100,7 +119,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "tiny tasks, a queue without a bound",
         load: load(1_000_000, 4, 2),
         threads: Threads::Any,
-        ours: |load| ours::execute(load, tiny),
+        ours: Side::Here(|load| ours::execute(load, tiny)),
         peers: &[
             JAVA_TPE.goal(Goal::Time(0.3)),
             CROSSBEAM.goal(Goal::Time(0.6)),
@@ -118,7 +137,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "submit and join, one at a time",
         load: load(50_000, 1, 2),
         threads: Threads::OneSubmitter,
-        ours: ours::submit_and_join,
+        ours: Side::Here(ours::submit_and_join),
         peers: &[
             here("rayon install", peers::rayon_install).goal(Goal::Time(0.6)),
             here("crossbeam+oneshot", peers::crossbeam_oneshot),
@@ -133,7 +152,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "tiny tasks, 1024 may wait, then the submitter waits",
         load: load(1_000_000, 1, 2),
         threads: Threads::Any,
-        ours: ours::blocking,
+        ours: Side::Here(ours::blocking),
         peers: &[
             here("crossbeam-channel pool", peers::crossbeam_blocking).goal(Goal::Time(0.6)),
             here("kanal pool", peers::kanal_blocking),
@@ -145,7 +164,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "tiny tasks, 1024 may wait, then the submitter runs the task",
         load: load(1_000_000, 1, 2),
         threads: Threads::Any,
-        ours: ours::caller_runs,
+        ours: Side::Here(ours::caller_runs),
         peers: &[
             here("crossbeam-channel pool", peers::crossbeam_caller_runs).goal(Goal::Cpu(1.0)),
             java("Java ThreadPoolExecutor", "tpe-caller").goal(Goal::Cpu(1.0)),
@@ -157,7 +176,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "results in the order of their completion",
         load: load(200_000, 1, 2),
         threads: Threads::OneSubmitter,
-        ours: ours::completion_order,
+        ours: Side::Here(ours::completion_order),
         peers: &[
             here("crossbeam-channel pool", peers::crossbeam_results).goal(Goal::Time(0.8)),
             here("threadpool+mpsc", peers::threadpool_results),
@@ -171,7 +190,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "threads started, idle for a moment, and ended; a task is a thread",
         load: load(200, 1, 1),
         threads: Threads::Measured,
-        ours: ours::threads,
+        ours: Side::Here(ours::threads),
         peers: &[here("bare threads", peers::bare_threads), java("Java ThreadPoolExecutor", "threads")],
     },
     Row {
@@ -179,7 +198,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "tiny tasks, a queue without a bound",
         load: load(1_000_000, 4, 4),
         threads: Threads::Any,
-        ours: |load| ours::execute(load, tiny),
+        ours: Side::Here(|load| ours::execute(load, tiny)),
         peers: &[CROSSBEAM, JAVA_FJP, JAVA_TPE],
     },
     Row {
@@ -187,7 +206,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "tiny tasks, a queue without a bound",
         load: load(1_000_000, 8, 8),
         threads: Threads::Any,
-        ours: |load| ours::execute(load, tiny),
+        ours: Side::Here(|load| ours::execute(load, tiny)),
         peers: &[CROSSBEAM, JAVA_FJP, JAVA_TPE],
     },
     Row {
@@ -195,7 +214,7 @@ pub(crate) static ROWS: [Row; 10] = [
         title: "short tasks, one in 32 of them 100 times as long",
         load: load(500_000, 1, 2),
         threads: Threads::Any,
-        ours: |load| ours::execute(load, unequal),
+        ours: Side::Here(|load| ours::execute(load, unequal)),
         peers: &[
             here("crossbeam-channel pool", |load| peers::crossbeam(load, unequal)),
             here("kanal pool", |load| peers::kanal(load, unequal)),

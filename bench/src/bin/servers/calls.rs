@@ -13,9 +13,11 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::contest::{Order, progress};
+use bench::contest::progress;
+
+use crate::contest::Order;
 use crate::load::{Clients, Load};
-use crate::report::json_number;
+use crate::report::json_of;
 use crate::rows::{Measure, Row, called};
 use crate::sides::{Setup, Starter};
 
@@ -60,8 +62,7 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
         }
         let (ours, peers) = totals.split_first().context("ours is one of them")?;
         objects.extend(peers.iter().map(|(side, theirs)| {
-            let (row, peer, ratio) = (row.name, side.name(), json_number(Some(ours.1 / theirs)));
-            format!(r#"{{"row":"{row} {name}","peer":"{peer}","calls_ratio":{ratio},"cpu_ratio":null}}"#)
+            json_of(&format!("{} {name}", row.name), side.name(), "calls", Some(ours.1 / theirs))
         }));
     }
     Ok(objects)

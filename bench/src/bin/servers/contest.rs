@@ -1,9 +1,9 @@
 //! The contest: our server and its peers in turns.
 
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use anyhow::Context;
+use bench::contest::progress;
 
 use crate::load::{Clients, Counted, Load};
 use crate::process::{Server, own_cpu_time};
@@ -17,7 +17,7 @@ pub(crate) struct Order<'a> {
     pub(crate) starter: &'a Starter,
     /// Ours is the first.
     pub(crate) sides: Vec<Side>,
-    pub(crate) rounds: u16,
+    pub(crate) rounds: u32,
     /// How long each measurement takes.
     pub(crate) duration: Duration,
     /// Whether the table for people is left out.
@@ -118,11 +118,4 @@ fn measure(server: &Server, load: &Load, duration: Duration) -> anyhow::Result<S
         load_cpu: cost(1),
         memory: server.memory(),
     })
-}
-
-/// Shows people a line in the place of the last one.
-pub(crate) fn progress(line: &str) {
-    if std::io::stderr().is_terminal() {
-        eprint!("\r{line:60}\r");
-    }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 
 use crate::contest::Order;
 use crate::process::Server;
-use crate::report::{json_number, number};
+use crate::report::{json_of, number};
 use crate::sides::{Setup, Side};
 use crate::visitor;
 
@@ -58,8 +58,7 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     let (ours, peers) = costs.split_first().context("ours is one of them")?;
     let json = |(side, theirs): &(Side, Option<f64>)| {
         let ratio = ours.1.zip(*theirs).map(|(ours, theirs)| ours / theirs);
-        let (name, ratio) = (side.name(), json_number(ratio));
-        format!(r#"{{"row":"{}","peer":"{name}","memory_ratio":{ratio},"cpu_ratio":null}}"#, row.name)
+        json_of(row.name, side.name(), "memory", ratio)
     };
     Ok(peers.iter().map(json).collect())
 }

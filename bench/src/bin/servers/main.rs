@@ -7,7 +7,6 @@ mod calls;
 mod contest;
 mod idle;
 mod load;
-mod nginx;
 mod overload;
 mod process;
 mod report;
@@ -22,6 +21,7 @@ mod visitor;
 use std::time::Duration;
 
 use anyhow::Context;
+use bench::contest::Flags;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
@@ -43,17 +43,9 @@ struct Args {
     #[arg(value_name = "ROW", value_parser = chosen)]
     rows: Vec<Chosen>,
 
-    /// How often each server is measured
-    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    rounds: u16,
-
     /// How many seconds each measurement takes
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=60))]
     seconds: u16,
-
-    /// Measure only peers whose name contains this, as in `--peer nginx --peer hyper`
-    #[arg(long = "peer", value_name = "WORD")]
-    peers: Vec<String>,
 
     /// Measure this stage in the place of the one that a row is about
     #[arg(long, value_name = "STAGE")]
@@ -63,9 +55,8 @@ struct Args {
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1440))]
     minutes: u16,
 
-    /// Print an array of {`row`, `peer`, `rate_ratio` or `time_ratio`, `cpu_ratio`} and nothing else
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    flags: Flags,
 }
 
 /// The meaning of a row on the command line.
@@ -103,27 +94,17 @@ fn main() -> anyhow::Result<()> {
             Chosen::Soak => soak::run(&starter, args.ours.unwrap_or(Side::MultiReactor), args.minutes)?,
         }
     }
-    if args.json {
-        println!("[{}]", objects.join(",\n "));
-    }
+    args.flags.print(&objects);
     Ok(())
 }
 
 impl Args {
     /// Checks what `clap` cannot check.
     fn check(&self) -> Result<(), String> {
-        if self.json && self.rows.iter().any(|chosen| matches!(chosen, Chosen::Soak)) {
+        if self.flags.json && self.rows.iter().any(|chosen| matches!(chosen, Chosen::Soak)) {
             return Err("soak measures no ratios: leave out --json".to_owned());
         }
-        let peers = || ROWS.iter().flat_map(|row| row.peers).map(|peer| peer.side.name());
-        match self.peers.iter().find(|word| !peers().any(|name| contains(name, word))) {
-            None => Ok(()),
-            Some(word) => {
-                let peers: std::collections::BTreeSet<_> = peers().collect();
-                let peers: Vec<_> = peers.into_iter().collect();
-                Err(format!("no peer is called {word}; there are {}", peers.join(", ")))
-            }
-        }
+        self.flags.check(ROWS.iter().flat_map(|row| row.peers).map(|peer| peer.side.name()))
     }
 
     fn measure(&self, starter: &Starter, row: &Row) -> anyhow::Result<Vec<String>> {
@@ -133,14 +114,14 @@ impl Args {
             return Ok(Vec::new());
         }
         let peers = row.peers.iter().map(|peer| peer.side);
-        let peers = peers.filter(|&side| side != ours && self.wants(side) && starter.has(side));
+        let peers = peers.filter(|&side| side != ours && self.flags.wants(side.name()) && starter.has(side));
         let order = Order {
             row,
             starter,
             sides: std::iter::once(ours).chain(peers).collect(),
-            rounds: self.rounds,
+            rounds: self.flags.rounds,
             duration: Duration::from_secs(self.seconds.into()),
-            is_json: self.json,
+            is_json: self.flags.json,
         };
         match &row.measure {
             Measure::Throughput(load) => contest::hold(&order, load),
@@ -150,12 +131,4 @@ impl Args {
             Measure::Calls => calls::measure(&order),
         }
     }
-
-    fn wants(&self, side: Side) -> bool {
-        self.peers.is_empty() || self.peers.iter().any(|word| contains(side.name(), word))
-    }
-}
-
-fn contains(name: &str, word: &str) -> bool {
-    name.contains(&word.to_lowercase())
 }

@@ -13,7 +13,7 @@ use bench::figures::median_ratio;
 use mio::{Events, Interest, Poll, Token};
 
 use crate::contest::Order;
-use crate::report::{json_time, met};
+use crate::report::{json_of, met};
 use crate::sides::{Setup, Side};
 
 const CLIENTS: usize = 200;
@@ -72,9 +72,9 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     let to_bound: Vec<_> = ours.1.iter().map(|one| (seconds(one), bound().as_secs_f64())).collect();
     let beside = |(side, theirs): &(Side, Vec<Outcome>)| {
         let pairs = ours.1.iter().zip(theirs).map(|(ours, theirs)| (seconds(ours), seconds(theirs)));
-        json_time(row.name, side.name(), median_ratio(&pairs.collect::<Vec<_>>()))
+        json_of(row.name, side.name(), "time", median_ratio(&pairs.collect::<Vec<_>>()))
     };
-    let to_bound = json_time(row.name, "the bound", median_ratio(&to_bound));
+    let to_bound = json_of(row.name, "the bound", "time", median_ratio(&to_bound));
     Ok(std::iter::once(to_bound).chain(peers.iter().map(beside)).collect())
 }
 

@@ -3,48 +3,39 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::Context;
+use bench::nginx::Running;
 use bench::processor_time;
 
 /// A server that runs until it is dropped.
 pub(crate) struct Server {
     pub(crate) addr: SocketAddr,
-    child: Child,
-    /// A command that asks the server to end, if its child processes would survive a kill.
-    pub(crate) stop: Option<Command>,
+    pub(crate) running: Running,
 }
 
 impl Server {
     /// Starts a server whose first line of output has its address.
     pub(crate) fn start(mut command: Command) -> anyhow::Result<Server> {
-        let mut child = spawn(command.stdout(Stdio::piped()))?;
+        let child = command.stdout(Stdio::piped()).spawn();
+        let child = child.with_context(|| format!("cannot start {}", command.get_program().display()))?;
+        let mut running = Running { child, stop: None };
         let mut line = String::new();
-        BufReader::new(child.stdout.take().context("it was asked to be a pipe")?).read_line(&mut line)?;
+        BufReader::new(running.child.stdout.take().context("it was asked to be a pipe")?)
+            .read_line(&mut line)?;
         let announced = line.trim_end().strip_prefix("listening on http://");
         let addr = announced.and_then(|rest| rest.strip_suffix('/')?.parse().ok());
         let Some(addr) = addr else {
-            let _ = child.kill().and_then(|()| child.wait());
             anyhow::bail!("{command:?} does not say where it listens, but: {line}");
         };
-        Ok(Server { addr, child, stop: None })
-    }
-
-    /// Starts a server that listens at the given address.
-    pub(crate) fn start_at(addr: SocketAddr, mut command: Command) -> anyhow::Result<Server> {
-        Ok(Server { addr, child: spawn(&mut command)?, stop: None })
-    }
-
-    /// Whether it has ended by itself.
-    pub(crate) fn has_ended(&mut self) -> bool {
-        self.child.try_wait().is_ok_and(|status| status.is_some())
+        Ok(Server { addr, running })
     }
 
     /// The process and its child processes, where the system reports them.
     fn processes(&self) -> Vec<u32> {
-        let mut processes = vec![self.child.id()];
+        let mut processes = vec![self.running.child.id()];
         let mut next = 0;
         while let Some(process) = processes.get(next) {
             let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
@@ -73,10 +64,6 @@ impl Server {
     }
 }
 
-fn spawn(command: &mut Command) -> anyhow::Result<Child> {
-    command.spawn().with_context(|| format!("cannot start {}", command.get_program().display()))
-}
-
 /// The processor time that the load has used so far, where the system reports it.
 pub(crate) fn own_cpu_time() -> Option<Duration> {
     processor_time::of(std::process::id())
@@ -87,14 +74,4 @@ fn proportional(process: u32) -> Option<f64> {
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024.0)
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let asked = self.stop.as_mut().is_some_and(|stop| stop.status().is_ok_and(|status| status.success()));
-        if !asked {
-            let _ = self.child.kill();
-        }
-        let _ = self.child.wait();
-    }
 }

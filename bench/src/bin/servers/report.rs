@@ -1,6 +1,6 @@
 //! The output about answers and their cost: a table for people, objects of an array for programs.
 
-use bench::figures::{median, median_ratio, spread};
+use bench::figures::{median, median_ratio, object, spread};
 
 use crate::contest::{Entrant, Sample, Team};
 use crate::rows::Goal;
@@ -29,12 +29,14 @@ impl Quantity {
         (!values.is_empty()).then(|| median(&values))
     }
 
-    /// The number of workers with which the server is best at this.
+    /// The server with the number of workers that counts for this. Memory counts as it is with most answers,
+    /// since otherwise the goals would be for different servers.
     fn best(self, team: &Team) -> Option<&Entrant> {
-        let known = team.entrants.iter().filter_map(|entrant| Some((self.median(entrant)?, entrant)));
-        let best = match self {
-            Self::Rate => known.max_by(|a, b| a.0.total_cmp(&b.0)),
-            Self::Cpu | Self::Memory => known.min_by(|a, b| a.0.total_cmp(&b.0)),
+        let of = if matches!(self, Self::Cpu) { Self::Cpu } else { Self::Rate };
+        let known = team.entrants.iter().filter_map(|entrant| Some((of.median(entrant)?, entrant)));
+        let best = match of {
+            Self::Cpu => known.min_by(|a, b| a.0.total_cmp(&b.0)),
+            Self::Rate | Self::Memory => known.max_by(|a, b| a.0.total_cmp(&b.0)),
         };
         best.map(|(_, entrant)| entrant)
     }
@@ -110,10 +112,8 @@ fn verdict(goal: Goal, ours: &Team, theirs: &Team) -> String {
             let is_met = Quantity::Cpu.ratio(ours, theirs).map(|ratio| ratio <= most);
             format!("CPU ≤ {most}: {}", met(is_met))
         }
-        // With the number of workers that gives most answers, since otherwise the goals would be for
-        // different servers.
         Goal::Memory(most) => {
-            let ours = Quantity::Rate.best(ours).and_then(|entrant| Quantity::Memory.median(entrant));
+            let ours = Quantity::Memory.best(ours).and_then(|entrant| Quantity::Memory.median(entrant));
             format!("memory ≤ {most} MiB: {}", met(ours.map(|bytes| bytes / MIB <= most)))
         }
     }
@@ -121,21 +121,11 @@ fn verdict(goal: Goal, ours: &Team, theirs: &Team) -> String {
 
 /// An object of the array for programs.
 pub(crate) fn json(row: &str, ours: &Team, theirs: &Team) -> String {
-    let ratio = |quantity: Quantity| json_number(quantity.ratio(ours, theirs));
-    format!(
-        r#"{{"row":"{row}","peer":"{}","rate_ratio":{},"cpu_ratio":{},"memory_ratio":{}}}"#,
-        theirs.side.name(),
-        ratio(Quantity::Rate),
-        ratio(Quantity::Cpu),
-        ratio(Quantity::Memory)
-    )
+    let ratio = |quantity: Quantity| quantity.ratio(ours, theirs);
+    object(row, theirs.side.name(), &[("rate", ratio(Quantity::Rate)), ("cpu", ratio(Quantity::Cpu))])
 }
 
-/// An object of the array for programs, of a row that measures times alone.
-pub(crate) fn json_time(row: &str, peer: &str, time_ratio: Option<f64>) -> String {
-    format!(r#"{{"row":"{row}","peer":"{peer}","time_ratio":{},"cpu_ratio":null}}"#, json_number(time_ratio))
-}
-
-pub(crate) fn json_number(value: Option<f64>) -> String {
-    value.map_or_else(|| "null".to_owned(), |value| format!("{value:.4}"))
+/// An object of the array for programs, of a row that measures one thing without its processor time.
+pub(crate) fn json_of(row: &str, peer: &str, what: &str, ratio: Option<f64>) -> String {
+    object(row, peer, &[(what, ratio), ("cpu", None)])
 }

@@ -8,9 +8,9 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 use bench::java;
+use bench::nginx;
 use bench::programs::{self, Workspace};
 
-use crate::nginx;
 use crate::process::Server;
 use crate::site::Site;
 
@@ -135,7 +135,8 @@ impl Starter {
     ) -> anyhow::Result<Server> {
         let Setup { side, workers, connections, more } = *setup;
         if side == Side::Nginx {
-            return nginx::start(self.site.folder(), workers, connections, wrapper);
+            let (addr, running) = nginx::start(self.site.folder(), workers, connections, wrapper)?;
+            return Ok(Server { addr, running });
         }
         if side == Side::Java {
             let mut command = java::command("src/bin/servers/Overload.java")?;

@@ -13,7 +13,7 @@ pub(crate) fn file() -> Vec<u8> {
     (0_u32..4096).flat_map(|number| number.wrapping_mul(0x9E37_79B9).to_le_bytes()).collect()
 }
 
-/// A folder that any user may read, since nginx drops its privileges. It is removed when this is dropped.
+/// A folder that is removed when this is dropped.
 pub(crate) struct Site {
     folder: TempDir,
 }
@@ -23,11 +23,6 @@ impl Site {
         let folder =
             tempfile::Builder::new().prefix("bench-site-").tempdir().context("no temporary folder")?;
         fs::write(folder.path().join(&FILE_PATH[1..]), file())?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
-        }
         Ok(Site { folder })
     }
 

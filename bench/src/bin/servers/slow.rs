@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use bench::figures::{median, median_ratio};
 
-use crate::contest::{Order, progress};
+use bench::contest::progress;
+
+use crate::contest::Order;
 use crate::process::Server;
-use crate::report::{json_time, met, number};
+use crate::report::{json_of, met, number};
 use crate::rude::Rude;
 use crate::sides::{Setup, Side};
 use crate::visitor;
@@ -55,10 +57,10 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
         entrants.iter().for_each(Entrant::print);
     }
     let (ours, peers) = entrants.split_first().context("ours is one of them")?;
-    let itself = json_time(row.name, "itself, alone", ours.ratio());
+    let itself = json_of(row.name, "itself, alone", "time", ours.ratio());
     let beside = |peer: &Entrant| {
         let pairs: Vec<_> = ours.turns.iter().zip(&peer.turns).map(|(a, b)| (a.1, b.1)).collect();
-        json_time(row.name, peer.setup.side.name(), median_ratio(&pairs))
+        json_of(row.name, peer.setup.side.name(), "time", median_ratio(&pairs))
     };
     Ok(std::iter::once(itself).chain(peers.iter().map(beside)).collect())
 }

@@ -3,6 +3,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use bench::figures::mix;
+
 /// How many tasks a run has, over how many keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {
@@ -92,14 +94,6 @@ fn drawn(load: &Load) -> Vec<u32> {
         }
     };
     (0..load.tasks).map(key).collect()
-}
-
-/// A well-mixed number for each number, the same in Java.
-fn mix(number: u64) -> u64 {
-    let mut mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
 }
 
 #[cfg(test)]

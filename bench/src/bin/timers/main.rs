@@ -7,7 +7,8 @@ mod rows;
 mod sides;
 
 use anyhow::{Context, ensure};
-use bench::figures::{Spread, median_ratio, spread};
+use bench::contest::Flags;
+use bench::figures::{is_met, median_ratio, object, range, shown};
 use bench::java::Java;
 use clap::Parser;
 
@@ -25,17 +26,8 @@ struct Args {
     #[arg(value_name = "ROW", value_parser = ROWS.map(|row| row.name))]
     rows: Vec<String>,
 
-    /// How often each side is measured
-    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    rounds: u32,
-
-    /// Measure only peers whose name contains this
-    #[arg(long = "peer", value_name = "WORD")]
-    peers: Vec<String>,
-
-    /// Print an array of {`row`, `peer`, `time_ratio`, `cpu_ratio`} and nothing else
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    flags: Flags,
 }
 
 enum Peer {
@@ -110,30 +102,21 @@ fn main() -> anyhow::Result<()> {
     for row in ROWS.iter().filter(|row| args.rows.is_empty() || args.rows.iter().any(|name| name == row.name))
     {
         let compared = measure(&args, row)?;
-        if !args.json {
+        if !args.flags.json {
             print(row, &compared);
         }
         for (n, figure) in row.figures.iter().enumerate() {
-            objects.extend(compared.iter().map(|compared| {
-                let ratio =
-                    median_ratio(&compared.pairs(n)).map_or("null".into(), |ratio| format!("{ratio:.4}"));
-                let (row, peer) = (format!("H {} {}", row.name, figure.name), compared.peer);
-                format!(r#"{{"row":"{row}","peer":"{peer}","time_ratio":{ratio},"cpu_ratio":null}}"#)
-            }));
+            let name = format!("H {} {}", row.name, figure.name);
+            let ratios = |peer: &Compared| [("time", median_ratio(&peer.pairs(n))), ("cpu", None)];
+            objects.extend(compared.iter().map(|peer| object(&name, peer.peer, &ratios(peer))));
         }
     }
-    if args.json {
-        println!("[{}]", objects.join(",\n "));
-    }
+    args.flags.print(&objects);
     Ok(())
 }
 
 fn measure(args: &Args, row: &Row) -> anyhow::Result<Vec<Compared>> {
-    let is_wanted = |name: &str| {
-        let name = name.to_lowercase();
-        (args.peers.is_empty() || args.peers.iter().any(|word| name.contains(&word.to_lowercase())))
-            && (row.name == "lateness" || !BARE_THREAD.eq_ignore_ascii_case(&name))
-    };
+    let is_wanted = |name: &str| args.flags.wants(name) && (row.name == "lateness" || name != BARE_THREAD);
     let mut compared = Vec::new();
     for (peer, side) in PEERS.iter().filter(|(name, _)| is_wanted(name)) {
         match Contestant::start(side, row) {
@@ -143,7 +126,7 @@ fn measure(args: &Args, row: &Row) -> anyhow::Result<Vec<Compared>> {
     }
     let mut ours = Contestant::Here(sides::ours);
     ours.run(row)?; // not counted
-    for _ in 0..args.rounds {
+    for _ in 0..args.flags.rounds {
         for Compared { peer, contestant, rounds } in &mut compared {
             let our_figures = ours.run(row)?;
             rounds.push((our_figures, contestant.run(row).context(*peer)?));
@@ -157,25 +140,14 @@ fn print(row: &Row, compared: &[Compared]) {
     for (n, figure) in row.figures.iter().enumerate() {
         println!("  {:<36}{:<28}{:>6}", figure.label, "median (range)", "ratio");
         let ours: Vec<f64> = compared.iter().flat_map(|peer| peer.pairs(n)).map(|(ours, _)| ours).collect();
-        println!("  {:<36}{:<28}", "ours", range(&ours));
+        println!("  {:<36}{:<28}", "ours", range(&ours, 1));
         for peer in compared {
             let pairs = peer.pairs(n);
             let theirs: Vec<f64> = pairs.iter().map(|(_, theirs)| *theirs).collect();
             let ratio = median_ratio(&pairs);
-            let goal = figure.goal.filter(|_| peer.peer.starts_with("Java")).zip(ratio);
-            let verdict = goal.map_or(String::new(), |(most, ratio)| {
-                format!("  ≤ {most}: {}", if ratio <= most { "met" } else { "missed" })
-            });
-            let ratio = ratio.map_or("–".into(), |ratio| format!("{ratio:.2}"));
-            println!("  {:<36}{:<28}{ratio:>6}{verdict}", peer.peer, range(&theirs));
+            let goal = figure.goal.filter(|_| peer.peer.starts_with("Java"));
+            let verdict = goal.map_or(String::new(), |most| format!("  {}", is_met(most, ratio)));
+            println!("  {:<36}{:<28}{:>6}{verdict}", peer.peer, range(&theirs, 1), shown(ratio));
         }
     }
-}
-
-fn range(values: &[f64]) -> String {
-    if values.is_empty() {
-        return "–".to_owned();
-    }
-    let Spread { median, least, most } = spread(values);
-    format!("{median:>7.1} ({least:.1} to {most:.1})")
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bench::figures::mix;
+
 /// A row of the comparison.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
@@ -72,14 +74,6 @@ pub(crate) fn far(task: usize) -> Duration {
 /// number.
 pub(crate) fn shuffled(tasks: usize) -> impl Iterator<Item = usize> {
     (0..tasks).map(move |n| n * 77_777 % tasks)
-}
-
-/// A well-mixed number for each number, the same in Java.
-fn mix(number: u64) -> u64 {
-    let mut mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
 }
 
 /// When tasks are due, and how late each has begun.
