@@ -1,7 +1,6 @@
 //! Which connections stay open behind an answer, for how long, and what tells the client.
 
-use crate::support::{KEEPING_STAGES, SHARED_ACCEPT, SINGLE_THREADED, Stage, every_stage};
-use std::net::Shutdown;
+use crate::support::{KEEPING_STAGES, SHARED_ACCEPT, SINGLE_THREADED, Stage};
 
 #[test]
 fn a_connection_is_kept_while_threads_are_free() {
@@ -51,52 +50,4 @@ fn who_cannot_know_whether_somebody_waits_keeps_no_idle_connection() {
         assert_eq!(client.get("/hello").header("Connection"), Some("close"));
         client.assert_closed();
     }
-}
-
-#[test]
-fn what_comes_after_the_last_request_does_not_spoil_the_answer() {
-    every_stage(&[], |stage| {
-        let mut client = stage.connect();
-        // More than the server reads at once: closing with the rest unread would be a reset.
-        let rest = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n".repeat(5_000);
-        client.send(format!("GET /hello HTTP/1.0\r\n\r\n{rest}"));
-        assert_eq!(client.reply().text(), "Hello, world!");
-        client.assert_closed();
-    });
-}
-
-#[test]
-fn pipelined_requests_are_answered_in_order() {
-    every_stage(&[], |stage| {
-        let three = |number| {
-            format!(
-                "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{number}\
-                 HEAD /hello HTTP/1.1\r\nHost: h\r\n\r\n\r\n\
-                 GET /nothing HTTP/1.1\r\nHost: h\r\n\r\n"
-            )
-        };
-        let mut requests: String = (10..60).map(three).collect();
-        requests += "GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
-        // What follows the wish to close is not answered.
-        requests += "GET /stats HTTP/1.1\r\nHost: h\r\n\r\n";
-        let mut client = stage.connect();
-        client.send(requests);
-        for number in 10..60 {
-            assert_eq!(client.reply().text(), number.to_string());
-            assert_eq!(client.reply_without_body().status, 200);
-            assert_eq!(client.reply().status, 404);
-        }
-        assert_eq!(client.reply().text(), "Hello, world!");
-        client.assert_closed();
-    });
-}
-
-#[test]
-fn a_client_may_end_its_side_after_the_request() {
-    every_stage(&[], |stage| {
-        let mut client = stage.ask("/block?ms=50");
-        client.stream.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(client.reply().status, 200);
-        client.assert_closed();
-    });
 }

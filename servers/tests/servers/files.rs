@@ -62,17 +62,6 @@ fn files_are_served() {
     });
 }
 
-#[test]
-fn large_files_arrive_whole() {
-    let (_outer, root) = site();
-    let expected = fs::read(Path::new(&root).join("no-index/file.bin")).unwrap();
-    every_stage_serves(&root, |stage| {
-        let reply = stage.get("/no-index/file.bin");
-        assert_eq!(reply.header("Content-Type"), Some("application/octet-stream"));
-        assert!(reply.body == expected);
-    });
-}
-
 /// A quarter of a gibibyte passes through, and the server has never had more than a small part of it.
 #[cfg(target_os = "linux")]
 #[test]
@@ -238,15 +227,6 @@ fn names_that_begin_with_a_dot_are_served_if_asked_for() {
         }
         assert_eq!(stage.get("/.git").header("Location"), Some("/.git/"));
     });
-}
-
-#[cfg(unix)]
-#[test]
-fn a_named_pipe_does_not_hold_a_thread() {
-    let (_outer, root) = site();
-    let pipe = Path::new(&root).join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
-    every_stage_serves(&root, |stage| assert_eq!(stage.get("/pipe").status, 404));
 }
 
 #[test]

@@ -258,19 +258,6 @@ fn a_second_signal_ends_it_at_once() {
 }
 
 #[test]
-fn an_idle_server_stops_at_once() {
-    for how in ["INT", "TERM", "POST"] {
-        // Longer than anybody waits here: it has to notice that there is nothing to wait for.
-        each_of(&STOPPING_STAGES, &["--quiet", "--grace", "10m"], |stage| {
-            let mut idle = stage.connect();
-            assert_eq!(idle.get("/hello").status, 200);
-            stop_by(how, stage);
-            assert_eq!(stage.exit_status(), Some(0), "{how}");
-        });
-    }
-}
-
-#[test]
 fn strangers_cannot_stop_it() {
     let stage = Stage::start(LIFECYCLE, &["--quiet"]);
     for fields in [

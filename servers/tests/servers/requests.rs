@@ -91,18 +91,6 @@ fn a_computation_ends_when_its_client_leaves() {
 }
 
 #[test]
-fn bodies_come_back_from_echo() {
-    every_stage(&[], |stage| {
-        let large: Vec<u8> = (0..=255).cycle().take(300_000).collect();
-        for body in [b"".as_slice(), b"a", b"GET / HTTP/1.1\r\n\r\n", &large] {
-            let mut client = stage.connect();
-            client.send(format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", body.len()));
-            assert!(client.send(body).reply().body == body);
-        }
-    });
-}
-
-#[test]
 fn other_methods_are_told_which_there_are() {
     every_stage(&[], |stage| {
         for (method, path, allow) in [

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::http::Status;
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -24,25 +23,6 @@ fn answer(conversation: &mut Conversation, stays: bool) -> String {
     };
     out.extend_from_slice(&body);
     String::from_utf8(out).unwrap()
-}
-
-#[test]
-fn requests_come_in_their_order_and_bytes_in_any_pieces() {
-    let bytes = [GET, b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", GET].concat();
-    for size in 1..bytes.len() {
-        let (mut conversation, mut seen) = (new(), Vec::new());
-        for piece in bytes.chunks(size) {
-            conversation.arrived(piece, second(1));
-            while conversation.step() == Ok(Step::Request) {
-                let request = conversation.request();
-                seen.push((request.method.to_owned(), request.body.to_vec()));
-                conversation.answered(second(1));
-            }
-        }
-        let get = ("GET".to_owned(), Vec::new());
-        assert_eq!(seen, [get.clone(), ("POST".to_owned(), b"abc".to_vec()), get], "{size}");
-        assert!(!conversation.has_unread());
-    }
 }
 
 #[test]
@@ -222,26 +202,6 @@ fn the_head_of_the_answer_fits_the_request() {
     let mut out = Vec::new();
     assert!(matches!(head.answer(Response::text(Status::Ok, "hello"), true, &mut out), Body::None));
     assert!(String::from_utf8(out).unwrap().contains("Content-Length: 5\r\n"));
-}
-
-#[test]
-fn a_client_that_wants_the_connection_closed_is_obeyed() {
-    assert!(Conversation::of(GET).may_go_on());
-    for last in ["GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"] {
-        assert!(!Conversation::of(last.as_bytes()).may_go_on(), "{last}");
-    }
-}
-
-#[test]
-fn the_limit_of_requests_is_kept() {
-    let limits = Limits { max_requests: NonZeroUsize::new(2), ..Limits::default() };
-    let mut conversation = Conversation::new(&limits, second(0));
-    for may_go_on in [true, false] {
-        conversation.arrived(GET, second(0));
-        assert_eq!(conversation.step(), Ok(Step::Request));
-        assert_eq!(conversation.may_go_on(), may_go_on);
-        conversation.answered(second(0));
-    }
 }
 
 #[test]
