@@ -91,6 +91,11 @@ impl<R: Read> Answers<R> {
         Self { read, buffer: Vec::with_capacity(16 * 1024), used: 0, deadline: Instant::now() }
     }
 
+    /// Returns the stream, to write to it.
+    pub(crate) fn stream(&self) -> &R {
+        &self.read
+    }
+
     /// Whether all bytes that have arrived belong to answers already read.
     pub(crate) fn is_empty(&self) -> bool {
         self.used == self.buffer.len()

@@ -1,7 +1,7 @@
 //! One polite connection: it asks, waits for the answer, and asks again.
 //!
 //! A task of the client pool runs one `Client`, which blocks a thread, as the servers of the course do. The
-//! token of the run reaches it wherever it waits: its sleeps obey the token, and a callback shuts its socket
+//! token of the run reaches it wherever it waits: its sleeps obey the token, and a cancel shuts its socket
 //! down.
 //!
 //! A server may close a connection between two requests, while the client is sending the next one. As
@@ -13,10 +13,9 @@ use super::answer::{Answers, Failure};
 use super::schedule::{Schedule, Ticket};
 use super::tally::{Live, Tally};
 use super::target::Target;
-use executor::CancelToken;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use executor::{CancelToken, CancellableStream};
+use std::io::{ErrorKind, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// How long a client pauses after a failed connection, so that a dead server is not asked in a busy loop.
@@ -34,34 +33,8 @@ pub(crate) struct Manner {
     pub(crate) live: Live,
 }
 
-/// The socket in use, shared with the callback that shuts it down.
-#[derive(Clone, Default)]
-struct Slot(Arc<Mutex<Option<Arc<TcpStream>>>>);
-
-impl Slot {
-    fn put(&self, stream: Option<Arc<TcpStream>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stream;
-    }
-
-    fn cut_off(&self) {
-        if let Some(stream) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-}
-
-/// A stream that is read here and that the callback can shut down.
-struct Shared(Arc<TcpStream>);
-
-impl Read for Shared {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        (&*self.0).read(buffer)
-    }
-}
-
 struct Connection {
-    stream: Arc<TcpStream>,
-    answers: Answers<Shared>,
+    answers: Answers<CancellableStream>,
     /// Whether the connection has answered any request yet.
     proved: bool,
 }
@@ -71,17 +44,13 @@ struct Client<'m> {
     /// The bytes of as many requests as are sent ahead.
     requests: Vec<u8>,
     connection: Option<Connection>,
-    slot: Slot,
     tally: Tally,
 }
 
 /// Makes requests until the schedule has no more, or the run is stopped.
 pub(crate) fn run(manner: &Manner) -> Tally {
-    let slot = Slot::default();
-    let registered = slot.clone();
-    let _cut_off = manner.stop.on_cancel(move || registered.cut_off());
     let requests = manner.target.request(manner.keep_alive).repeat(manner.pipeline);
-    let mut client = Client { manner, requests, connection: None, slot, tally: Tally::new() };
+    let mut client = Client { manner, requests, connection: None, tally: Tally::new() };
     let mut batch = Vec::with_capacity(manner.pipeline);
     while client.next_batch(&mut batch) {
         client.exchange(&batch);
@@ -121,7 +90,7 @@ impl Client<'_> {
                     return self.give_up(failure, left);
                 }
                 self.tally.retries += left as u64;
-                self.disconnect();
+                self.connection = None;
             }
         }
     }
@@ -134,7 +103,7 @@ impl Client<'_> {
         };
         let one = self.requests.len() / self.manner.pipeline;
         let requests = &self.requests[..one * (batch.len() - *answered)];
-        let sent = (&*connection.stream).write_all(requests);
+        let sent = connection.answers.stream().write_all(requests);
         while *answered < batch.len() {
             let answer = match (connection.answers.next(deadline), &sent) {
                 (Ok(answer), _) => answer,
@@ -154,7 +123,6 @@ impl Client<'_> {
             connection.proved = true;
             if !answer.stays || !self.manner.keep_alive {
                 self.tally.retries += (batch.len() - *answered) as u64;
-                self.slot.put(None);
                 return Ok(());
             }
         }
@@ -179,12 +147,8 @@ impl Client<'_> {
             .and_then(|()| stream.set_read_timeout(timeout))
             .and_then(|()| stream.set_write_timeout(timeout))
             .map_err(|_| Failure::ConnectFailed)?;
-        let stream = Arc::new(stream);
-        self.slot.put(Some(Arc::clone(&stream)));
-        if self.manner.stop.is_cancelled() {
-            return Err(Failure::Stopped); // perhaps the callback ran before the socket existed
-        }
-        Ok(Connection { answers: Answers::new(Shared(Arc::clone(&stream))), stream, proved: false })
+        let stream = CancellableStream::new(stream, &self.manner.stop);
+        Ok(Connection { answers: Answers::new(stream), proved: false })
     }
 
     fn closed_between_requests(&self, failure: Failure) -> bool {
@@ -198,12 +162,7 @@ impl Client<'_> {
     fn give_up(&mut self, failure: Failure, requests: usize) {
         self.tally.fail(failure, requests);
         self.manner.live.failed(requests);
-        self.disconnect();
-        let _ = self.manner.stop.sleep(PAUSE);
-    }
-
-    fn disconnect(&mut self) {
-        self.slot.put(None);
         self.connection = None;
+        let _ = self.manner.stop.sleep(PAUSE);
     }
 }

@@ -5,12 +5,11 @@
 
 use super::target::Target;
 use clap::ValueEnum;
-use executor::CancelToken;
+use executor::{CancelToken, CancellableStream};
 use serde::Serialize;
 use socket2::SockRef;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
-use std::sync::Arc;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// How long a client waits for a connection, and how long it pauses after one at most. The pause keeps
@@ -114,16 +113,14 @@ impl Rude {
 
     fn meet(&self, stream: TcpStream, fate: &mut Fate) {
         fate.connections += 1;
-        let stream = Arc::new(stream);
         let _ = stream.set_nodelay(true);
         let _ = stream.set_read_timeout(Some(LOOK)).and_then(|()| stream.set_write_timeout(Some(LOOK)));
-        let registered = Arc::clone(&stream);
-        let _cut_off = self.stop.on_cancel(move || drop(registered.shutdown(Shutdown::Both)));
+        let stream = CancellableStream::new(stream, &self.stop);
         let start = Instant::now();
         let mut answered = false;
-        let end = self.misbehave(&stream, &mut answered);
+        let end = self.misbehave(stream.get_ref(), &mut answered);
         fate.answered += u64::from(answered);
-        // A socket that our own callback shut down looks as if the server had closed it.
+        // A socket that the cancel has shut down looks as if the server had closed it.
         match if self.stop.is_cancelled() { End::Run } else { end } {
             End::Server => fate.ended_by_server += 1,
             End::Client => fate.ended_by_client += 1,

@@ -84,13 +84,6 @@ fn a_broken_book_is_not_served() {
     assert!(stderr(&output).contains("anchor `main` does not exist"), "{}", stderr(&output));
 }
 
-#[test]
-fn no_threads_is_wrong_usage() {
-    let output = Project::new().course(&["--threads", "0"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("--threads"), "{}", stderr(&output));
-}
-
 #[cfg(unix)]
 mod signals {
     use super::*;
