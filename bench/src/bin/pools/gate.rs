@@ -20,6 +20,7 @@ use bench::figures::{Spread, spread, with_any_number_of_threads};
 use executor::{ThreadPoolExecutor, prelude::*};
 
 use crate::books;
+use crate::ours::started;
 
 /// Tasks in a batch: so few that an idle pool keeps the memory for them, and allocates none.
 const BATCH: usize = 4000;
@@ -178,12 +179,6 @@ fn hold(
     }
     gate.wait();
     move || _ = gate.wait()
-}
-
-fn started(workers: usize) -> ThreadPoolExecutor {
-    let pool = ThreadPoolExecutor::fixed(workers);
-    assert_eq!(pool.prestart_all_core_threads(), workers);
-    pool
 }
 
 fn pushes(submitters: usize) -> Batch {

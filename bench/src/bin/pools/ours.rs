@@ -86,7 +86,7 @@ fn bounded(load: &Load, policy: impl RejectionHandler + 'static) -> ThreadPoolEx
     builder.rejection_handler(policy).build().expect("one size and a bound")
 }
 
-fn started(threads: usize) -> ThreadPoolExecutor {
+pub(crate) fn started(threads: usize) -> ThreadPoolExecutor {
     let pool = ThreadPoolExecutor::fixed(threads);
     assert_eq!(pool.prestart_all_core_threads(), threads);
     pool

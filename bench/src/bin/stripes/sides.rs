@@ -34,13 +34,13 @@ fn timed(work: impl FnOnce()) -> Cost {
     (wall.elapsed(), cpu.elapsed())
 }
 
+fn started(load: &Load) -> ThreadPoolExecutor {
+    let builder = ThreadPoolExecutor::builder().threads(load.workers).prestart();
+    builder.build().expect("no setting contradicts")
+}
+
 pub(crate) fn ours(load: &Load, board: Shown) -> Cost {
-    let pool = ThreadPoolExecutor::builder()
-        .threads(load.workers)
-        .prestart()
-        .build()
-        .expect("no setting contradicts");
-    let striped = StripedExecutor::owning(pool);
+    let striped = StripedExecutor::owning(started(load));
     timed(|| {
         for (task, key) in board.tasks() {
             striped.execute_in(key, move || board.run(task)).expect("it is not shut down");
@@ -51,11 +51,7 @@ pub(crate) fn ours(load: &Load, board: Shown) -> Cost {
 
 /// Our pool without order; the difference to the stripes is the cost of order.
 pub(crate) fn our_pool(load: &Load, board: Shown) -> Cost {
-    let pool = ThreadPoolExecutor::builder()
-        .threads(load.workers)
-        .prestart()
-        .build()
-        .expect("no setting contradicts");
+    let pool = started(load);
     timed(|| {
         for (task, _) in board.tasks() {
             pool.execute(move || board.run_unordered(task)).expect("it is not shut down");
