@@ -1,7 +1,6 @@
 //! The answers to requests: whole, or broken on purpose.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 
 /// An answer, before it is bytes.
 pub(super) enum Answer {
@@ -85,14 +84,6 @@ impl Reply {
         }
         bytes.extend_from_slice(if broken { b"zz\r\nno number" } else { b"0\r\n\r\n" });
         bytes
-    }
-}
-
-/// Sends something without an end until the client has enough.
-pub(super) fn send_for_ever(to: &mut impl Write, first: &[u8], again: &[u8]) -> io::Result<()> {
-    to.write_all(first)?;
-    loop {
-        to.write_all(again)?;
     }
 }
 

@@ -30,7 +30,6 @@ use server::Shared;
 use servers::Limits;
 use site::Site;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -166,12 +165,6 @@ impl Drop for Demo {
         }
         let _ = self.pool.shutdown_now();
         self.pool.await_termination(ENDING);
-    }
-}
-
-impl fmt::Debug for Demo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Demo").field("address", &self.address).finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,7 @@
 //! One connection of the site: requests read by the `servers` library, answers that break its rules where the
 //! site says so.
 
-use super::answer::{Answer, Reply, send_for_ever};
+use super::answer::{Answer, Reply};
 use super::log::Log;
 use super::site::Site;
 use executor::{CancelToken, CancellableStream};
@@ -101,7 +101,10 @@ impl Connection<'_> {
                 Err(io::ErrorKind::UnexpectedEof.into())
             }
             Answer::Endless { first, again } => {
-                send_for_ever(&mut self.stream, &first, &again).map(|()| false)
+                self.stream.write_all(&first)?;
+                loop {
+                    self.stream.write_all(&again)?; // until the client has enough
+                }
             }
         }
     }

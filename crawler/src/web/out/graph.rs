@@ -20,29 +20,24 @@ const TOO_OFTEN: &str = "it redirects again, more often than --depth allows";
 /// Redirects that are followed to the page whose part is meant.
 const MOST_MOVES: usize = 20;
 
-/// Writes a line of JSON for each page that was fetched: `{"url", "status", "links"}`.
+/// Writes a line of JSON for each page that was fetched: `{"url", "status", "links"}`. The new file is written
+/// beside the old one and then put in its place: a reader sees the old one or the new one. A file that cannot be
+/// written leaves nothing there.
 ///
 /// # Errors
 /// If the state is damaged, or the file cannot be written.
 pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
-    write(path, |out| {
-        state.each(|url, page| {
-            if page.progress == Progress::Fetched && !page.is_other {
-                writeln!(out, "{}", json!({ "url": url, "status": page.status, "links": page.links }))?;
-            }
-            Ok(())
-        })
-    })
-}
-
-/// Writes a new file beside the old one, and then puts it in its place: a reader sees the old one or the new
-/// one. A file that cannot be written leaves nothing there.
-fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let cannot = || format!("{} cannot be written", path.display());
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let mut out = BufWriter::new(File::create(&beside).with_context(cannot)?);
-    let written = content(&mut out).and_then(|()| {
+    let lines = state.each(|url, page| {
+        if page.progress == Progress::Fetched && !page.is_other {
+            writeln!(out, "{}", json!({ "url": url, "status": page.status, "links": page.links }))?;
+        }
+        Ok(())
+    });
+    let written = lines.and_then(|()| {
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
         Ok(fs::rename(&beside, path)?)
     });
