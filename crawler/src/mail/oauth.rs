@@ -1,7 +1,8 @@
 //! Access tokens of OAuth 2.0 in place of passwords: Gmail and Outlook want them. They are sent by XOAUTH2,
 //! which both accept.
 //!
-//! To get a token, a user needs a browser. So here a token comes from a file, which another program keeps fresh.
+//! To get a token, a user needs a browser. So here a token comes from a file, which another program keeps
+//! fresh.
 
 use super::Secret;
 use base64::Engine;

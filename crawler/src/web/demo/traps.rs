@@ -60,7 +60,8 @@ pub(super) const SLOW: Duration = Duration::from_millis(300);
 /// MiB of the bomb after decompression.
 const BOMB: usize = 256;
 
-/// The answer at a path with traps. The page that heals was asked for so many times before. `None` for no such page.
+/// The answer at a path with traps; `None` for no such page. The page that heals was asked for so many times
+/// before.
 pub(super) fn answer(target: &str, times: usize, origin: &str, takes_gzip: bool) -> Option<Answer> {
     let (path, _) = target.split_once('?').unwrap_or((target, ""));
     if let Some(reply) = nowhere(path, times).or_else(|| encoded(path)) {

@@ -20,9 +20,10 @@ const TOO_OFTEN: &str = "it redirects again, more often than --depth allows";
 /// Redirects that are followed to the page whose part is meant.
 const MOST_MOVES: usize = 20;
 
-/// Writes a line of JSON for each page that was fetched: `{"url", "status", "links"}`. The new file is written
-/// beside the old one and then put in its place: a reader sees the old one or the new one. A file that cannot be
-/// written leaves nothing there.
+/// Writes a line of JSON for each page that was fetched: `{"url", "status", "links"}`.
+///
+/// The new file is written beside the old one and then put in its place: a reader sees the old one or the new
+/// one. A file that cannot be written leaves nothing there.
 ///
 /// # Errors
 /// If the state is damaged, or the file cannot be written.
