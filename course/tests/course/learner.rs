@@ -204,7 +204,7 @@ fn the_mistakes_are_shown_after_solving() {
 fn a_mistake_is_shown_as_its_difference_from_the_solution_after_solving() {
     let project = Project::with_exercises();
     let text = refused(&project, &["wrong", "ex01", "m12"]);
-    assert!(text.contains("wakes nobody up") && text.contains("once you have solved"), "{text}");
+    assert!(text.contains("wakes no worker") && text.contains("once you have solved"), "{text}");
     assert!(!text.contains("notify_one();"), "{text}");
     project.write("progress.txt", "solved ex01-worker-pool\n");
     for name in ["m12", "m12_no_notify", "m12_no_notify.rs"] {
