@@ -6,7 +6,7 @@
 //!
 //! Other arguments: `whole_array`, `lost`, `missing_brace`.
 //!
-//! The book's chapter: Divide and conquer.
+//! The book's chapter: Mistakes in print, and five problems.
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 
