@@ -397,7 +397,7 @@ fn an_answer_that_names_an_ordering_is_told_that_nothing_checks_it() {
         assert!(report["notes"][0].as_str().unwrap().contains(note), "{report:#}");
         let text = String::from_utf8(copy.course(&["check", "ex02"]).stdout).unwrap();
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains(note) && words.contains("how-exercises-work.md"), "{text}");
+        assert!(words.contains(note) && words.contains("who-sees-what.md"), "{text}");
     }
     answer(exercise, "solution/exercise.rs");
     let (_, report) = copy.check(exercise);

@@ -7,7 +7,7 @@
 //! cargo run --release --example memory_order
 //! ```
 //!
-//! The book's chapter: How the exercises work.
+//! The book's chapter: Who sees what.
 
 use std::env;
 use std::hint::spin_loop;
