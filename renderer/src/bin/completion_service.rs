@@ -9,7 +9,7 @@
 //! cargo run --bin completion_service -- --threads 2
 //! ```
 //!
-//! The book's chapter: Each image when it comes.
+//! The book's chapter: Results as they come.
 
 use clap::Parser;
 use executor::{CancelToken, ExecutorCompletionService, ThreadPoolExecutor};

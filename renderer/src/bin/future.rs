@@ -7,7 +7,7 @@
 //! cargo run --bin future
 //! ```
 //!
-//! The book's chapter: All images in one task.
+//! The book's chapter: Tasks of different kinds.
 
 use anyhow::bail;
 use clap::Parser;

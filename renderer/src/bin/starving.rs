@@ -9,7 +9,7 @@
 //! cargo run --bin starving
 //! ```
 //!
-//! The book's chapter: A page that starves.
+//! The book's chapter: Tasks that wait for tasks.
 
 use anyhow::Context;
 use clap::Parser;
@@ -98,7 +98,6 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     });
     // ANCHOR_END: stop
 
-    // ANCHOR: starves
     // The page and its parts are tasks of the same pool, which has one thread.
     let pages = Arc::new(pool("pages", &stop).build()?);
     let (images, loader, parts) = (rendering.images(), Arc::clone(&rendering.loader), Arc::clone(&pages));
@@ -111,9 +110,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
             _ => return Err(error),
         },
     }
-    // ANCHOR_END: starves
 
-    // ANCHOR: repaired
     // Tasks of `pages` wait for tasks of `parts`, which wait for no task.
     let parts = pool("parts", &stop).build()?;
     let (images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
@@ -126,6 +123,5 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     for loaded in all {
         rendering.screen.show(loaded);
     }
-    // ANCHOR_END: repaired
     Ok(())
 }
