@@ -38,7 +38,6 @@ fn pool(name: &str, stop: &CancelToken) -> ThreadPoolBuilder {
     ThreadPoolExecutor::builder().threads(1).name(name).cancel_token(stop)
 }
 
-// ANCHOR: page_task
 /// Loads a page. The header (the first image) and the footer (the last one) are tasks of `parts`; the images
 /// between them are loaded by the calling task. A page with one image has no footer.
 fn load_page(
@@ -78,7 +77,6 @@ impl Drop for CallOff {
         }
     }
 }
-// ANCHOR_END: page_task
 
 pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     rendering.screen.show_text();
