@@ -1,4 +1,4 @@
-/// One number of each point: its name, its scale, and a label for each tick.
+/// One dimension of a chart: its name, its scale, and a label for each tick.
 #[derive(Debug)]
 pub struct Axis<'a> {
     pub(crate) name: &'a str,
@@ -11,13 +11,15 @@ pub struct Axis<'a> {
 /// What equal distances mean, and where ticks are.
 #[derive(Debug, Clone, Copy)]
 pub enum Scale {
-    /// Equal differences, from zero to a round number that no value exceeds, in so many round steps at most.
+    /// Equal differences, from zero to a round number that no value exceeds, in at most this many round
+    /// steps.
     Linear(u32),
-    /// Equal ratios, from one whole power of this base to another. There is no place for zero and less.
+    /// Equal ratios, from one whole power of this base to another. Zero and negative values have no place on
+    /// it.
     Logarithmic(f64),
     /// Equal differences, from zero to the greatest value, with a tick for each value.
     Measured,
-    /// Neighbours among the values, with a tick for each.
+    /// Equal distances between neighbouring values, with a tick for each value.
     Even,
 }
 
@@ -26,7 +28,7 @@ impl<'a> Axis<'a> {
         Axis { name, scale, label, values: Vec::new() }
     }
 
-    /// The same axis, with room for these values, too. What is no number is left out.
+    /// The same axis, with room for these values, too. A value that is not a number is left out.
     pub fn covering(mut self, values: impl IntoIterator<Item = f64>) -> Axis<'a> {
         let is_logarithmic = matches!(self.scale, Scale::Logarithmic(_));
         let has_place = |value: &f64| value.is_finite() && (*value > 0.0 || !is_logarithmic);
@@ -88,7 +90,7 @@ fn round_number_above(least: f64) -> f64 {
     round.into_iter().find(|number| *number >= least).unwrap_or(10.0 * power)
 }
 
-/// A number with four digits that count at least; of those after the point only what is not zero.
+/// A number with at least four significant digits, without zeros at the end of its fraction.
 pub fn number(value: f64) -> String {
     let digits = (0..9).find(|digits| value.abs() * 10_f64.powi(*digits) >= 999.5).unwrap_or(9);
     let text = format!("{value:.*}", usize::try_from(digits).unwrap_or_default());

@@ -9,24 +9,24 @@ const RIGHT: f64 = 22.0;
 /// The width of a digit of a label in the widest font that is common.
 const CHARACTER: f64 = 7.0;
 
-/// Colours that lines have. Later lines get the same ones again, dashed.
+/// The number of colours for lines. Later lines get the same colours again, dashed.
 const COLOURS: usize = 5;
 
-/// The most points of a line that are marked, each with its value as a tooltip.
+/// The largest number of points for which a line still has a marker at each point, with the value as tooltip.
 const MARKED: usize = 32;
 
 /// Panels beside each other, with one legend.
 #[derive(Debug)]
 pub struct Chart<'a> {
     pub title: &'a str,
-    /// Stands below the panels: where and when it was measured, for instance.
+    /// A text below the panels: where and when it was measured, for instance.
     pub note: &'a str,
     /// The legend, in the order of the lines of each panel.
     pub names: Vec<&'a str>,
     pub panels: Vec<Panel<'a>>,
 }
 
-/// One number over another.
+/// A diagram of one number over another.
 #[derive(Debug)]
 pub struct Panel<'a> {
     x: Axis<'a>,
@@ -162,7 +162,7 @@ impl Frame {
     }
 }
 
-/// The classes of a line, and what else it needs to be told from others.
+/// The classes of a line, and the attributes that tell it from other lines.
 fn class(number: usize) -> String {
     let again = if number < COLOURS { "" } else { "\" stroke-dasharray=\"5 3" };
     format!("curve s{}{again}", number % COLOURS)

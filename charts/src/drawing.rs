@@ -1,6 +1,7 @@
 use std::fmt::{Display, Write};
 
-/// Beside these, `s0` to `s4` are colours: of a `curve`, and of the inside of a `bar`.
+/// Besides the classes for single elements, `s0` to `s4` are colours: of a `curve`, and of the inside of a
+/// `bar`.
 const STYLE: &str = "<style>
   text { font: 13px sans-serif; fill: #222 } .small { font-size: 11px; fill: #555 } .within { font-size: 11px; fill: #fff }
   .paper { fill: #fff } .grid { stroke: #ccc } .mark { stroke: #222; stroke-dasharray: 4 3 }
@@ -19,7 +20,7 @@ const STYLE: &str = "<style>
 #[derive(Debug, Default)]
 pub struct Drawing(String);
 
-/// The part of a text that stands at its place.
+/// Which part of a text is at the given place.
 #[derive(Debug, Clone, Copy)]
 pub enum Anchor {
     Start,
@@ -41,7 +42,7 @@ impl Drawing {
         ));
     }
 
-    /// Adds a straight line. Those of the class `grid` are faint, and `mark` is dashed.
+    /// Adds a straight line. A line of the class `grid` is faint, and one of the class `mark` is dashed.
     pub fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         self.add(format_args!(
             r#"<line class="{class}" x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}"/>"#
@@ -62,7 +63,7 @@ impl Drawing {
     }
 }
 
-/// A text as XML has it. Characters that XML may not have are left out.
+/// A text, escaped for XML. Characters that XML does not allow are left out.
 pub fn escaped(text: &str) -> String {
     let text = text.replace(|c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'), "");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

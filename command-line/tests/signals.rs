@@ -27,7 +27,7 @@ mod programs {
         until_a_signal_ends_it();
     }
 
-    /// Until the test is over, too: then standard input ends.
+    /// The program also ends when the test is over, because its standard input ends then.
     fn until_a_signal_ends_it() {
         say(READY);
         io::copy(&mut io::stdin(), &mut io::sink()).unwrap();
@@ -40,13 +40,13 @@ mod programs {
 
 struct Program {
     child: Child,
-    /// Open for as long as the program may live: `Child::wait` would close it.
+    /// Standard input stays open for as long as the program may live: `Child::wait` would close it.
     _stdin: Option<ChildStdin>,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Program {
-    /// Starts the program of that name as a shell does that has run the command `before`.
+    /// Starts the program of that name from a shell that first runs the command `before`.
     fn start(before: &str, name: &str) -> Program {
         let mut child = Command::new("sh")
             .args(["-c", &format!("{before}; exec \"$0\" \"$@\"")])
@@ -94,7 +94,7 @@ fn a_second_signal_ends_the_process_with_its_own_status() {
     }
 }
 
-/// As `nohup` has it.
+/// The program is started with SIGHUP ignored, as `nohup` does.
 #[test]
 fn a_hangup_that_is_ignored_stays_ignored() {
     let mut program = Program::start("trap '' HUP", "names_each_signal");

@@ -161,7 +161,7 @@ fn files(folder: &Path) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// Pages of about a kilobyte, each with links to those below it, to the one above, and to some across.
+/// Pages of about a kilobyte, each with links to those below it, to the page above, and to some other pages.
 fn write_site(site: &Path, pages: usize) -> anyhow::Result<()> {
     let words = "A page that says little, and says it again. ".repeat(20);
     for page in 0..pages {

@@ -32,7 +32,7 @@ impl Flags {
         self.peers.is_empty() || self.peers.iter().any(|word| contains(peer, word))
     }
 
-    /// Checks that each word means a peer.
+    /// Checks that each word names a peer.
     ///
     /// # Errors
     /// A sentence that names the peers.
@@ -67,7 +67,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// `per` is the unit, in nanoseconds of the run.
+    /// `per` is the number of nanoseconds in one unit of the cost.
     pub fn of(wall: Duration, cpu: Option<Duration>, per: f64) -> Cost {
         let cpu = cpu.map(|cpu| cpu.as_nanos() as f64 / per);
         Cost { wall: wall.as_nanos() as f64 / per, cpu, inline: 0.0 }
@@ -77,8 +77,8 @@ impl Cost {
 /// Runs a side once.
 pub type Measure = Box<dyn FnMut() -> anyhow::Result<Cost>>;
 
-/// Starts a peer that is written in Java, and lets it run the `load` so often that its compiler has seen the
-/// code in use.
+/// Starts a peer that is written in Java, and first lets it run the `load` often enough for the JVM to
+/// compile the code.
 ///
 /// # Errors
 /// As [`Java::start`] and [`Java::run`].

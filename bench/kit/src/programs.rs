@@ -18,7 +18,7 @@ pub enum Workspace {
 /// Builds a binary of a package, optimised, and returns its path.
 ///
 /// # Errors
-/// If Cargo cannot be run or does not build it. Cargo has said why.
+/// If Cargo cannot be run or does not build it. Cargo has printed the reason.
 pub fn binary(workspace: Workspace, package: &str, name: &str) -> anyhow::Result<PathBuf> {
     // The running program is target/<profile>/<name>.
     let me = env::current_exe().context("cannot find myself")?;

@@ -21,7 +21,7 @@ const THREADS: usize = 2;
 /// Bytes that each of these threads collects.
 const MEMORY: usize = 64 << 20;
 
-/// The goal: our time is at most this part of the peer's.
+/// The goal: our time is at most this fraction of the peer's time.
 const GOAL: f64 = 1.0;
 
 /// Compares `index` with a loop that reads files and gives them to `tantivy`, each in a process of its own

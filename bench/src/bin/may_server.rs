@@ -1,7 +1,8 @@
 //! A peer for `servers`: `may_minihttp`, whose coroutines run on the given number of threads.
 //!
 //! It answers `/hello`, and any other path with that file below the given folder, which it opens and reads
-//! for each request. It ignores most of a request: a `Connection: close` does not make it close.
+//! for each request. It ignores most of a request: even after `Connection: close` it keeps the connection
+//! open.
 
 use std::io::{self, Write};
 use std::net::TcpListener;

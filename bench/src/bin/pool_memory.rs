@@ -16,7 +16,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// The cost of a thread is the difference between pools of these two sizes, divided by the difference in
-/// threads. So the fixed cost of a pool does not count for its threads.
+/// threads. So the fixed cost of a pool is not counted as a cost of its threads.
 const FEW: usize = 8;
 const MANY: usize = 200;
 

@@ -1,14 +1,15 @@
 //! A peer for `servers`: `tiny_http`, which answers as the stages of the course answer `/hello`.
 //!
-//! Used as its documentation shows: the crate reads requests on a thread of its own for each connection, and
-//! hands them to the threads that call `recv`. It gives that answer to each request, without a look at it.
+//! It is used as its documentation shows: the crate reads requests on a thread of its own for each
+//! connection, and hands them to the threads that call `recv`. It gives that answer to each request, without
+//! looking at the request.
 
 use std::io::Write;
 use std::sync::Arc;
 use std::thread;
 use tiny_http::{Response, Server};
 
-/// The number of threads with the most answers, of 1, 2, 4, 16 and 64, with 64 clients on two processors.
+/// Among 1, 2, 4, 16 and 64 threads, the number that gives the most answers to 64 clients on two processors.
 const HANDLERS: usize = 1;
 
 fn main() -> anyhow::Result<()> {

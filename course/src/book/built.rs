@@ -46,7 +46,7 @@ impl Note {
         let _ = fs::remove_file(&self.file);
     }
 
-    /// Writes the note. If that fails, the book is built again the next time.
+    /// Writes the list. If that fails, the book is built again the next time.
     pub(super) fn write(&self) {
         let _ = fs::write(&self.file, &self.made_of);
     }

@@ -51,8 +51,8 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Pages that readers cannot reach, because the table of contents does not name them. What tests generate are
-/// parts of pages, not pages.
+/// Pages that readers cannot reach, because the table of contents does not name them. Files that tests
+/// generate are parts of pages, not pages.
 fn unlisted(pages: &[Page]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
     let is_listed = |page: &&Page| {

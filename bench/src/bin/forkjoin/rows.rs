@@ -115,7 +115,7 @@ fn chili<W: Work>(work: W, workers: usize, expected: u64) -> Measure {
 /// How often a Java peer runs before it counts.
 const JAVA_WARM_UPS: u32 = 10;
 
-/// Its processor time would include its compiler, and is left out.
+/// The processor time of a Java peer would include that of its compiler, and is left out.
 fn java(mode: &'static str, per: f64, workers: usize) -> anyhow::Result<Measure> {
     let mut run =
         contest::java("src/bin/forkjoin/Forks.java", mode, JAVA_WARM_UPS, workers.to_string(), per)?;

@@ -1,5 +1,6 @@
-//! The peers, each set up for a file as its documentation shows, with time and level on each line. A peer
-//! that can block its callers blocks them rather than lose a line, unless its name says otherwise.
+//! The peers; each is set up to write to a file, as the peer's documentation shows, with time and level on
+//! each line. A peer that can block its callers blocks them rather than lose a line, unless its name says
+//! otherwise.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -56,7 +57,8 @@ pub(crate) fn tracing_blocking(load: Load, path: &Path) -> anyhow::Result<Measur
     tracing(load, NonBlockingBuilder::default().lossy(false).finish(buffered(path)?))
 }
 
-/// The set-up of its first example: without a buffer, and lines that find the queue full are lost.
+/// The set-up of the first example in the peer's documentation: there is no buffer, and a line that finds the
+/// queue full is lost.
 pub(crate) fn tracing_default(load: Load, path: &Path) -> anyhow::Result<Measured> {
     let (folder, name) = path.parent().zip(path.file_name()).context("it has a folder and a name")?;
     tracing(load, tracing_appender::non_blocking(tracing_appender::rolling::never(folder, name)))

@@ -1,5 +1,5 @@
-//! Runs a logger in a process of its own: most are global, and the process's time and memory are then the
-//! logger's.
+//! Runs a logger in a process of its own: most loggers are global, and the process's time and memory are then
+//! the logger's.
 
 use std::env;
 use std::path::Path;

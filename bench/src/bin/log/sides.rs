@@ -7,7 +7,7 @@ use crate::off;
 use crate::rows::Row::{self, Lines, Memory, Off, OffElsewhere, OffTracing, Tracing};
 use crate::{ours, peers};
 
-/// A logger, in the rows that it is compared in.
+/// A logger that the rows compare.
 pub(crate) struct Side {
     pub(crate) name: &'static str,
     rows: &'static [Row],

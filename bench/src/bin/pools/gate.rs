@@ -4,11 +4,11 @@
 //! Both are measured through the pool's public calls, separately: tasks are submitted while each worker is
 //! held by a task, and the workers are released when all tasks are submitted. So a push is all of `execute`,
 //! and a claim is all that a worker does for an empty task. For comparison there are a bare lock, a bare
-//! counter, and a counter whose value is a place with a lock of its own, as in the pool's run: the floor for
-//! such a pool.
+//! counter, and a counter whose value selects a place with a lock of its own, as in the pool's run: the floor
+//! for such a pool.
 //!
 //! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each
-//! other, twice as many threads halve it; if it stays or grows, more threads do no more work.
+//! other, twice as many threads halve such a number; if it stays or grows, more threads do no more work.
 
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -240,7 +240,7 @@ fn locks(threads: usize) -> Batch {
     })
 }
 
-/// A run without a pool: a thread increments the counter, and takes the item from that place.
+/// A run without a pool: a thread increments the counter, and takes the item from the place with that number.
 fn places(threads: usize) -> Batch {
     let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
     Box::new(move || {

@@ -62,11 +62,11 @@ pub(crate) fn tiny(number: u64) {
     books::note(number);
 }
 
-/// How many steps a short task of unequal ones computes, and how many times as many a long one does.
+/// The number of steps in a short task of the row `unequal`, and the factor for a long task.
 const STEPS: u64 = 16;
 const LONGER: u64 = 100;
 
-/// Computes a little; one task in 32, without a pattern, 100 times as long.
+/// Computes a little; one task in 32, chosen without a pattern, computes 100 times as long.
 #[inline]
 pub(crate) fn unequal(number: u64) {
     let is_long = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59 == 0;
@@ -75,7 +75,7 @@ pub(crate) fn unequal(number: u64) {
     books::note(number);
 }
 
-/// Marsaglia's xorshift: no compiler makes one step of two.
+/// Marsaglia's xorshift: a compiler cannot combine two steps into one.
 #[inline]
 pub(crate) fn compute(number: u64, steps: u64) {
     let mut x = number + 1;

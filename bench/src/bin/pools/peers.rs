@@ -1,9 +1,9 @@
 //! The peers that are written in Rust, each used as its documentation shows, with its best settings for the
 //! row.
 //!
-//! The first ones are not pools from crates: most programmers would write a pool that receives boxed closures
+//! The first peers are not crates but what most programmers would write: a pool that receives boxed closures
 //! from a channel, or from a queue behind a lock. These pools have no hooks, no counts, no cancellation, no
-//! panic handling and no way to look inside. They are the floor for a pool with all of that.
+//! panic handling and no way to look inside. They are the floor for a pool that has these features.
 
 use std::collections::VecDeque;
 use std::sync::mpsc;

@@ -23,7 +23,7 @@ pub(crate) enum Threads {
     Any,
     /// The number of workers; one thread submits, by the row's definition.
     OneSubmitter,
-    /// Neither: the row measures threads.
+    /// Neither number may change: the row measures threads.
     Measured,
 }
 

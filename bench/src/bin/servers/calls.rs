@@ -21,7 +21,7 @@ use crate::report::json_of;
 use crate::rows::{Measure, Row, called};
 use crate::sides::{Setup, Starter};
 
-/// Answers of the two runs, for each request that a connection sends at once.
+/// The numbers of answers in the two runs, for each request that a connection sends at once.
 const ANSWERS: [u64; 2] = [1000, 4000];
 
 /// The loads of these rows, each with fewer connections: many connections would hide how often the server
@@ -121,7 +121,8 @@ fn complete(summary: &Path) -> anyhow::Result<String> {
     bail!("strace does not come to an end")
 }
 
-/// The lines of "% time  seconds  usecs/call  calls  errors  syscall", of which the errors may be missing.
+/// The lines of "% time  seconds  usecs/call  calls  errors  syscall", in which the number of errors may be
+/// missing.
 fn parse(table: &str) -> BTreeMap<String, u64> {
     let line = |line: &str| {
         let columns: Vec<_> = line.split_whitespace().collect();

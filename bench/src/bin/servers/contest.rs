@@ -44,7 +44,7 @@ pub(crate) struct Sample {
     /// Microseconds of processor time for an answer: the server's, and the load's.
     pub(crate) cpu: Option<f64>,
     pub(crate) load_cpu: Option<f64>,
-    /// Bytes, with all connections open.
+    /// Bytes of memory, with all connections open.
     pub(crate) memory: Option<f64>,
 }
 
@@ -78,7 +78,7 @@ impl Team {
     }
 }
 
-/// Measures all in turns, A B C A B C …, so that other work of the machine disturbs all of them.
+/// Measures all servers in turns, A B C A B C …, so that other work of the machine disturbs all of them.
 pub(crate) fn hold(order: &Order<'_>, load: &Load) -> anyhow::Result<Vec<String>> {
     let Order { row, starter, sides, rounds, duration, is_json } = order;
     let start = |&side: &Side| {

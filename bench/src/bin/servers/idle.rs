@@ -77,7 +77,7 @@ fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Opt
     }
     thread::sleep(PAUSE);
     let after = server.memory();
-    // A server that closes them needs no memory for them.
+    // A server that closes its idle connections needs no memory for them.
     for stream in streams.iter_mut().step_by(100) {
         visitor::ask(stream).context("a connection was closed that was to be idle")?;
     }

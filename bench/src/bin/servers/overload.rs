@@ -25,8 +25,8 @@ const REQUEST: &[u8] = b"GET /block?ms=50 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnect
 /// How long all answers may take: enough for a server with one thread that pauses after each.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The longest allowed time of an answer: the queue's, 7 times 50 ms since the threads take 8 requests at a
-/// time, and the work itself; and a tenth more.
+/// The longest allowed time of an answer: 7 times 50 ms in the queue, since the threads take 8 requests at a
+/// time, and 50 ms for the work itself; and a tenth more.
 fn bound() -> Duration {
     WORK.mul_f64((QUEUE.div_ceil(THREADS) + 1) as f64 * 1.1)
 }
@@ -116,8 +116,8 @@ fn flood(addr: SocketAddr) -> anyhow::Result<Outcome> {
         .map(|number| {
             let began = Instant::now();
             let mut stream = TcpStream::connect(addr).context("cannot connect")?;
-            // Perhaps the server has refused it already and closed the connection: then the answer can be
-            // read.
+            // The server may have refused the client already and closed the connection: then the answer can
+            // be read.
             let _ = stream.write_all(REQUEST);
             stream.set_nonblocking(true)?;
             let mut stream = mio::net::TcpStream::from_std(stream);

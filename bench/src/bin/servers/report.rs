@@ -29,8 +29,8 @@ impl Quantity {
         (!values.is_empty()).then(|| median(&values))
     }
 
-    /// The server with the number of workers that counts for this. Memory counts as it is with most answers,
-    /// since otherwise the goals would be for different servers.
+    /// The server with the number of workers that counts for this quantity. For memory, the number of workers
+    /// with the most answers counts, since otherwise the goals would be for different servers.
     fn best(self, team: &Team) -> Option<&Entrant> {
         let of = if matches!(self, Self::Cpu) { Self::Cpu } else { Self::Rate };
         let known = team.entrants.iter().filter_map(|entrant| Some((of.median(entrant)?, entrant)));

@@ -58,8 +58,8 @@ impl Side {
             Self::MultiReactor | Self::Reactor | Self::Nginx | Self::Hyper | Self::MayMinihttp => vec![1, 2],
             // Where a connection is a task, further connections would wait for a thread until one is closed.
             Self::Bounded | Self::Lifecycle | Self::Pooled | Self::Java => vec![connections],
-            // The best of 1, 2, 4, 16 and 64 with 64 clients on two processors: each further thread must be
-            // woken, too.
+            // The best number of threads among 1, 2, 4, 16 and 64, with 64 clients on two processors: each
+            // further thread must be woken, too.
             Self::TinyHttp => vec![1],
         }
     }

@@ -110,8 +110,8 @@ impl Entrant {
     }
 }
 
-/// Sends one visitor after the other. Returns the 99th percentile of their waits in milliseconds, and their
-/// number.
+/// Sends one visitor after the other. Returns the 99th percentile of their waits in milliseconds, and the
+/// number of visitors.
 fn visit(addr: SocketAddr, duration: Duration) -> anyhow::Result<(f64, usize)> {
     let began = Instant::now();
     let mut waits = Vec::new();

@@ -26,8 +26,8 @@ const BURST: Duration = Duration::from_millis(100);
 const PASSING: Load = Load { connections: 50, depth: 1, page: Page::Hello, closes: true };
 const PASSING_ANSWERS: u64 = 500;
 
-/// When the first look is taken, and how many measurements make a look, since connections come and go
-/// meanwhile.
+/// When the resources are measured for the first time, and how many measurements make one median, since
+/// connections come and go meanwhile.
 const FIRST_LOOK: Duration = Duration::from_mins(2);
 const LOOKS: usize = 15;
 

@@ -1,5 +1,5 @@
-//! Our executor and the Rust peers. Each submits all tasks from one thread, and ends when all have run and
-//! its threads are gone.
+//! Our executor and the Rust peers. Each submits all tasks from one thread, and ends when all tasks have run
+//! and its threads are gone.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

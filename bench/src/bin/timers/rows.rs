@@ -21,7 +21,7 @@ pub(crate) struct Figure {
     pub(crate) label: &'static str,
     /// The unit of the figure, in nanoseconds of the measurement.
     pub(crate) unit: f64,
-    /// The goal: our value is at most this part of Java's.
+    /// The goal: our value is at most this fraction of Java's.
     pub(crate) goal: Option<f64>,
 }
 

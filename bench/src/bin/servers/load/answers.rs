@@ -1,9 +1,9 @@
 //! Recognising answers, cheaply.
 //!
-//! A fast error is not a fast server. So the first answer is parsed, and its whole body is compared. It gives
-//! the length of an answer. Later answers are checked in four places: at the status, at the end of the head,
-//! at the end of the body, and at the beginning of the next answer. An answer that does not fit is parsed
-//! like the first.
+//! A fast error is not a fast server. So the first answer is parsed, and its whole body is compared. The
+//! first answer gives the length of the later ones. Later answers are checked in four places: at the status,
+//! at the end of the head, at the end of the body, and at the beginning of the next answer. An answer that
+//! does not fit is parsed like the first.
 
 use anyhow::ensure;
 
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(answers.parse(short).unwrap(), Some(Answer { length: short.len(), stays: true }));
     }
 
-    /// Each of these is wrong as a first answer, and as a later answer of the usual length.
+    /// Each of these answers is wrong as a first answer, and as a later answer of the usual length.
     #[test]
     fn a_wrong_answer_is_an_error_first_and_later() {
         let text = str::from_utf8(WHOLE).unwrap();

@@ -32,7 +32,7 @@ pub(super) struct Progress {
 }
 
 impl Connection {
-    /// Begins to connect, and sends the requests if the connection is there at once.
+    /// Begins to connect, and sends the requests if the connection is made at once.
     pub(super) fn open(
         addr: SocketAddr,
         poll: &Poll,
@@ -56,8 +56,8 @@ impl Connection {
             match self.stream.write(&script.requests[self.sent..]) {
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // It is not connected yet: the event for that will come. Or the server has closed it: the
-                // read will show that.
+                // The socket is not connected yet: the event for that will come. Or the server has closed the
+                // connection: the read will show that.
                 Err(error)
                     if matches!(
                         error.kind(),
@@ -108,7 +108,8 @@ impl Connection {
                 self.sent = 0;
                 self.send(script)?;
             }
-            // An event announces later bytes. But the end of the connection has probably come already.
+            // An event announces later bytes. But the end of the connection has probably arrived already, and
+            // needs a read.
             if was_all && !is_last {
                 return Ok(Progress { came, ended: false });
             }

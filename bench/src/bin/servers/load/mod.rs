@@ -25,7 +25,8 @@ use connection::{Connection, Progress};
 /// How long the server may be silent before that is an error.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// More than the answers to one turn of requests, or the part of them that a socket holds.
+/// The size of the buffer: more than the answers to one turn of requests, or than the part of them that a
+/// socket holds.
 const BUFFER: usize = 64 * 1024;
 
 /// The request, and how it is sent.
@@ -140,8 +141,8 @@ impl Clients {
                 let Progress { came, ended } =
                     connection.go_on(event, &self.script, &mut self.answers, &mut self.buffer)?;
                 answers += came;
-                // In the row `close` the server must close each connection; in others it may close one
-                // between two requests. The cost of a new connection counts for the server.
+                // In the row `close` the server must close each connection; in the other rows it may close a
+                // connection between two requests. The cost of a new connection counts for the server.
                 if ended {
                     *connection = Connection::open(self.addr, &self.poll, token, &self.script)?;
                 }
