@@ -2,9 +2,9 @@
 //!
 //! # Built in the project's own target directory
 //!
-//! There most dependencies of a copy are built already. Cargo takes the copy's packages for those of the
-//! project, since it identifies a package by its place in its workspace. And it takes a package as built if
-//! that is not older than its files. Two things follow:
+//! In that directory most dependencies of a copy are built already. Cargo takes the copy's packages for those
+//! of the project, since it identifies a package by its place in its workspace. And it takes a package as
+//! built if that is not older than its files. Two things follow:
 //!
 //! * Files keep their times, so a package that is the same in both is not built again.
 //! * The copy is removed at the end. Then the packages built from it lack their files, and Cargo builds them
@@ -95,7 +95,8 @@ mod tests {
         File::options().append(true).open(&source).unwrap().set_modified(old).unwrap();
 
         let workspace = Workspace::at(project.path()).unwrap();
-        // Not `CARGO_TARGET_DIR`: a target directory without a tag is recognised by the path to the copy.
+        // The path does not come from `CARGO_TARGET_DIR`: a target directory without a tag is recognised by
+        // the path to the copy.
         let to = project.path().join("built/copy");
         copy_sources(workspace.root(), &to).unwrap();
         for path in sources {

@@ -5,7 +5,7 @@
 //! | `load --stages` | `course/log/stages.log` | what each stage said on standard error |
 //! | `serve` | `course/log/course.log` | a line for each answer; what went wrong |
 //!
-//! What went wrong is on standard error, too, and so is what `RUST_LOG` asks for.
+//! Errors also go to standard error, and so do the events that `RUST_LOG` asks for.
 //!
 //! A missing log is reported, but is no failure: without a file or a thread for it, the program goes on
 //! without a log. A program that runs beside another one has a file of its own (`stages-2.log`). Lines for
@@ -122,7 +122,7 @@ mod tests {
         let service = settings().start(Stuck(gate)).unwrap();
         let registry = tracing_subscriber::registry().with(LogLayer::new(service.handle()));
         let said = "what a stage says when it has much to say\n".repeat(FLOOD.try_into().unwrap());
-        // The gate is opened only after this has returned.
+        // The gate is opened only after `said_by` has returned.
         tracing::subscriber::with_default(registry, || crate::load::said_by("flood", said.as_bytes()));
         let counts = service.counts();
         assert!(counts.dropped > 0 && counts.accepted + counts.dropped == u64::from(FLOOD), "{counts:?}");

@@ -1,7 +1,7 @@
 //! Serves the book from the course's own thread pool.
 //!
 //! The accept loop is the one of `servers/src/bin/pooled.rs`: a task per connection, given to a fixed
-//! pool. This server adds an end. A signal cancels `stop`, which ends the loop; then the pool is shut
+//! pool. This server can also be stopped. A signal cancels `stop`, which ends the loop; then the pool is shut
 //! down, which lets it finish what it has accepted, and the process waits for that.
 
 use crate::book;
@@ -26,7 +26,7 @@ const PORTS: RangeInclusive<u16> = 8000..=8099;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in
-/// progress. A second one ends the process at once.
+/// progress. A second signal ends the process at once.
 ///
 /// Listens on `addr`, or else on the first port from 8000 that is free, and prints the address on standard
 /// output once it answers there.

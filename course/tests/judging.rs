@@ -1,5 +1,5 @@
-//! `cargo course check` on answers to exercises: the stub, the solution, and typical mistakes. And on answers
-//! of other kinds: one that hangs, one that does not compile, one that goes past `crate::sync`.
+//! `cargo course check` on answers to exercises: the stub, the solution, and typical mistakes. Also on
+//! answers of other kinds: one that hangs, one that does not compile, one that bypasses `crate::sync`.
 //!
 //! Each answer is compiled, so this takes minutes and is not part of `cargo test`. The proof tries all
 //! answers without Cargo in between. So this program tries one exercise of each kind, which `TURN` selects,
@@ -103,12 +103,12 @@ impl Copy {
     }
 }
 
-/// Puts an answer in the learner's place.
+/// Puts an answer in the place of the learner's.
 fn answer(exercise: &Exercise, path: &str) {
     fs::copy(exercise.folder().join(path), exercise.answer()).unwrap();
 }
 
-/// Puts a typical wrong answer in the learner's place.
+/// Puts a typical wrong answer in the place of the learner's.
 fn mistake(exercise: &Exercise, name: &str) {
     fs::write(exercise.answer(), exercise.wrong_answer(exercise.wrong(name).unwrap()).unwrap()).unwrap();
 }

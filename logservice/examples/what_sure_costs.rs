@@ -1,5 +1,5 @@
-//! What a line costs a caller that goes on at once, one that waits for the system, and one that waits for the
-//! disk.
+//! What a line costs a caller that goes on at once, a caller that waits for the system, and a caller that
+//! waits for the disk.
 //!
 //! ```sh
 //! cargo run --release --example what_sure_costs

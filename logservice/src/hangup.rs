@@ -1,8 +1,8 @@
 //! SIGHUP, by which `logrotate` says that it has moved a log away.
 //!
-//! A handler may do next to nothing, so it writes a byte into a socket. A thread reads there and has the log
-//! opened anew. Signals that come faster than that count as one. The same library catches SIGINT and SIGTERM
-//! for [`executor::shutdown_hooks`], and the two do not disturb each other.
+//! A handler may do next to nothing, so it writes a byte into a socket. A thread reads there and lets the log
+//! be opened anew. Signals that come faster than that count as one. The same library catches SIGINT and
+//! SIGTERM for [`executor::shutdown_hooks`], and the two do not disturb each other.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -14,8 +14,7 @@ use signal_hook::low_level::pipe;
 use crate::LogHandle;
 
 impl LogHandle {
-    /// Has the log [opened anew](Self::reopen) whenever the process gets SIGHUP, instead of ending the
-    /// process. That cannot be undone.
+    /// Makes SIGHUP [open the log anew](Self::reopen) instead of ending the process. That cannot be undone.
     ///
     /// ```no_run
     /// use logservice::LogService;
@@ -29,7 +28,7 @@ impl LogHandle {
     /// ```
     ///
     /// # Errors
-    /// Whatever the system says if it gives no socket or no thread.
+    /// The system's error if it gives no socket or no thread.
     pub fn reopen_on_hangup(&self) -> io::Result<()> {
         let (mut reader, writer) = UnixStream::pair()?;
         let handle = self.clone();
@@ -39,7 +38,7 @@ impl LogHandle {
                 handle.reopen();
             }
         })?;
-        // Last: a signal that no thread waits for would be lost.
+        // The signal is caught last, because a signal that no thread waits for would be lost.
         pipe::register(SIGHUP, writer).map(drop)
     }
 }

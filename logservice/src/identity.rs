@@ -1,4 +1,4 @@
-//! Which file a name means just now.
+//! Finds out which file a name means at present.
 //!
 //! A log file is renamed, removed and made anew while it is open. Then the name does not identify the file;
 //! the number that the file system gives each file does. No other file gets that number while the file is

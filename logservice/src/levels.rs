@@ -33,10 +33,10 @@ use crate::Level;
 ///
 /// # The directives
 ///
-/// They are those of `RUST_LOG`, with commas between them: a level, for all targets that have none of their
-/// own, or `target=level`. A target stands for all targets that begin with it; if several match, the longest
-/// counts. A target without a level has all levels. Levels are `off`, `error`, `warn`, `info`, `debug`,
-/// `trace` or a number from 0 to 5. An empty text is `error`, as other loggers have it.
+/// Directives are written as in `RUST_LOG`, with commas between them: a level, for all targets that have none
+/// of their own, or `target=level`. A target stands for all targets that begin with it; if several match, the
+/// longest counts. A target without a level has all levels. Levels are `off`, `error`, `warn`, `info`,
+/// `debug`, `trace` or a number from 0 to 5. An empty text is `error`, as other loggers have it.
 ///
 /// Directives that other filters know and this one does not are errors: spans and fields, and a pattern
 /// behind a `/`. (A subscriber may have such a filter beside this service's layer.) A misspelt level (`inf`,
@@ -112,7 +112,7 @@ impl Levels {
     /// empty.
     ///
     /// # Errors
-    /// As for [`parse`](Self::parse).
+    /// Fails as [`parse`](Self::parse) does.
     pub fn from_env(otherwise: &str) -> Result<Self, BadDirective> {
         match env::var_os("RUST_LOG").filter(|directives| !directives.is_empty()) {
             Some(directives) => Self::parse(&directives.to_string_lossy()),
@@ -123,7 +123,7 @@ impl Levels {
     /// Replaces all directives. When it returns, both facades follow the new ones.
     ///
     /// # Errors
-    /// As for [`parse`](Self::parse). Then nothing is changed.
+    /// Fails as [`parse`](Self::parse) does. Then nothing is changed.
     pub fn set(&self, directives: &str) -> Result<(), BadDirective> {
         let targets = Arc::new(parse(directives)?);
         let replaced = {

@@ -44,7 +44,7 @@ fn count_forks() -> io::Result<()> {
         FORKS.fetch_add(1, Relaxed);
     }
     // SAFETY: the function stays for as long as the process, does not unwind, and does nothing in a child of
-    // a process with threads but to add to an atomic, which is allowed there.
+    // a process with threads but add to an atomic, which is allowed there.
     match unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),

@@ -27,7 +27,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Its name, in capital letters.
+    /// The level's name, in capital letters.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Error => "ERROR",
@@ -48,7 +48,7 @@ impl Display for Level {
 /// One message of a program, with its data. A [format](crate::Format) makes a line of it.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
-    /// When it was said.
+    /// When the record was logged.
     pub time: SystemTime,
     /// How much it matters.
     pub level: Level,

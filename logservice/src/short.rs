@@ -1,6 +1,6 @@
 use std::fmt::{self, Arguments, Write};
 
-/// A text of 24 bytes at most, without memory of the heap.
+/// A text of 24 bytes at most, without heap memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Short {
     bytes: [u8; 24],

@@ -1,4 +1,5 @@
-//! The thread that writes: it takes what has come together, and hands it to the sink until the sink has it.
+//! The thread that writes: it takes the lines that have gathered, and hands them to the sink until the sink
+//! has taken them.
 //!
 //! ```text
 //!            ┌──────────────────────────────────────────────────────────────────────────┐
@@ -11,7 +12,7 @@
 //! ```
 //!
 //! A sink that fails is tried again, after pauses that grow from [`SHORTEST`] to [`LONGEST`]. The first
-//! failure is reported on standard error, and its end; nothing between.
+//! failure is reported on standard error, and so is the end of the failures, but nothing between.
 
 use super::queue::{Batch, LineQueue, Next, Part};
 use super::sink::Sink;
@@ -24,9 +25,9 @@ use super::door::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Reports to the operator, and words the line about missing lines.
+/// Reports to the operator, and makes the line about missing lines.
 pub(crate) trait Voice {
-    /// Reports a message past the log.
+    /// Reports a message without using the log.
     fn say(&self, what: &str);
 
     /// Appends the line that says in the log that `count` lines are missing.

@@ -41,7 +41,8 @@ unsafe impl GlobalAlloc for Talks {
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the promises of `dealloc`, and `alloc` above gave it the system's memory.
+        // SAFETY: the caller keeps the promises of `dealloc`, and `alloc` above took this memory from the
+        // system allocator.
         unsafe { System.dealloc(memory, layout) }
     }
 }

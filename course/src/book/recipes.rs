@@ -42,10 +42,11 @@ pub(super) struct Run {
     pub(super) command: String,
     /// The transcript; none if only the picture is wanted.
     pub(super) file: Option<String>,
-    /// A wrong answer to an exercise that replaces the learner's for this command: `exNN m01_x`.
+    /// A wrong answer to an exercise, which replaces the learner's answer while this command runs: `exNN
+    /// m01_x`.
     pub(super) answer: Option<String>,
     /// A picture that the command writes below the target directory, and the figure of the book that it
-    /// becomes. If there is a transcript, too, the picture is replaced when that is.
+    /// becomes. If there is a transcript, too, the picture is replaced only together with the transcript.
     pub(super) picture: Option<Picture>,
     #[serde(default)]
     pub(super) measured: bool,
@@ -83,8 +84,8 @@ pub(super) struct Server {
 pub(super) struct Step {
     /// A command to run to its end.
     pub(super) run: Option<String>,
-    /// A command to start in the background. At the end the recorder waits for it if it has a file, and ends
-    /// it otherwise.
+    /// A command to start in the background. At the end the recorder waits for the command if its output is
+    /// recorded in a file, and otherwise ends it.
     pub(super) start: Option<String>,
     /// How many seconds to let pass.
     pub(super) wait: Option<f64>,
@@ -93,7 +94,7 @@ pub(super) struct Step {
     pub(super) equal: Equal,
 }
 
-/// The comparison of two recordings, beside the rules that always hold.
+/// The comparison of two recordings, in addition to the rules that always hold.
 #[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Equal {

@@ -171,8 +171,8 @@ impl Recorder<'_> {
         Ok(Kept::Before)
     }
 
-    /// Keeps or replaces a picture. A picture with a transcript is of the same measurement, so it is kept if
-    /// the transcript was.
+    /// Keeps or replaces a picture. A picture with a transcript shows the same measurement, so it is kept if
+    /// the transcript was kept.
     fn keep_picture(
         &mut self,
         place: &Workspace,

@@ -33,7 +33,7 @@ pub(super) enum Messages {
 pub(super) enum Built {
     /// The path of the test program.
     Test(PathBuf),
-    /// The learner's file does not compile. Has what the compiler said, if it was not shown already.
+    /// The learner's file does not compile. Holds the compiler's messages, if they were not shown already.
     Not(String),
 }
 
@@ -114,7 +114,7 @@ fn note_built(workspace: &Workspace, exercise: &Exercise) -> io::Result<()> {
     fs::write(note, "The tests of an exercise have been built here.\n")
 }
 
-/// `cargo clean` removes it with what was built.
+/// The path of a note; `cargo clean` removes the note together with the build.
 fn built_note(workspace: &Workspace, exercise: &Exercise) -> PathBuf {
     let name = if exercise.uses_the_library() { "built-with-the-library.txt" } else { "built.txt" };
     workspace.target().join("exercises").join(name)

@@ -62,7 +62,7 @@ pub struct Report {
     pub name: String,
     pub title: String,
     pub verdict: Verdict,
-    /// How long the check took, with building.
+    /// How long the check took, including the build.
     pub milliseconds: u128,
     /// Fingerprints of the files that were checked, and of the tests.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the failures. The one that says most about the mistake comes first.
+    /// Returns the failures. The failure that says most about the mistake comes first.
     pub(super) fn failures(&self, exercise: &Exercise) -> Vec<(&Checked, Mode, &Failure)> {
         let failures = self.properties.iter().filter_map(|checked| Some((checked, checked.failure()?)));
         let mut failures: Vec<_> =

@@ -44,7 +44,7 @@ impl Learner {
     /// Writes a wrong answer into the learner's file, after a backup of the learner's answer.
     ///
     /// # Errors
-    /// If there is no such exercise or mistake, or a file cannot be written; then nothing is lost.
+    /// If there is no such exercise or mistake, or a file cannot be written; in both cases nothing is lost.
     pub fn put_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let wrong = catalogue::mistake(exercise, mistake)?;
@@ -58,7 +58,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// Writes an answer that is not the learner's, and keeps the learner's.
+    /// Writes an answer that is not the learner's, and keeps a copy of the learner's answer.
     pub(super) fn put(&self, exercise: &Exercise, text: &str) -> anyhow::Result<()> {
         let answer = exercise.answer();
         let is_there = fs::read(&answer).is_ok_and(|before| before == text.as_bytes());

@@ -1,5 +1,5 @@
-//! What was checked, and with which tests, for a teacher who grades answers from other machines: a changed
-//! test has another number than the teacher's own copy.
+//! Identifies what was checked, and with which tests, for a teacher who grades answers from other machines: a
+//! changed test has another fingerprint than the teacher's own copy.
 
 use crate::workspace::{Workspace, was_built};
 use anyhow::Context;

@@ -1,7 +1,7 @@
 //! `hint`: a push in the right direction, one at a time.
 //!
-//! After a check that failed comes the hint of the property whose failure was shown. Then come the three of
-//! the exercise: a question, a pointer, nearly the answer.
+//! After a failed check, the hint of the property whose failure was shown comes first. Then come the three
+//! hints of the exercise: a question, a pointer, nearly the answer.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};

@@ -54,7 +54,7 @@ impl Learner {
     /// `mend`: puts a wrong answer in the place of the learner's, and does not say what is wrong.
     ///
     /// # Errors
-    /// If there is no such task, or a file cannot be written; then nothing is lost.
+    /// If there is no such task, or a file cannot be written; in both cases nothing is lost.
     pub fn mend(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
         let Mend { name, title, exercise, wrong, .. } =
             self.task(&self.kinds.mend, name, |mend| &mend.name)?.clone();

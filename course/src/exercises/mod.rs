@@ -130,7 +130,7 @@ impl Learner {
     }
 
     /// Remembers what `hint` and `next` must know, but not that the stub fails, nor that a mended answer
-    /// passes: it is not the learner's own.
+    /// passes, because a mended answer is not the learner's own.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
         if let Some(seen) = report.stage(exercise, 1)
             && exercise.is_begun()
@@ -177,7 +177,7 @@ impl Learner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Json {
     Whole,
-    /// Schedules, and what the learner's code printed, only for the failure that is shown first.
+    /// Only the failure that is shown first has its schedule, and what the learner's code printed.
     First,
     /// No failure has its schedule, or what the learner's code printed.
     Summary,

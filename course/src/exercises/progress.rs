@@ -95,7 +95,7 @@ impl Progress {
         self.of(exercise).any(|(word, _)| word == "asked")
     }
 
-    /// Whether there is a line of this word and this name.
+    /// Whether there is a line with this word and this name.
     pub fn knows(&self, word: &str, name: &str) -> bool {
         self.text.lines().any(|line| line.split_whitespace().take(2).eq([word, name]))
     }

@@ -165,8 +165,8 @@ impl<'a> Game<'a> {
         {
             let own: Vec<_> = choices.iter().filter(|(_, step)| step.thread == n).collect();
             for (typed, step) in &own {
-                // The result of a step shows only afterwards, except for the thread that it wakes: that is
-                // the choice.
+                // The result of a step is shown only afterwards, except which thread it wakes: that is the
+                // learner's choice.
                 let what =
                     if own.len() > 1 { format!("next: {}", step.text) } else { self.preview(next, step) };
                 add(typed, &thread.name, &what);

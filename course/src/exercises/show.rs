@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 struct Listed<'a> {
     name: &'a str,
     title: &'a str,
-    /// The least and the most minutes.
+    /// The shortest and the longest time, in minutes.
     minutes: Option<[usize; 2]>,
     needs: &'a [String],
     chapters: &'a [String],
@@ -270,7 +270,7 @@ impl Learner {
     /// `reset`: puts the stub back, after a backup of the learner's answer.
     ///
     /// # Errors
-    /// If there is no such exercise, or a file cannot be written; then nothing is lost.
+    /// If there is no such exercise, or a file cannot be written; in both cases nothing is lost.
     pub fn reset(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
         let exercise = self.chosen(name)?.clone();
         let stub = fs::read(exercise.stub()).with_context(|| {

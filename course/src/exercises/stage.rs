@@ -16,7 +16,8 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Returns the stage of this number before any property holds; `None` if the exercise is not cut.
+    /// Returns the stage of this number before any property holds; `None` if the exercise is not cut into
+    /// stages.
     pub fn begin(exercise: &Exercise, number: u8) -> Option<Self> {
         let of = exercise.properties.iter().filter(|property| property.stage == number).count();
         exercise.second_stage.as_ref().map(|_| Self { number, holding: 0, of })

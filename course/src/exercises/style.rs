@@ -1,4 +1,5 @@
-//! Writes to standard output: as wide as the terminal, and with the colours and signs that it has.
+//! Writes to standard output, in lines as wide as the terminal, and with the colours and signs that the
+//! terminal can show.
 
 use exercises_protocol::Terminal;
 use std::io::{self, Write};
@@ -55,8 +56,8 @@ impl Style {
     }
 }
 
-/// Writes to standard output, in ASCII if the terminal has no more. A closed pipe
-/// (`cargo course list | head`) is not an error.
+/// Writes to standard output, in ASCII if the terminal can show nothing else. A closed pipe (`cargo course
+/// list | head`) is not an error.
 pub fn say(text: &str) {
     write(&terminal().show(text));
 }

@@ -106,7 +106,8 @@ pub struct LoadArgs {
 /// The load, without its target.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Plan {
-    /// The numbers of connections, each for a run of its own. Either these or the rates can be several.
+    /// The numbers of connections, each for a run of its own. There can be several numbers of connections or
+    /// several rates, but not both.
     pub(crate) connections: Vec<usize>,
     #[serde(rename = "duration_s", serialize_with = "seconds")]
     pub(crate) duration: Duration,
@@ -163,7 +164,7 @@ impl LoadArgs {
 }
 
 impl Plan {
-    /// The load of each run, in their order.
+    /// The load of each run, in the order of the runs.
     pub(crate) fn steps(&self) -> Vec<Step> {
         let rates = || {
             if self.rates.is_empty() { vec![None] } else { self.rates.iter().copied().map(Some).collect() }

@@ -6,8 +6,8 @@
 //!
 //! A server may close a connection between two requests, while the client is sending the next one. As
 //! browsers do, the client then sends the request again on a new connection. It is a GET, so sending it twice
-//! does no harm. It is a failure only if the connection had answered no request yet. So each repetition
-//! follows an answer, and the repetitions end.
+//! does no harm. A closed connection is a failure only if the connection had answered no request yet. So each
+//! repetition follows an answer, and the repetitions end.
 
 use super::answer::{Answers, Failure};
 use super::schedule::{Schedule, Ticket};
@@ -59,7 +59,8 @@ pub(crate) fn run(manner: &Manner) -> Tally {
 }
 
 impl Client<'_> {
-    /// Waits for the next request to be due. Requests that are due by then, too, are sent ahead with it.
+    /// Waits for the next request to be due. Other requests that are due by then are sent ahead, together
+    /// with it.
     fn next_batch(&self, batch: &mut Vec<Ticket>) -> bool {
         batch.clear();
         let Manner { schedule, stop, pipeline, .. } = self.manner;

@@ -128,7 +128,7 @@ impl Run {
         self.stage.as_deref().unwrap_or(&self.url)
     }
 
-    /// The value of the parameter in which it differs from other runs at the same server.
+    /// The value of the parameter in which this run differs from other runs at the same server.
     pub(crate) fn at(&self, varied: Varied) -> f64 {
         match varied {
             Varied::Connections => self.connections as f64,
@@ -136,7 +136,7 @@ impl Run {
         }
     }
 
-    /// The part of all requests, made or due, that did not succeed.
+    /// The fraction of all requests, made or due, that did not succeed.
     pub(crate) fn part_not_served(&self) -> f64 {
         let all = self.answered + self.failed + self.never_sent;
         (all - self.succeeded) as f64 / all.max(1) as f64
@@ -159,7 +159,7 @@ impl Report {
 }
 
 impl Setting {
-    /// The setting of this machine, now.
+    /// The place and time of a measurement on this machine, now.
     pub(crate) fn here() -> Setting {
         Setting {
             date: httpdate::fmt_http_date(SystemTime::now()),

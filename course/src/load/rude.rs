@@ -12,13 +12,13 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long a client waits for a connection, and how long it pauses after one at most. The pause keeps
+/// How long a client waits for a connection, and the longest pause after each connection. The pause keeps
 /// clients that are thrown out at once from connecting thousands of times a second.
 const CONNECT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// How often a blocked read or write checks whether the run is over. On most systems the shutdown of the
-/// socket wakes it at once; this is for the others.
+/// socket wakes it at once; this check is for the other systems.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A way to misbehave.
@@ -58,7 +58,7 @@ pub(crate) struct Fate {
     pub(crate) connections: u64,
     /// No connection could be made.
     pub(crate) refused: u64,
-    /// The server sent something before the end, if only the reason why it closes.
+    /// The server sent something before the end, even if it was only the reason for closing.
     pub(crate) answered: u64,
     /// Ended by the server.
     pub(crate) ended_by_server: u64,
@@ -137,7 +137,7 @@ impl Rude {
             Rudeness::Garbage => self.say(stream, b"\x16\x03\x01 not a request \xff\xfe\r\n\r\n", answered),
             Rudeness::Reset => {
                 let _ = (&*stream).write_all(&request);
-                // Closed with this setting, a connection ends with a reset.
+                // A connection that is closed with this setting ends with a reset.
                 let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
                 End::Client
             }

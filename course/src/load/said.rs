@@ -4,8 +4,8 @@
 //! stage that does not start.
 //!
 //! A stage must not wait for room in this pipe: a write to a full pipe would be part of its latencies. So the
-//! reader of the pipe waits only for the stage. The log service takes a line or drops and counts it (see
-//! [`crate::log`]).
+//! reader of the pipe waits only for the stage. The log service either takes a line, or drops and counts it
+//! (see [`crate::log`]).
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc;

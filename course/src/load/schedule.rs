@@ -25,8 +25,8 @@ pub(crate) struct Schedule {
 /// One request, for the client that takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
-    /// The moment from which its latency counts. With a rate that can be in the future: then the client waits
-    /// until that moment.
+    /// The moment from which its latency counts. With a rate, this moment can be in the future; then the
+    /// client waits for it.
     pub(crate) due: Instant,
 }
 

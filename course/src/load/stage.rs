@@ -54,7 +54,7 @@ impl Display for Wanted {
     }
 }
 
-/// Builds those that are not there or out of date; Cargo knows.
+/// Builds the stages that are missing or out of date; Cargo knows which.
 pub(crate) fn build(workspace: &Workspace, stages: &[Wanted]) -> anyhow::Result<()> {
     let mut names: Vec<_> = stages.iter().map(|stage| &stage.name).collect();
     names.dedup();
@@ -145,19 +145,19 @@ impl Stage {
         Ok(Stage { addr, child, said, name, _killed_by_second_signal: killed_by_second_signal })
     }
 
-    /// How it ended, if it ended by itself.
+    /// How the stage ended, if it ended by itself.
     pub(crate) fn died(&self) -> Option<String> {
         let status = self.child.lock().try_wait().ok().flatten()?;
         warn!(target: STAGE, stage = self.name, "ended by itself: {status}");
         Some(format!("the stage ended by itself ({status})"))
     }
 
-    /// How much processor time it has used, where the system tells.
+    /// How much processor time the stage has used, where the system reports it.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         cpu_time(self.child.lock().id())
     }
 
-    /// How much memory it has had at most, where the system tells.
+    /// The largest amount of memory that the stage has had, where the system reports it.
     pub(crate) fn most_memory_kib(&self) -> Option<u64> {
         most_memory_kib(self.child.lock().id())
     }
@@ -171,7 +171,7 @@ impl Drop for Stage {
     }
 }
 
-/// The process, shared by its owner and the handler of a second signal, which both can end it.
+/// The process, shared by its owner and the handler of a second signal, both of which can end it.
 #[derive(Clone)]
 struct Running(Arc<Mutex<Child>>);
 
@@ -180,15 +180,15 @@ impl Running {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Kills it and waits for the end, which does not take long then.
+    /// Kills the process and waits for its end, which comes soon after a kill.
     fn kill(&self) {
         let mut child = self.lock();
         let _ = child.kill().and_then(|()| child.wait());
     }
 }
 
-/// Ctrl-C at a terminal goes to a whole group of processes. It is meant for the load, which ends in order and
-/// ends the stage then; a stage that went first would look like one that failed.
+/// Ctrl-C at a terminal goes to a whole group of processes. The user means the load, which ends in order and
+/// then ends the stage; a stage that ended first would look as if it had failed.
 #[cfg(unix)]
 fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
@@ -220,7 +220,8 @@ fn cpu_time(process: u32) -> Option<Duration> {
     /// The kernel's unit of processor time in `/proc`, on every architecture: a hundredth of a second.
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program, in brackets, may hold anything. User and system time are fields 14 and 15.
+    // The name of the program, in brackets, may contain any characters. User and system time are fields 14
+    // and 15.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let (user, system): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     Some(TICK * (user + system))

@@ -39,7 +39,7 @@ impl Tally {
         self.last_answer = Some(now);
         if answer.status < 400 {
             let microseconds = now.saturating_duration_since(due).as_micros();
-            // It grows as needed; a value beyond 64 bits would be half a million years.
+            // The histogram grows as needed; a value beyond 64 bits would be half a million years.
             let _ = self.latency.record(u64::try_from(microseconds).unwrap_or(u64::MAX));
         }
     }
@@ -76,7 +76,7 @@ impl Tally {
     }
 }
 
-/// Counts that can be read during the run. Relaxed: they order nothing.
+/// Counts that can be read during the run. Relaxed: the counts order nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     answered: AtomicU64,

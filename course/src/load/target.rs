@@ -64,7 +64,7 @@ impl Target {
         Target::parse(&format!("http://{addr}{path}"), false)
     }
 
-    /// Checks that a process listens there.
+    /// Checks that a process listens at the address.
     pub(crate) fn look(&self) -> anyhow::Result<()> {
         let connected = TcpStream::connect_timeout(&self.addr, LOOK);
         connected

@@ -23,8 +23,8 @@ impl Project {
         project
     }
 
-    /// A project with a copy of this project's exercises. All but ex01 lack the wrong answers and the
-    /// additional right ones, which are most of the lines and which no test uses.
+    /// A project with a copy of this project's exercises. All exercises but ex01 lack the wrong answers and
+    /// the additional right ones, which are most of the lines and which no test uses.
     pub(crate) fn with_exercises() -> Self {
         let project = Self::new();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");

@@ -19,7 +19,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts it and reads the address that it prints.
+    /// Starts the server and reads the address that it prints.
     pub(crate) fn start(project: Project, arguments: &[&str]) -> Self {
         let mut command = project.course(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

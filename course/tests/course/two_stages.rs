@@ -1,5 +1,5 @@
 //! A long exercise in two stages, from its first check to the end of the first stage and back. Cargo and the test program
-//! are stand-ins: the real ones take a compiler.
+//! are stand-ins: the real ones need a compiler.
 
 use crate::fixture::{Project, stdout};
 use exercises_protocol::schedule::Schedule;
@@ -46,7 +46,7 @@ impl Learner {
         stdout(&command.env("CARGO", self.path("cargo")).output().unwrap())
     }
 
-    /// Checks an answer that breaks the last so many properties of each stage.
+    /// Checks an answer that breaks as many of the last properties of each stage as `broken` says.
     fn check(&self, broken: [usize; 2], more: &[&str]) -> String {
         for (stage, broken) in [1, 2].into_iter().zip(broken) {
             let properties: Vec<_> =

@@ -1,4 +1,4 @@
-//! `cargo course watch` at a terminal. The terminal is one that `script` makes, from util-linux.
+//! `cargo course watch` at a terminal. The terminal is made by `script`, a program of util-linux.
 
 use crate::fixture::{Project, stdout};
 use std::fs;
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_mins(2);
 
-/// A terminal in which `watch` runs. Its settings are printed before and after, each in a line.
+/// A terminal in which `watch` runs. The terminal's settings are printed before and after, each time in one
+/// line.
 struct Terminal {
     child: Child,
     keyboard: ChildStdin,

@@ -28,7 +28,7 @@ impl Paper {
         Self::default()
     }
 
-    /// Writes a line. On closed paper it is lost.
+    /// Writes a line. A line on closed paper is lost.
     pub fn write(&self, line: &str) {
         let mut state = self.lock();
         state.writing += 1;
@@ -43,7 +43,7 @@ impl Paper {
         self.0.changed.notify_all();
     }
 
-    /// Closes the paper, as one closes a file: also under threads that are about to write.
+    /// Closes the paper, as a file can be closed, even while threads are about to write.
     pub fn close(&self) {
         self.lock().is_closed = true;
     }
@@ -53,7 +53,7 @@ impl Paper {
         self.lock().lines.clone()
     }
 
-    /// How many lines came after it was closed.
+    /// How many lines came after the paper was closed.
     pub fn lost(&self) -> usize {
         self.lock().lost
     }

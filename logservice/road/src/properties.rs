@@ -28,7 +28,7 @@ pub enum Property {
 }
 
 impl Property {
-    /// All of them.
+    /// All five promises.
     pub const ALL: [Self; 5] = [
         Self::AcceptedMeansWritten,
         Self::StopEnds,

@@ -2,7 +2,7 @@
 //!
 //! So nothing closes it: a client that waits for room goes on waiting when the writer is gone. A channel
 //! whose receiver belongs to the writer alone would return an error to the client; a Rust program should use
-//! that. The steps of the road do without, to show what the count of reservations is for.
+//! that. The steps of the road do without such a channel, to show what the count of reservations is for.
 
 use executor::channel::{PutError, Receiver, ReceiverExt, Sender, SenderExt, bounded};
 
@@ -35,7 +35,7 @@ impl<T> Queue<T> {
 }
 
 impl Queue<String> {
-    /// Puts a client's line. A cancelled client gets it back, with the reason.
+    /// Puts a client's line. A cancelled client gets the line back, with the reason.
     pub(super) fn put_line(&self, line: String) -> Result<(), Refused> {
         self.put(line).map_err(|line| Refused { line, reason: Reason::Interrupted })
     }

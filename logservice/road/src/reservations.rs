@@ -10,8 +10,8 @@
 //!
 //! 1. A reservation is made only while the log is open. So when it is stopped, the count only falls.
 //! 2. A reservation ends exactly once: when its line is written, or when the client could not put the line.
-//! 3. Over means stopped with no reservation left. By 1, that stays so.
-//! 4. The thread that ends the last reservation learns that, and wakes the writer: the writer may be asleep,
+//! 3. The log is over when it is stopped and no reservation is left. By 1, it then stays over.
+//! 4. The thread that ends the last reservation is told so, and wakes the writer: the writer may be asleep,
 //!    waiting for a line that will not come.
 
 use crate::door::sync::{Mutex, MutexGuard};

@@ -1,7 +1,7 @@
 //! Step 2: a flag that clients look at before they put a line. The writer ends when the flag is set and the
 //! queue is empty.
 //!
-//! **Its fault:** to look at the flag and to put the line are two steps. In the gap between them the log can
+//! **Its fault:** looking at the flag and putting the line are two steps. In the gap between them the log can
 //! be stopped and the writer can end. Then the client puts its line into a queue from which nothing takes:
 //! the line was accepted, and is never written. The next client in the gap finds the queue full, and waits
 //! for ever.

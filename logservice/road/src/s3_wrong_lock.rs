@@ -4,8 +4,8 @@
 //! **Its fault:** the writer takes another lock than the clients. In the Java listing both say `synchronized
 //! (this)`, but the writer is an inner class: its `this` is the thread, and not the service. Two locks
 //! exclude nothing. A client and the writer change the count at the same time, and one of the two changes is
-//! lost. The count is then too low, and the writer ends beside a line that was accepted; or it is too high,
-//! and the writer never ends.
+//! lost. The count is then too low, and the writer ends although an accepted line is not written; or it is
+//! too high, and the writer never ends.
 //!
 //! A `Mutex` of Rust has the data inside it, so this fault cannot be written by mistake. To show it, the
 //! count is outside of its lock, and atomic: a plain field would not compile.

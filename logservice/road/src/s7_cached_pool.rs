@@ -3,7 +3,7 @@
 //!
 //! **Its faults:** each line may get a thread of its own. Lines of one client are written in any order. And
 //! when the time is up, the paper is closed under tasks that have not written yet: their lines were accepted,
-//! and are lost. `await_termination` says so, with a `false` that the listing does not look at.
+//! and are lost. `await_termination` reports this by returning `false`, which the listing ignores.
 //!
 //! The next step ends the log by a special line.
 

@@ -8,7 +8,7 @@
 //! A pill is right where the producers are known: each puts its own pill as its last item, and the consumer
 //! ends when it has as many pills as there are producers. A log does not know its clients.
 //!
-//! The next step makes one step of the look and the `put`.
+//! The next step combines the look at the flag and the `put` into one step.
 
 use super::queue::Queue;
 use super::writer_thread::WriterThread;

@@ -1,4 +1,4 @@
-//! The levels of the facades are ours, by other names.
+//! The levels of the facades are the same as ours, under other names.
 
 use crate::Level;
 

@@ -9,17 +9,17 @@ use log::{Log, Metadata, SetLoggerError};
 use super::tracing::with_current_spans;
 use crate::{Durability, Fields, Levels, LogHandle, Record, Value};
 
-/// How long [`flush`](Log::flush) waits at most. It has no way to report a failure.
+/// How long [`flush`](Log::flush) waits at most. `flush` has no way to report a failure.
 const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
 
 /// The logger of the `log` crate that hands all its records to a service.
 ///
 /// Key-value pairs keep their types: `log::info!(rows = 3; "read")`. A record that the service refuses is
-/// counted there; the macros have no way to say so.
+/// counted by the service; the macros have no way to report it.
 ///
 /// Records have the `tracing` spans that the thread is in if both facades were [installed](super::install)
-/// together. With a subscriber of your own, `tracing_log::LogTracer` makes events of records in place of
-/// this, and the [`LogLayer`](crate::LogLayer) knows their spans.
+/// together. With a subscriber of your own, use `tracing_log::LogTracer` in place of this logger: it turns
+/// records into events, and the [`LogLayer`](crate::LogLayer) knows their spans.
 #[derive(Debug, Clone)]
 pub struct Logger {
     first: Output,
@@ -44,10 +44,10 @@ impl Logger {
         self
     }
 
-    /// Makes it the process's logger, whose maximum level follows the levels from now on.
+    /// Makes this the process's logger, whose maximum level follows the levels from now on.
     ///
     /// # Errors
-    /// If the process has a logger already. It stays, and so does its maximum level.
+    /// If the process has a logger already. That logger stays, and so does its maximum level.
     pub fn install(self) -> Result<(), SetLoggerError> {
         let levels = self.outputs().map(|output| output.levels.clone()).collect();
         log::set_boxed_logger(Box::new(self))?;
@@ -91,7 +91,7 @@ impl Output {
             return;
         }
         with_current_spans(&self.handle, |spans| {
-            // The service counts what it refuses.
+            // The service counts the records that it refuses.
             let _ = self.handle.log(&Record {
                 time: SystemTime::now(),
                 level: record.level().into(),

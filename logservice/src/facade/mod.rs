@@ -1,6 +1,6 @@
 //! Front ends: how a program's records come to the service.
 //!
-//! Programs and libraries log through the `log` or the `tracing` crate and know nothing of this one.
+//! Programs and libraries log through the `log` or the `tracing` crate and know nothing of this crate.
 //! [`install`] makes a service the place where both end, for the whole process:
 //!
 //! ```
@@ -30,8 +30,8 @@
 //! # Several outputs
 //!
 //! A file for all records, and standard error for the warnings: each output is a service, with its own sink,
-//! format, levels, policies, buffer and counts. So each keeps by itself what a service promises, and an
-//! output that hangs takes no line of another one with it. It holds up threads as its own
+//! format, levels, policies, buffer and counts. So each output keeps the promises of a service by itself, and
+//! an output that hangs costs the other outputs no line. An output that hangs holds up threads as its own
 //! [`Overflow`](crate::Overflow) says, and no longer.
 //!
 //! ```
@@ -101,7 +101,7 @@ pub fn install(handle: &LogHandle, levels: &Levels) -> Result<(), InstallError> 
 /// to one after the other, in this order.
 ///
 /// # Errors
-/// As for [`install`].
+/// Fails as [`install`] does.
 pub fn install_all(
     first: (&LogHandle, &Levels),
     others: &[(&LogHandle, &Levels)],

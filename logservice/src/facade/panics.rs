@@ -9,8 +9,8 @@ use crate::record::thread_name;
 use crate::service::{PANICKING_AT_MOST, is_formatting};
 use crate::{Durability, Level, LogHandle, Record};
 
-/// Has every panic logged, at level error with the target `panic`: the thread, the place and the message.
-/// Then the hook that was set before is called.
+/// Logs every panic from now on, at level error with the target `panic`: the thread, the place and the
+/// message. Then the hook that was set before is called.
 ///
 /// The thread that panics waits until the line is handed to the system: a panic may be the end of the
 /// process. It waits for a second at most, whatever the policy of the level error: a full disk must not keep

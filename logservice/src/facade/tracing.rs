@@ -36,7 +36,7 @@ use crate::{Fields, Levels, LogHandle, Record, Value};
 /// it a filter of its own. A filter of the whole subscriber, as `EnvFilter` is, decides for this layer, too.
 ///
 /// Events show the value that was recorded last for each field of a span. A value that has only `Debug` or
-/// `Display` is formatted when it is recorded. That a span follows from another one is not logged.
+/// `Display` is formatted when it is recorded. The layer does not log that a span follows from another one.
 ///
 /// Records of the `log` crate that come as events, from `tracing_log::LogTracer`, get their own target back.
 /// A process has either this or a [`Logger`](crate::Logger) as its logger of the `log` crate, so no record
@@ -68,7 +68,7 @@ impl LogLayer {
     fn log(&self, event: &Event<'_>, said_at: SaidAt<'_>, node: Option<&Arc<Node>>) {
         let (target, file, line) = said_at;
         with_spans(node, |spans| {
-            // The service counts what it refuses.
+            // The service counts the events that it refuses.
             let _ = self.handle.log(&Record {
                 time: SystemTime::now(),
                 level: (*event.metadata().level()).into(),
@@ -111,8 +111,8 @@ fn with_spans<R>(node: Option<&Arc<Node>>, with: impl FnOnce(&[(&str, &dyn Field
     with(&spans)
 }
 
-/// The subscriber that [`install`] has set for the process. In any other one, a layer may hold a span's lock
-/// while it formats a value; if that value logs or panics, a look at the span would deadlock.
+/// The subscriber that [`install`] has set for the process. In any other subscriber, a layer may hold a
+/// span's lock while it formats a value; if that value logs or panics, a look at the span would deadlock.
 static INSTALLED: OnceLock<Dispatch> = OnceLock::new();
 
 pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobalDefaultError> {

@@ -19,10 +19,10 @@
 //! system.
 //!
 //! # From one file to the next
-//! The file that is open and the log's name may part. Then there is a next file, and the old one is read to
-//! its end first. But where is its end? After a program has moved the log away, the writer may write to the
-//! moved file for a while. So the old file is left only when the next one has bytes: then the writer has left
-//! the old one, too.
+//! The open file may lose the log's name to another file. Then there is a next file, and the old one is read
+//! to its end first. But where is its end? After a program has moved the log away, the writer may write to
+//! the moved file for a while. So the old file is left only when the next one has bytes: then the writer has
+//! left the old one, too.
 //!
 //! ```text
 //!                      the name means another        what was written
@@ -76,7 +76,7 @@ pub struct Follow {
     open: Option<Source>,
     /// The file to read after `open` has been read to its end.
     next: Option<Source>,
-    /// The bytes read. Those from `given` on are not given yet, and have no line feed up to `searched`.
+    /// The bytes read. The bytes from `given` on are not given yet; they have no line feed before `searched`.
     buffer: Vec<u8>,
     given: usize,
     searched: usize,

@@ -70,7 +70,7 @@ fn next_dated(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Resul
     loop {
         let name = after_old()?;
         between();
-        // Without a later file the log itself comes next; also if the old file is gone.
+        // Without a later file, the log itself comes next, even if the old file is gone.
         let next = Source::open(name.as_deref().unwrap_or(log))?;
         if after_old()? == name {
             return with_bytes(next);

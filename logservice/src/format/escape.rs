@@ -8,7 +8,7 @@
 //! Nearly every text has no such character, so bytes are checked eight at a time, and a run of harmless ones
 //! is copied as a whole.
 
-/// How a character is written that must not stand there as it is.
+/// How a character that must be escaped is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// As in Rust, `\n` and `\u{1b}`; a backslash stays as it is.
@@ -81,7 +81,7 @@ impl Escapes {
         const EACH: u64 = 0x0101_0101_0101_0101;
         const HIGH: u64 = 0x80 * EACH;
         let word = u64::from_ne_bytes(word);
-        // Sets the high bit of a byte that is less than `limit` (and, by the borrow, perhaps that of the byte
+        // Sets the high bit of a byte that is less than `limit` (the borrow may also set that of the byte
         // above).
         let below = |word: u64, limit: u64| word.wrapping_sub(limit * EACH) & !word;
         let equals = |byte: u8| below(word ^ (u64::from(byte) * EACH), 1);

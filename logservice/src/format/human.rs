@@ -39,33 +39,33 @@ impl Says {
 }
 
 impl Human {
-    /// Times are said in UTC.
+    /// Times are in UTC.
     pub fn utc() -> Self {
         Self { stamp: Stamp::utc(), says: Says::USUAL }
     }
 
-    /// Times are said in the zone that the system is set to now.
+    /// Times are in the zone that the system is set to now.
     pub fn local() -> Self {
         Self { stamp: Stamp::local(), says: Says::USUAL }
     }
 
-    /// Times are said in this zone.
+    /// Times are in this zone.
     pub fn in_zone(zone: TimeZone) -> Self {
         Self { stamp: Stamp::in_zone(zone), says: Says::USUAL }
     }
 
-    /// With how many digits the fraction of a second is said: 6 by default, 9 at most.
+    /// The number of digits in the fraction of a second: 6 by default, 9 at most.
     pub fn digits(self, digits: u8) -> Self {
         Self { stamp: self.stamp.digits(digits), ..self }
     }
 
-    /// Whether the name of the thread is said. By default it is.
+    /// Whether a line has the name of the thread. By default it does.
     pub fn threads(self, said: bool) -> Self {
         Self { says: Says { threads: said, ..self.says }, ..self }
     }
 
-    /// Whether the place in the source is said, behind the target: `shop::db src/db.rs:12`. By default it is
-    /// not.
+    /// Whether a line has the place in the source, behind the target: `shop::db src/db.rs:12`. By default it
+    /// does not.
     pub fn places(self, said: bool) -> Self {
         Self { says: Says { places: said, ..self.says }, ..self }
     }

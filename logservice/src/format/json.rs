@@ -1,6 +1,6 @@
 //! Lines for machines. This package escapes the strings itself; the tests read them back with `serde_json`. A
-//! line must be cut in the middle of a value that is formatted piece by piece, and remain an object. And a
-//! line break that only some readers know (U+0085, U+2028) is escaped, too.
+//! line may be cut in the middle of a value that is formatted piece by piece, and must still be an object.
+//! And a line break that only some readers recognise (U+0085, U+2028) is escaped, too.
 
 use std::fmt::Arguments;
 use std::ops::Range;
@@ -35,34 +35,34 @@ pub struct Json {
 }
 
 impl Json {
-    /// Times are said in UTC.
+    /// Times are in UTC.
     pub fn utc() -> Self {
         Self { stamp: Stamp::utc(), places: false }
     }
 
-    /// Times are said in the zone that the system is set to now.
+    /// Times are in the zone that the system is set to now.
     pub fn local() -> Self {
         Self { stamp: Stamp::local(), places: false }
     }
 
-    /// Times are said in this zone.
+    /// Times are in this zone.
     pub fn in_zone(zone: TimeZone) -> Self {
         Self { stamp: Stamp::in_zone(zone), places: false }
     }
 
-    /// With how many digits the fraction of a second is said: 6 by default, 9 at most.
+    /// The number of digits in the fraction of a second: 6 by default, 9 at most.
     pub fn digits(self, digits: u8) -> Self {
         Self { stamp: self.stamp.digits(digits), ..self }
     }
 
-    /// Whether the place in the source is said, as `"file":"src/db.rs","line":12` behind the target. By
-    /// default it is not.
+    /// Whether a line has the place in the source, as `"file":"src/db.rs","line":12` behind the target. By
+    /// default it does not.
     pub fn places(self, said: bool) -> Self {
         Self { places: said, ..self }
     }
 }
 
-/// Room for all that must be closed when a line is full, at most: from the innermost text of a span.
+/// The most room that closing a full line needs: it was cut in the innermost text of a span.
 const ROOM: usize = r#"…"}}],"cut":}"#.len() + 20;
 
 impl Format for Json {

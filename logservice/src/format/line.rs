@@ -67,7 +67,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Appends a part of the line's syntax in any case. There must be room behind the end for it.
+    /// Appends a part of the line's syntax even if the line is full. There must be room behind the end for
+    /// it.
     pub(super) fn close(&mut self, text: &str) {
         self.out.push_str(text);
     }

@@ -34,10 +34,10 @@ pub use syslog::{Facility, Syslog};
 
 use crate::Record;
 
-/// Makes lines of records.
+/// Makes lines from records.
 ///
-/// A format runs on the thread that logs, before any lock of the service is taken. It may log itself. If it
-/// panics, the service writes a line that says so.
+/// A format runs on the thread that logs, before any lock of the service is taken. The format may log, too.
+/// If it panics, the service writes a line that says so.
 pub trait Format: Send + Sync {
     /// Appends one line to `out`, without the line feed at its end, of `longest` bytes at most.
     ///

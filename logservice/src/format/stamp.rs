@@ -101,7 +101,7 @@ impl Stamp {
         let offset = self.zone.to_offset(timestamp);
         let at = offset.to_datetime(timestamp);
         let (mut before, mut after) = (Short::EMPTY, Short::EMPTY);
-        // A year has four digits, and a sign at most: there is room.
+        // A year has four digits and at most a sign, so there is room.
         let _ = match self.style {
             Style::Rfc3339 { .. } => write!(before, "{:04}-{:02}-{:02}T", at.year(), at.month(), at.day()),
             Style::Bsd => write!(before, "{} {:2} ", month(at.month()), at.day()),

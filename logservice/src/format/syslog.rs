@@ -56,12 +56,12 @@ impl Syslog {
         Self { stamp: Stamp::local().bsd(), facility, tag, says: Says::USUAL }
     }
 
-    /// Whether the name of the thread is said. By default it is.
+    /// Whether a line has the name of the thread. By default it does.
     pub fn threads(self, said: bool) -> Self {
         Self { says: Says { threads: said, ..self.says }, ..self }
     }
 
-    /// Whether the place in the source is said, behind the target. By default it is not.
+    /// Whether a line has the place in the source, behind the target. By default it does not.
     pub fn places(self, said: bool) -> Self {
         Self { says: Says { places: said, ..self.says }, ..self }
     }

@@ -119,8 +119,8 @@ enum Writer {
 struct Syncs {
     wanted: u64,
     answered: u64,
-    /// The last round that failed. Data that it did not put on the disk is perhaps not there after a later
-    /// round, either.
+    /// The last round that failed. Data that it did not put on the disk may still be missing after a later
+    /// round.
     failed: Option<u64>,
 }
 
@@ -266,7 +266,7 @@ impl LineQueue {
         if sync && state.syncs.failed >= Some(round) { Flushed::SyncFailed } else { Flushed::Done }
     }
 
-    /// Has the writer open the sink anew before it writes again.
+    /// Makes the writer open the sink anew before it writes again.
     pub(crate) fn reopen(&self) {
         let mut state = self.lock();
         state.reopen = true;

@@ -59,7 +59,7 @@ impl Error for NotLogged {}
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Lines that the service took over.
+    /// Lines that the service accepted.
     pub accepted: u64,
     /// The accepted lines that the sink has taken.
     pub written: u64,
@@ -73,8 +73,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Lines that were accepted and are neither written nor dropped yet. After a stop that gave up they are
-    /// lost.
+    /// Lines that were accepted and are neither written nor dropped yet. After a stop that gave up, these
+    /// lines are lost.
     pub fn waiting(&self) -> u64 {
         self.accepted - self.written - self.dropped_accepted
     }

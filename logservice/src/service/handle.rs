@@ -54,8 +54,8 @@ pub enum FlushError {
 pub enum Durability {
     /// The lines are handed to the system: they survive the end of the process, whatever ends it.
     System,
-    /// The lines are on the disk: they survive a failure of the power. Those in rotated files, too; what is
-    /// said of files that other programs move away is on the page of [`sink::file`](crate::sink::file).
+    /// The lines are on the disk: they survive a power failure. Lines in rotated files are included; the page
+    /// of [`sink::file`](crate::sink::file) says what happens to files that other programs move away.
     Disk,
 }
 
@@ -63,7 +63,7 @@ impl LogHandle {
     /// Logs a text of this level and target. Its place in the source is that of the call.
     ///
     /// # Errors
-    /// As for [`log`](Self::log).
+    /// Fails as [`log`](Self::log) does.
     #[track_caller]
     pub fn say(&self, level: Level, target: &str, message: Arguments<'_>) -> Result<(), NotLogged> {
         let place = Location::caller();
@@ -75,12 +75,12 @@ impl LogHandle {
     /// Makes a line of the record and hands it over.
     ///
     /// # Blocking
-    /// Without room, waits as the [`Overflow`] of the record's level says; while the thread panics, for a
-    /// second at most; on the writer's own thread never. It is no cancellation point, so a cancelled task can
-    /// log that.
+    /// If there is no room, this call waits as the [`Overflow`] of the record's level says; for a second at
+    /// most while the thread panics, and never on the writer's own thread. The call is no cancellation point,
+    /// so a cancelled task can log that it was cancelled.
     ///
     /// # Errors
-    /// [`NotLogged`] says why the line was not accepted. It is counted then.
+    /// [`NotLogged`] says why the line was not accepted. Such a line is counted.
     pub fn log(&self, record: &Record<'_>) -> Result<(), NotLogged> {
         if self.shared.home.is_left() {
             return Err(NotLogged::Forked);
@@ -143,7 +143,7 @@ impl LogHandle {
         if self.shared.home.is_left() { Counts::default() } else { self.shared.queue.counts() }
     }
 
-    /// Has the sink opened anew, for a program that rotates logs by moving them. Returns at once.
+    /// Lets the writer open the sink anew, for a program that rotates logs by moving them. Returns at once.
     pub fn reopen(&self) {
         if !self.shared.home.is_left() {
             self.shared.queue.reopen();

@@ -151,8 +151,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the longest line has less than 64 bytes, or does not
-    /// fit into the buffer, or the buffer has more than 1 GiB. Whatever the system says if it gives no
-    /// thread.
+    /// fit into the buffer, or the buffer has more than 1 GiB. The system's error if it gives no thread.
     pub fn start(self, sink: impl Sink + 'static) -> io::Result<LogService> {
         let Builder { format, capacity, longest_line, overflow, stop_within } = self;
         let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidInput, what));

@@ -1,6 +1,6 @@
 use std::io;
 
-/// Where the lines of a log go. It belongs to the writer's thread, which alone calls it.
+/// Where the lines of a log go. A sink belongs to the writer's thread, and no other thread calls it.
 ///
 /// Lines that it cannot write now are not lost: the writer keeps them and tries again.
 pub trait Sink: Send {
@@ -11,18 +11,18 @@ pub trait Sink: Send {
     /// on from there when the line comes again; if its destination has changed, it writes the whole line.
     ///
     /// # Blocking
-    /// A destination that perhaps is never ready (a pipe, a socket) is waited for a tenth of a second at
-    /// most. Then this returns [`WouldBlock`](io::ErrorKind::WouldBlock), since the writer must notice a
+    /// For a destination that may never be ready (a pipe, a socket), the call waits for a tenth of a second
+    /// at most. Then this returns [`WouldBlock`](io::ErrorKind::WouldBlock), since the writer must notice a
     /// stop.
     ///
     /// # Errors
     /// If not even the first line could be written.
     fn write(&mut self, lines: &[u8]) -> io::Result<usize>;
 
-    /// Has the system put what was written on the disk. Without a disk, does nothing.
+    /// Makes the system put what was written on the disk. Without a disk, does nothing.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The system's error.
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// How long a sink waits for a destination that perhaps is never ready: the writer must notice a stop.
+/// How long a sink waits for a destination that may never be ready: the writer must notice a stop.
 pub(super) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Waits until something can be written, or until a write would fail.
@@ -25,8 +25,8 @@ pub(super) fn wait_for_room(descriptor: impl AsFd, until: Instant) -> io::Result
         match poll(&mut watched, Some(&timeout)) {
             Ok(0) => return Err(io::ErrorKind::WouldBlock.into()),
             Err(Errno::INTR) => {}
-            // A descriptor that cannot be polled is a file or a device, and has room. A broken one fails at
-            // the write.
+            // A descriptor that cannot be polled is a file or a device, and has room. A broken descriptor
+            // fails at the write.
             Ok(_) | Err(_) => return Ok(()),
         }
     }

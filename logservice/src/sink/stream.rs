@@ -4,7 +4,7 @@
 //! made non-blocking. Instead the sink polls for room before each piece, and a piece fits into any pipe that
 //! reports room. If another process takes that room between the poll and the write, the write does wait.
 //!
-//! It goes past std's `stderr()`, whose lock another thread may hold while it waits for room. So the
+//! The sink bypasses std's `stderr()`, whose lock another thread may hold while it waits for room. So the
 //! program's own output can stand between two pieces of a long line.
 //!
 //! On Windows lines are written without asking for room, and may wait.

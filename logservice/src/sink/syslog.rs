@@ -4,8 +4,8 @@
 //! [format](crate::Format) makes the head of a datagram, at least `<PRI>`; the sink adds nothing.
 //!
 //! A daemon that is restarted makes a new socket, so the sink connects again when the old one refuses.
-//! Without a daemon lines wait. Lines that a daemon has not read when it ends are lost with its socket:
-//! syslog has no acknowledgements.
+//! Without a daemon, lines wait in the service. Lines that a daemon has not read when it ends are lost with
+//! its socket: syslog has no acknowledgements.
 //!
 //! A line that is too long for a datagram is cut until it fits, and the sink says so [once](Sink::warning).
 

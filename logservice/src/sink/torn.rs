@@ -23,14 +23,14 @@ impl Torn {
         self.part.is_empty()
     }
 
-    /// Notes that the destination is another one now, which ends with a line feed or not.
+    /// Notes that the destination has changed, and whether the new one ends with a line feed.
     pub(super) fn starts_anew(&mut self, needs_line_feed: bool) {
         self.part.clear();
         self.needs_line_feed = needs_line_feed;
     }
 
-    /// Notes that a part was written but perhaps lost: it will be ended with a line feed, and the line
-    /// written as a whole.
+    /// Notes that a part was written but may be lost: it will be ended with a line feed, and the whole line
+    /// will be written again.
     #[cfg(unix)]
     pub(super) fn begins_again(&mut self) {
         self.needs_line_feed |= !self.part.is_empty();

@@ -33,7 +33,7 @@ fn all_are_compressed(place: &Place) -> bool {
     rotated(place).iter().all(|name| Path::new(name).extension().is_some_and(|end| end == "gz"))
 }
 
-/// A file's text, by the real `gzip`, which every system has.
+/// A file's text, uncompressed by the real `gzip`, which every system has.
 fn text_of(place: &Place, name: &str) -> String {
     let output =
         Command::new("gzip").arg("-dc").arg(place.path(&format!("app.log.{name}"))).output().unwrap();

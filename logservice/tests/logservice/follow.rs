@@ -76,7 +76,8 @@ fn lines_come_whole_and_as_they_are_written() {
 fn a_file_that_does_not_exist_is_waited_for() {
     let place = Place::new();
     let follower = Follower::start(&place, |follow| follow.last(0));
-    // Most probably long enough for a look at the missing file: then all lines are new.
+    // The pause is most probably long enough for the follower to look at the missing file, so all lines are
+    // new.
     assert!(follower.lines.recv_timeout(Duration::from_millis(50)).is_err());
     append(&place, "one\n");
     follower.assert_next(&["one"]);
@@ -92,7 +93,7 @@ fn it_begins_with_the_last_lines() {
         if first < 5_000 {
             (first..5_000).for_each(|number| assert_eq!(follower.next() + "\n", line(number)));
         } else {
-            // No line comes. None is added, since the test cannot know when the follower has begun.
+            // No line comes. The test adds no line, since it cannot know when the follower has begun.
             assert!(follower.lines.recv_timeout(Duration::from_millis(20)).is_err());
         }
     }

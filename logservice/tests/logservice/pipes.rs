@@ -1,7 +1,8 @@
 //! Logs that are not files: named pipes, sockets of syslog daemons.
 //!
 //! A process that another test starts has all descriptors of this one until it executes its program. So a
-//! pipe may keep its reader for a moment after the test has closed it, and checks that depend on that wait.
+//! pipe may keep its reader for a moment after the test has closed it, and checks that depend on its being
+//! closed wait for that.
 
 use crate::place::{Place, number, numbered, wait_until, write, write_all};
 use logservice::Sink;
@@ -168,7 +169,7 @@ fn lines_wait_for_the_daemon_also_when_it_is_restarted() {
         fs::remove_file(&place.log).unwrap();
         assert_eq!(sink.write(b"b\n").unwrap_err().kind(), ErrorKind::NotFound);
     }
-    // Restarted between two lines: no failure.
+    // The daemon is restarted between two lines, which is no failure.
     let first = UnixDatagram::bind(&place.log).unwrap();
     write(&mut sink, "c\n");
     fs::remove_file(&place.log).unwrap();

@@ -24,10 +24,12 @@ const MEMORY: Measure = (
 const NOT_SERVED: Measure =
     (|run| Some(100.0 * run.part_not_served()), "refused, failed or not sent, %", Scale::Linear(5), number);
 
-/// Draws the runs as curves. Those of one server follow one another, as the numbers do in which they differ.
+/// Draws the runs as curves. The runs of one server follow one another, in the order of the numbers in which
+/// they differ.
 pub(super) fn svg(report: &Report, varied: Varied) -> String {
     let (below, scale, last) = match varied {
-        // Each as far from the next: they are multiples of each other rather than a series.
+        // All neighbours are equally far apart, because the numbers are multiples of each other rather than a
+        // series.
         Varied::Connections => ("connections", Scale::Even, MEMORY),
         Varied::Rate => ("requests a second", Scale::Measured, NOT_SERVED),
     };

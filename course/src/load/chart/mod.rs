@@ -1,5 +1,5 @@
-//! The results as a picture: [`bars`] if there was one number of connections and one rate at most, [`curves`] over their
-//! numbers if several.
+//! The results as a picture: [`bars`] if there was one number of connections and at most one rate, [`curves`]
+//! if there were several numbers or rates.
 
 mod bars;
 mod curves;

@@ -46,7 +46,7 @@ fn stops_when_the_time_is_over() {
 
 #[test]
 fn latencies_are_those_of_the_server() {
-    // The work that is measured. It can take longer; the test asserts least times.
+    // The work that is measured. The work can take longer; the test asserts lower bounds.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(30)));
     let run = run(&serving.url(), &with(&["-c", "4", "-n", "40"]));
     let latency = |name: &str| number(&run, &format!("/latency_us/{name}"));
@@ -97,14 +97,14 @@ fn each_of_several_rates_has_a_run_of_its_own() {
     let output = load(&serving.url(), &with(&["-c", "2", "--rate", "1000,40", "-n", "5", "--json"]));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&report["runs"][0]["rate"], &report["runs"][1]["rate"]), (&json!(1000.0), &json!(40.0)));
-    // The fifth is due after 100 ms.
+    // The fifth request is due after 100 ms.
     assert!(report["runs"][1]["elapsed_s"].as_f64().unwrap() >= 0.099, "{report}");
     assert_eq!(serving.count(), 10);
 }
 
 #[test]
 fn requests_that_were_due_and_never_sent_are_told() {
-    // Three can be answered at most, and fewer if the machine is slow.
+    // At most three requests can be answered, and fewer if the machine is slow.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(200)));
     let flags = ["-c", "1", "--rate", "100", "--duration", "500ms"];
     let run = run(&serving.url(), &flags);

@@ -38,7 +38,7 @@ impl Serving {
         Serving::with(Limits::default(), |_| {})
     }
 
-    /// Runs `work` in each request for `/counted`, with the number of such requests before it.
+    /// Runs `work` in each request for `/counted`, with the number of earlier requests for it.
     fn with(limits: Limits, work: impl Fn(u64) + Send + Sync + 'static) -> Serving {
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
         let (addr, stop, count) = (listener.local_addr(), CancelToken::new(), Arc::new(AtomicU64::new(0)));

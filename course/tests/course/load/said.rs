@@ -48,7 +48,7 @@ fn the_log_of_the_next_run_is_behind_it() {
     assert!(log.starts_with(&before) && before.contains("the first") && log.contains("the second"), "{log}");
 }
 
-/// If its output were not read, the stage would not get to print its address in time.
+/// If its output were not read, the stage could not print its address in time.
 #[test]
 fn a_flood_of_lines_does_not_block_a_stage() {
     let (serving, stages) = (Serving::start(), Stages::new(DONE));

@@ -1,5 +1,5 @@
-//! The count of reservations under loom: every schedule. The queue is a small one of its own, since the
-//! library's channel has more steps than loom can try all orders of.
+//! The count of reservations under loom: every schedule. The queue here is a small one, since the library's
+//! channel has more steps than loom can try in all orders.
 #![cfg(feature = "loom")]
 
 use std::array::from_fn;
@@ -109,7 +109,7 @@ fn an_interrupted_client_does_not_keep_the_writer() {
     model::<1>(true, None);
 }
 
-/// With a bound on preemptions: without it this takes minutes.
+/// The number of preemptions is limited; without a limit this takes minutes.
 #[test]
 fn of_two_clients_each_is_counted() {
     model::<2>(false, Some(3));

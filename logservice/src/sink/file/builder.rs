@@ -80,7 +80,7 @@ impl FileBuilder {
 
     /// How many rotated files are kept; by default ten. When there is one too many, the oldest is removed.
     /// Files with higher numbers are left alone, even those from a time when more files were kept. Files with
-    /// dates all count.
+    /// dates are all counted.
     pub fn keep(mut self, files: usize) -> Self {
         self.rotation.keep = files;
         self
@@ -105,12 +105,12 @@ impl FileBuilder {
     /// Opens the file, which is made if it is not there. Its folder must exist.
     ///
     /// # Errors
-    /// Each names the path.
+    /// Each error names the path.
     /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or
     ///   another. This error comes after half a second, in which the other sink can end.
     /// * [`InvalidInput`](io::ErrorKind::InvalidInput): the settings contradict each other, or do not fit
     ///   what the path names.
-    /// * Whatever the system says if the file or its lock cannot be opened.
+    /// * The system's error if the file or its lock cannot be opened.
     pub fn open(self) -> io::Result<FileSink> {
         // A process may change its directory later, and open the file anew.
         let path = absolute(&self.path)?;
@@ -164,7 +164,7 @@ impl FileBuilder {
 
     fn options(&self) -> OpenOptions {
         let mut options = self.lock_options();
-        // Read: to see whether the last line is ended.
+        // The file is also opened for reading, to see whether its last line is ended.
         options.read(true).append(true).create(true);
         options
     }

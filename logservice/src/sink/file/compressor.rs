@@ -4,9 +4,10 @@
 //!   app.log.DATE ──read──▶ app.log.gz.part ──on the disk──▶ app.log.DATE.gz, and app.log.DATE is removed
 //! ```
 //!
-//! A process that ends in the middle leaves the file as it was, and a part; the next one that opens the log
-//! begins again. So neither a stop nor a drop waits for it. Only files with dates are compressed, since they
-//! keep their names: a file that is renamed meanwhile could not be removed safely.
+//! A process that ends during a compression leaves the file as it was, and a part of the compressed file; the
+//! next process that opens the log begins the compression again. So neither a stop nor a drop waits for the
+//! thread. Only files with dates are compressed, since they keep their names: a file that is renamed
+//! meanwhile could not be removed safely.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -98,7 +99,7 @@ impl Compressor {
             .and_then(|()| super::unsynced::sync_folder(&self.log))
             .and_then(|()| fs::remove_file(&path))
         {
-            // It was removed meanwhile, as the oldest file.
+            // The file was removed meanwhile, as the oldest file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
                 let _ = fs::remove_file(&part);

@@ -1,7 +1,7 @@
 //! One writer for a file: a lock on a file beside it.
 //!
-//! Two sinks on one file would rename it under each other, and each would count only its own bytes. The
-//! second one is refused, in the same process, too.
+//! Two sinks on one file would each rename it while the other writes to it, and each would count only its own
+//! bytes. A second sink is refused, even in the same process.
 //!
 //! The lock is not on the log itself. That file is renamed when it is rotated, and a lock stays with its
 //! file: between the renaming and the lock on the new file another process could take that lock, and then the
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Held until it is dropped.
+/// A lock, which is held until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
@@ -51,7 +51,8 @@ impl Lock {
                 }
             }
         }
-        // For the message to a refused process. If the disk is full, only the number is missing.
+        // The number of this process is for the message to a refused one. If the disk is full, only the
+        // number is missing.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }

@@ -17,8 +17,8 @@
 //! ```
 //!
 //! A line that the sink has taken is in one of the log's files, once and whole. This must be true although
-//! other processes work on the same files. So after each write the sink checks which file the log's name
-//! means, and the file that is open.
+//! other processes work on the same files. So after each write the sink checks the open file, and which file
+//! the log's name means.
 //!
 //! ```text
 //!              the name means this file ─────▶ go on
@@ -42,8 +42,8 @@
 //! over. So a file without new lines is not rotated; a process that is started on the next day rotates the
 //! file of the day before. A line that is longer than the limit of a file gets a file of its own. The rotated
 //! files are `app.log.1`, the newest, to `app.log.n`; or they have [dates](FileBuilder::dated), and can be
-//! compressed (`FileBuilder::compressed`, with the feature `gzip`). Leave them to one program: either the
-//! sink rotates, or `logrotate` does.
+//! compressed (`FileBuilder::compressed`, with the feature `gzip`). Only one program must rotate them: either
+//! the sink rotates, or `logrotate` does.
 //!
 //! A rotated file is not kept open. When a caller asks for the [disk](crate::Durability::Disk), the sink
 //! finds the file by its name. A file that another program has moved away is put on the disk when the sink
@@ -51,7 +51,7 @@
 //! that was moved or removed open until its next line, or until it is told to reopen.
 //!
 //! # With `logrotate`
-//! One process or several may write the file then, the latter [`unlocked`](FileBuilder::unlocked). The
+//! Then one process may write the file, or several with [`unlocked`](FileBuilder::unlocked) sinks. The
 //! package has this configuration, `logservice/logrotate.conf`; in a test the real `logrotate` rotates by it
 //! while four services write to the file.
 //!

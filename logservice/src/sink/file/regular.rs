@@ -51,7 +51,7 @@ struct Open {
 
 /// What has become of the open file.
 enum Fate {
-    /// The log's name still means it. It has this size.
+    /// The log's name still means the open file. It has this size.
     Named(u64),
     /// It has another name, and has all that was written.
     Moved,
@@ -150,8 +150,8 @@ impl Regular {
 
     // ----- what becomes of the file -----
 
-    /// Looks before lines are written, too: another program may already work on a file that it has moved
-    /// away.
+    /// Checks the file before lines are written, too: another program may already work on a file that it has
+    /// moved away.
     fn look_now(&mut self) {
         let Some(expected) = self.open.as_ref().map(|open| open.size) else { return };
         match self.look() {
@@ -215,8 +215,8 @@ impl Regular {
 
     // ----- rotation -----
 
-    /// Rotates if the next line does not belong into this file; not if a part of the line is in it already.
-    /// After a failure lines go on into the same file.
+    /// Rotates if the next line does not belong in this file, but not if a part of that line is in the file
+    /// already. After a failure lines go on into the same file.
     fn rotate_if_due(&mut self, lines: &[u8]) {
         if !self.rotation.is_on() || !self.torn.is_none() || self.opened().is_err() {
             return;

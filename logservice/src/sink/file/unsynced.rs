@@ -38,8 +38,8 @@ impl Unsynced {
         self.folder = true;
     }
 
-    /// Puts all of it on the disk, and the log itself. `rotated` finds that many of the newest rotated files.
-    /// A failed sync is not tried again: the system may have forgotten what it could not write.
+    /// Puts all these files on the disk, and the log itself. `rotated` finds that many of the newest rotated
+    /// files. A failed sync is not tried again: the system may have forgotten what it could not write.
     pub(super) fn sync(
         &mut self,
         current: Option<&File>,

@@ -16,7 +16,7 @@ use super::{LONG, Log, in_own_process};
 
 fn installed() -> Log {
     let log = Log::json();
-    // With these directives every record needs a look at them.
+    // With these directives, every record needs a look at the directives.
     install(&log.service, &Levels::parse("info,x=off").unwrap()).unwrap();
     log
 }

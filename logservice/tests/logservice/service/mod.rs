@@ -17,7 +17,7 @@ enum Manner {
     Panics,
 }
 
-/// A sink that keeps its lines, while the test lets it take any.
+/// A sink that keeps its lines, and takes them only while the test allows it.
 #[derive(Clone, Default)]
 struct Kept(Arc<(Mutex<State>, Condvar)>);
 

@@ -73,7 +73,7 @@ fn two_in_the_gap<L: Log>() -> Vec<String> {
 }
 // ANCHOR_END: gap
 
-/// The writer has read a count of 1 when a client sets it to 2. Then the writer sets it to 0.
+/// The writer has read a count of 1 when a client sets it to 2. Then the writer sets the count to 0.
 // ANCHOR: count
 fn count_too_low() -> Vec<String> {
     let (held, gaps) = Held::after("the writer has read the count", 1);
@@ -93,7 +93,8 @@ fn count_too_low() -> Vec<String> {
 }
 // ANCHOR_END: count
 
-/// The lost update of [`count_too_low`], but the log is stopped later: "two" is counted out, too.
+/// The lost update of [`count_too_low`], but the log is stopped later, so that the line "two" is counted out,
+/// too.
 fn count_below_zero() -> Vec<String> {
     let (held, gaps) = Held::after("the writer has read the count", 1);
     let mut scene = Scene::<TwoLockLog>::new(1, &gaps);

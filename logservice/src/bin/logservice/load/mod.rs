@@ -20,18 +20,18 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The text of every message, beside its number, so that a line has some hundred bytes.
+/// The text of every message, in addition to its number, so that a line has some hundred bytes.
 const TEXT: &str = "the quick brown fox jumps";
 
-/// Time that the process may take after a signal, beside the time of the service.
+/// Time that the process may take after a signal, in addition to the time of the service.
 const FOR_THE_REPORT: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let hooks = ShutdownHooks::builder().deadline(2 * args.stop_within + FOR_THE_REPORT).install()?;
     let service = args.start()?;
     let stop = CancelToken::new();
-    // A signal ends the threads; then everything goes its usual way, and the process ends with the status
-    // that this gives.
+    // A signal ends the threads; then the load ends as usual, and the process ends with the status of that
+    // end.
     let (tell_status, status) = mpsc::channel();
     let (stop_all, log, stop_within) = (stop.clone(), service.handle(), args.stop_within);
     hooks.add("report", move |shutdown| {
