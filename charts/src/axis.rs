@@ -28,7 +28,7 @@ impl<'a> Axis<'a> {
         Axis { name, scale, label, values: Vec::new() }
     }
 
-    /// The same axis, with room for these values, too. A value that is not a number is left out.
+    /// Returns the axis with room for these values, too. A value that is not a number is left out.
     pub fn covering(mut self, values: impl IntoIterator<Item = f64>) -> Axis<'a> {
         let is_logarithmic = matches!(self.scale, Scale::Logarithmic(_));
         let has_place = |value: &f64| value.is_finite() && (*value > 0.0 || !is_logarithmic);

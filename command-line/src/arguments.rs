@@ -12,7 +12,8 @@ pub fn time(text: &str) -> Option<Duration> {
     time.try_into().ok() // an error if the time is negative
 }
 
-/// Reads a [time](time()) from 1 ms to 24 hours. No program needs a longer one, and no deadline overflows.
+/// Reads a [time](time()) from 1 ms to 24 hours. No program needs a longer time, and with such a time no
+/// deadline overflows.
 ///
 /// # Errors
 /// If the text is anything else. The error says what was expected.
@@ -23,7 +24,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a time from 1ms to 24 hours, such as 500ms, 10s or 2m".to_owned())
 }
 
-/// Reads a whole number, perhaps of bytes, from `LEAST` to `MOST`.
+/// Reads a whole number, such as a number of bytes, from `LEAST` to `MOST`.
 ///
 /// # Errors
 /// If the text is anything else. The error says what was expected.

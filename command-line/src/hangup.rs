@@ -4,8 +4,8 @@
 /// with SIGHUP ignored.
 ///
 /// `nohup` starts a program with SIGHUP ignored, and a handler would take away what the user has asked for.
-/// Linux lists the ignored signals in `/proc`. On other systems that takes a system call for which Rust has
-/// no safe function, and SIGHUP keeps the effect that it has.
+/// Linux lists the ignored signals in `/proc`. On other systems a program would need a system call for which
+/// Rust has no safe function, and SIGHUP keeps the effect that it has.
 pub fn hears_hangup() -> bool {
     const SIGHUP: u32 = 1;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

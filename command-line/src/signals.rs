@@ -46,7 +46,7 @@ pub fn stop_on_signals(stop: &CancelToken) -> anyhow::Result<()> {
 }
 
 /// Makes the first signal cancel `stop` and call `at_first`, and the second one call `at_last` and end the
-/// process. If something else has cancelled `stop`, the next signal counts as the second one.
+/// process. If something else has cancelled `stop`, the next signal counts as the second signal.
 ///
 /// # Errors
 /// If the process handles signals already.

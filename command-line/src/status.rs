@@ -10,7 +10,7 @@ pub const FAILED: u8 = 1;
 /// The command line is wrong; clap uses this status, too.
 pub const WRONG_USAGE: u8 = 2;
 
-/// The program has failed, and its status 1 is an answer, as with `grep`: it has found nothing.
+/// The program has failed, and status 1 is taken: as with `grep`, status 1 means that nothing was found.
 pub const TROUBLE: u8 = 2;
 
 /// The program has finished, but its result has gaps.

@@ -8,8 +8,8 @@
 //! Errors also go to standard error, and so do the events that `RUST_LOG` asks for.
 //!
 //! A missing log is reported, but is no failure: without a file or a thread for it, the program goes on
-//! without a log. A program that runs beside another one has a file of its own (`stages-2.log`). Lines for
-//! which there is no room are dropped and counted, so no thread that logs waits for the disk.
+//! without a log. A program that runs at the same time as another one has a file of its own (`stages-2.log`).
+//! Lines for which there is no room are dropped and counted, so no thread that logs waits for the disk.
 
 use crate::workspace::Workspace;
 use logservice::facade::LogLayer;

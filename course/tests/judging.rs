@@ -341,7 +341,7 @@ fn what_crate_sync_has_not_is_refused_by_the_compiler_with_the_reason() {
     }
     assert_eq!(said.matches("error[E0277]").count(), uses.len(), "nothing else is wrong with them: {said}");
 
-    // The compiler's message about this one names std::sync::LazyLock, for which there is a reason.
+    // The compiler's message about this line names std::sync::LazyLock, and must say why it is not allowed.
     let line =
         "static JOBS: std::sync::LazyLock<Mutex<Vec<Job>>> = std::sync::LazyLock::new(Mutex::default);";
     fs::write(exercise.answer(), format!("{solution}\n{line}\n")).unwrap();

@@ -47,8 +47,8 @@ use crate::Level;
 ///
 /// In the `log` facade, a level that is off for every target costs a call one comparison. In the `tracing`
 /// facade, a level that is off for the call's own target costs the same, since the facade remembers that for
-/// each place in the program. A level that only some targets have costs each call of the `log` facade a look
-/// at the directives.
+/// each place in the program. If a level is on for some targets only, each call of the `log` facade at this
+/// level looks at the directives.
 #[derive(Clone)]
 pub struct Levels(Arc<Shared>);
 

@@ -89,7 +89,7 @@ thread_local! {
 
 /// Hands over the current thread's name.
 ///
-/// The name is looked up once; when the thread locals are gone, each time. Nothing is allocated here, since
+/// The name is looked up once, or each time when the thread locals are gone. Nothing is allocated here, since
 /// the caller may be an allocator that logs.
 pub(crate) fn thread_name<R>(with: impl FnOnce(&str) -> R) -> R {
     let mut with = Some(with);

@@ -81,7 +81,7 @@ pub type Measure = Box<dyn FnMut() -> anyhow::Result<Cost>>;
 /// compile the code.
 ///
 /// # Errors
-/// As [`Java::start`] and [`Java::run`].
+/// Fails as [`Java::start`] and [`Java::run`] do.
 pub fn java(source: &str, mode: &str, warm_ups: u32, load: String, per: f64) -> anyhow::Result<Measure> {
     let mut java = Java::start(source, mode)?;
     let mut run = move || {
@@ -148,7 +148,7 @@ pub fn hold(
     Ok(pairs.into_iter().map(|(_, compared)| compared).collect())
 }
 
-/// Shows people a line in the place of the last one.
+/// Shows a line for people, which replaces the last line.
 pub fn progress(line: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r{line:60}\r");

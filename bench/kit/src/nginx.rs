@@ -30,8 +30,8 @@ pub fn is_there() -> anyhow::Result<()> {
     version.map(drop).context("nginx has to be installed, in the path or in /usr/sbin")
 }
 
-/// Connections that nginx needs beside the clients': it counts its listener and its files, too. It also
-/// closes idle connections when only a sixteenth of its connections is free.
+/// Connections that nginx needs in addition to those of the clients: it counts its listener and its files,
+/// too. It also closes idle connections when only a sixteenth of its connections is free.
 const OTHER_CONNECTIONS: usize = 200;
 
 /// A server's process. The drop ends it.

@@ -42,7 +42,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(pages.iter().flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
     if listings_are_there {
-        // After a fault there is no book whose links could be followed.
+        // If there is a fault, no book is built whose links could be followed.
         match build(workspace) {
             Ok(book) => faults.extend(links::faults(&book)?),
             Err(error) => faults.push(format!("{error:#}")),

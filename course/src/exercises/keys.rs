@@ -55,7 +55,7 @@ impl Keys {
         #[cfg(unix)]
         let terminal = terminal::Changed::new().ok()?;
         let (sender, pressed) = mpsc::channel();
-        // It reads until the process ends: a read cannot be cancelled.
+        // The thread reads until the process ends: a read cannot be cancelled.
         thread::spawn(move || bytes().filter_map(Key::of).all(|key| sender.send(key).is_ok()));
         Some(Self {
             pressed,
@@ -64,7 +64,8 @@ impl Keys {
         })
     }
 
-    /// Returns the next key, if one is pressed within that time. If the terminal is gone: [`Key::Quit`].
+    /// Returns the next key, if one is pressed within that time. If the terminal is gone, returns
+    /// [`Key::Quit`].
     pub(super) fn within(&self, time: Duration) -> Option<Key> {
         match self.pressed.recv_timeout(time) {
             Ok(key) => Some(key),
@@ -104,9 +105,9 @@ mod terminal {
 
     /// While this value lives, the terminal hands over each key at once.
     pub(super) struct Changed {
-        /// The terminal's settings before. The lock is held while the terminal is changed. A signal's handler
-        /// that has restored the terminal keeps the lock until the process ends, so that the terminal is not
-        /// changed again.
+        /// The terminal's settings before it was changed. The lock is held while the terminal is changed. A
+        /// signal's handler that has restored the terminal keeps the lock until the process ends, so that the
+        /// terminal is not changed again.
         before: Arc<Mutex<Termios>>,
         changed: Termios,
     }

@@ -124,7 +124,7 @@ impl Learner {
             eprintln!("checking {}{patience}", exercise.name);
         }
         let report = check::check(&self.workspace, exercise, messages);
-        // The verdict counts even if it cannot be written down.
+        // The verdict counts even if it cannot be saved.
         self.remember(exercise, &report).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
         report
     }

@@ -15,10 +15,10 @@
 //! A task that is not a package, such as `mend1`, is solved in the same way.
 //! `mending ex22-bounded-acceptor mend1` says that the exercise's file holds the answer of that task.
 //!
-//! A name that the exercise had before counts, too: `formerly` in its `exercise.toml`. Lines are only
-//! appended. So nothing is lost if two commands run at once, the file can be read and edited by hand, and a
-//! line that this version doesn't understand stays where it is. Git ignores the file, and an update of the
-//! project leaves it alone.
+//! A former name of the exercise counts, too: `formerly` in its `exercise.toml`. Lines are only appended. So
+//! nothing is lost if two commands run at once, the file can be read and edited by hand, and a line that this
+//! version doesn't understand stays where it is. Git ignores the file, and an update of the project leaves it
+//! alone.
 
 use crate::exercises::stage::Stage;
 use crate::workspace::Workspace;
@@ -106,7 +106,7 @@ impl Progress {
         self.of(exercise).filter(|(word, _)| *word == "mending").last().map(|(_, task)| task)
     }
 
-    /// Remembers that an answer to mend was put there.
+    /// Remembers that an answer to mend was put into the exercise's file.
     pub fn began_to_mend(&mut self, exercise: &Exercise, task: &str) -> anyhow::Result<()> {
         self.add(&format!("mending {} {task}", exercise.name))
     }

@@ -30,7 +30,7 @@ pub(crate) struct Stage {
     _killed_by_second_signal: Registration,
 }
 
-/// A stage to start, and its own flags beside those that all stages get.
+/// A stage to start, and its own flags, in addition to those that all stages get.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     name: String,

@@ -73,7 +73,7 @@ fn a_project_without_a_book_says_so() {
 #[test]
 fn a_target_directory_that_cannot_be_written_says_what_to_do() {
     let project = Project::new();
-    // A file where the directory should be: permission bits would not stop root.
+    // There is a file where the directory should be, because permission bits would not stop root.
     project.write("target", "");
     let complaint = complaint(&project);
     assert!(complaint.contains("cannot write the book to"), "{complaint}");

@@ -7,7 +7,7 @@ pub mod door {
 
 /// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one
 /// thread run for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more
-/// schedules and for other ones.
+/// schedules and for different ones.
 #[cfg(feature = "shuttle")]
 pub fn check(body: fn()) {
     check_others(0, body);

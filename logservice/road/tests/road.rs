@@ -1,6 +1,6 @@
 //! The road on real threads: each step keeps the promises that the table says it keeps. The program `road`
-//! shows the broken ones, and the models in `logservice/model` find them; on real threads that would take
-//! luck.
+//! shows the broken promises, and the models in `logservice/model` find them; on real threads it would take
+//! luck to find them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;

@@ -67,8 +67,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Appends a part of the line's syntax even if the line is full. There must be room behind the end for
-    /// it.
+    /// Appends a part of the line's syntax even if the line is full. There must be room for that part behind
+    /// the end of the line.
     pub(super) fn close(&mut self, text: &str) {
         self.out.push_str(text);
     }

@@ -28,7 +28,7 @@ pub(super) struct Stamp {
     zone: TimeZone,
     utc: bool,
     style: Style,
-    /// Identifies this stamp in what a thread keeps.
+    /// Identifies this stamp among the texts that a thread keeps.
     number: u32,
 }
 

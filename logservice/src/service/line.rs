@@ -1,8 +1,9 @@
 //! How a record becomes a line, on the thread that logs.
 //!
 //! Each thread keeps memory for its lines, and takes it out of the thread local while it formats a record. So
-//! a record that is logged meanwhile (by a value that is formatted, a destructor, the panic hook) finds none
-//! and uses other memory. At the end of a thread its variables are gone; lines are still made then.
+//! a record that is logged meanwhile (by a value that is formatted, a destructor, the panic hook) finds no
+//! memory there and uses other memory. At the end of a thread its variables are gone; lines are still made
+//! then.
 
 use crate::{Format, Record};
 use std::cell::{Cell, RefCell};

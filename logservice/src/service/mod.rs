@@ -20,8 +20,8 @@
 //!
 //! The thread that logs makes the line, in a buffer of its own, and puts it into the [queue](crate::queue).
 //! The [writer](crate::writer) hands lines to the [sink](crate::Sink). Formats, and the values that they
-//! show, are code of the program, so they run before any lock is taken. They may log themselves: the inner
-//! line comes before the outer one.
+//! show, are code of the program, so they run before any lock is taken. They may log, too: the inner line
+//! comes before the outer one.
 //!
 //! # The end
 //!

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// How many bytes have been written, and the error if not all.
+/// How many bytes have been written, and the error if not all bytes were written.
 pub(super) type Written = (usize, Option<io::Error>);
 
 /// How the destination ends: with a line feed, or in the middle of a line.

@@ -286,14 +286,14 @@ fn a_disk_that_is_full_is_told_once_and_costs_no_more_than_the_policy_says() {
     });
 }
 
-/// Its threads wait for room that never comes.
+/// The process's threads wait for room that never comes.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_signal_ends_a_load_that_a_full_disk_holds_up() {
     rounds(|_| {
         let flags = ["--policy", "block", "--capacity", "16384", "--stop-within", "200ms"];
         let mut child = load(Path::new("/dev/full"), &flags).spawn().unwrap();
-        // When it reports that it cannot write, it has lines, so its signal handlers are set.
+        // When the process reports that it cannot write, it has lines, so its signal handlers are set.
         let mut said = [0; 1];
         child.stderr.as_mut().unwrap().read_exact(&mut said).unwrap();
         send(&child, rustix::process::Signal::TERM);

@@ -1,8 +1,8 @@
 //! Logs that are not files: named pipes, sockets of syslog daemons.
 //!
 //! A process that another test starts has all descriptors of this one until it executes its program. So a
-//! pipe may keep its reader for a moment after the test has closed it, and checks that depend on its being
-//! closed wait for that.
+//! pipe may keep its reader for a moment after the test has closed it, and checks that need a closed pipe
+//! wait until it is closed.
 
 use crate::place::{Place, number, numbered, wait_until, write, write_all};
 use logservice::Sink;

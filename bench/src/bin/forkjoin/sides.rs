@@ -1,4 +1,4 @@
-//! Our pool and the Rust peers, each a way to call two closures, perhaps at the same time.
+//! Our pool and the Rust peers, each a way to call two closures, which may run at the same time.
 
 use std::num::NonZero;
 

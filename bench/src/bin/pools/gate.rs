@@ -22,7 +22,8 @@ use executor::{ThreadPoolExecutor, prelude::*};
 use crate::books;
 use crate::ours::started;
 
-/// Tasks in a batch: so few that an idle pool keeps the memory for them, and allocates none.
+/// The number of tasks in a batch: few enough that an idle pool keeps the memory for them, and allocates
+/// none.
 const BATCH: usize = 4000;
 const BATCHES: usize = 300;
 const WARM_UPS: usize = 20;

@@ -16,10 +16,11 @@ const CONNECTIONS: usize = 10_000;
 /// The number of connections for a stage that has a thread for each.
 const THREADS: usize = 1000;
 
-/// How long all connections may take to be made. Each server here keeps an idle connection for longer.
+/// How long all connections may take to be made. Each server in this row keeps an idle connection for longer
+/// than that.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Descriptors that the programs need besides: files, listeners, pipes.
+/// Further descriptors that the programs need: files, listeners, pipes.
 const OTHER_DESCRIPTORS: usize = 200;
 
 /// Time for the server to free the memory of its last answer.

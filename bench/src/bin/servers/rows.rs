@@ -18,7 +18,7 @@ pub(crate) enum Measure {
     Throughput(Load),
     /// The refusals under overload.
     Overload,
-    /// How long other clients wait beside slow ones.
+    /// How long other clients wait while slow clients hold connections.
     SlowClients,
     /// The cost of an idle connection.
     Idle,

@@ -1,4 +1,5 @@
-//! The folder with one file that the servers serve, beside the pages in their programs.
+//! The folder with the one file that the servers serve, in addition to the pages that are part of their
+//! programs.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The row `slow`: how long a normal client waits while 500 slow ones hold connections.
 //!
 //! The normal client is a visitor: it connects, asks, gets its answer, and leaves. A client with a connection
-//! would not notice a server that accepts no new one.
+//! would not notice a server that accepts no new connections.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -14,8 +14,8 @@ use crate::sides::{Setup, Side, Starter};
 
 const RUDE: usize = 250;
 
-/// The clients that stay. In each second they ask as fast as they can for a tenth of it, and are silent for
-/// the rest.
+/// The clients that stay. In each second they send requests as fast as they can for a tenth of the second,
+/// and are silent for the rest.
 const KEPT: [Load; 2] = [
     Load { connections: 100, depth: 1, page: Page::Hello, closes: false },
     Load { connections: 100, depth: 1, page: Page::File, closes: false },

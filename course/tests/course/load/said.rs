@@ -1,4 +1,5 @@
-//! The lines of stages on standard error: they are in a file afterwards, and no stage waits for that.
+//! The lines of stages on standard error: they are in a file afterwards, and no stage waits until they are
+//! written.
 
 use super::Serving;
 use super::stages::{DONE, Stages};

@@ -86,10 +86,9 @@ impl FileBuilder {
         self
     }
 
-    /// Does without the lock that keeps a second writer away: for several processes that append to one file,
-    /// for a file system that has no locks, or for a folder where the process must not make a file beside the
-    /// log. Such a sink cannot rotate the file itself, since another process might do the same; `logrotate`
-    /// can.
+    /// Takes no lock against a second writer: for several processes that append to one file, for a file
+    /// system that has no locks, or for a folder where the process must not make a file beside the log. Such
+    /// a sink cannot rotate the file itself, since another process might do the same; `logrotate` can.
     pub fn unlocked(mut self) -> Self {
         self.is_locked = false;
         self

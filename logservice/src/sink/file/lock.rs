@@ -11,7 +11,7 @@
 //! The system releases the lock when the process ends, also by `kill -9`. On Linux the lock belongs to the
 //! open file (`flock`), so a child process has it, too, until it executes its program. Such a child can hold
 //! a lock for a moment after its parent has released it, and a process that is being replaced may need a
-//! moment to end. So a sink tries for [`PATIENCE`].
+//! moment to end. So a sink tries to take the lock for [`PATIENCE`].
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -51,8 +51,8 @@ impl Lock {
                 }
             }
         }
-        // The number of this process is for the message to a refused one. If the disk is full, only the
-        // number is missing.
+        // The process id is for the message that a refused process gets. If the disk is full, only the number
+        // is missing.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }

@@ -42,8 +42,8 @@
 //! over. So a file without new lines is not rotated; a process that is started on the next day rotates the
 //! file of the day before. A line that is longer than the limit of a file gets a file of its own. The rotated
 //! files are `app.log.1`, the newest, to `app.log.n`; or they have [dates](FileBuilder::dated), and can be
-//! compressed (`FileBuilder::compressed`, with the feature `gzip`). Only one program must rotate them: either
-//! the sink rotates, or `logrotate` does.
+//! compressed (`FileBuilder::compressed`, with the feature `gzip`). No more than one program may rotate them:
+//! either the sink rotates, or `logrotate` does.
 //!
 //! A rotated file is not kept open. When a caller asks for the [disk](crate::Durability::Disk), the sink
 //! finds the file by its name. A file that another program has moved away is put on the disk when the sink

@@ -121,7 +121,7 @@ impl Clients {
     /// Waits for this many answers, and for few more.
     ///
     /// # Errors
-    /// As those of [`count`](Clients::count).
+    /// Fails as [`count`](Clients::count) does.
     pub(crate) fn take(&mut self, answers: u64) -> anyhow::Result<Counted> {
         self.count_until(|counted, _| counted >= answers)
     }
