@@ -1,16 +1,16 @@
-//! Bytes to characters: which encoding a document is in, as the HTML standard finds it.
+//! Decodes bytes to characters, in the encoding that the rules of the HTML standard find for a document.
 //!
-//! The first of these that names an encoding decides: a byte order mark; the header `Content-Type`; a
-//! `<meta>` near the beginning; an XML declaration; and otherwise the encoding that the program assumes.
+//! The encoding is named by the first of these that is present: a byte order mark; the header `Content-Type`;
+//! a `<meta>` near the beginning; an XML declaration; and otherwise the encoding that the program assumes.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
 
-/// How far into a document a `<meta>` may name its encoding.
+/// Within how many bytes from the beginning of a document a `<meta>` may name the encoding.
 const PRESCAN: usize = 1024;
 
-/// The characters of a document, without a byte order mark, and its encoding. Bytes that are no character
-/// become the replacement character.
+/// The characters of a document, without a byte order mark, and its encoding. Bytes that do not form a
+/// character become the replacement character.
 ///
 /// `content_type` is the header of that name. `assumed` chooses an encoding if nothing names one;
 /// [`utf_8_or_windows`] does so as browsers do.
@@ -26,8 +26,8 @@ pub fn decode<'d>(
     (text, encoding)
 }
 
-/// UTF-8 if the document is valid UTF-8, and otherwise windows-1252. Its last character may be cut, because a
-/// fetch ends at a limit.
+/// Returns UTF-8 if the document is valid UTF-8, and otherwise windows-1252. The last character of the
+/// document may be cut off, because a fetch ends at a limit.
 pub fn utf_8_or_windows(document: &[u8]) -> &'static Encoding {
     let is_utf_8 = str::from_utf8(document).err().is_none_or(|error| error.error_len().is_none());
     if is_utf_8 { UTF_8 } else { WINDOWS_1252 }
@@ -61,8 +61,8 @@ fn prescan(document: &[u8]) -> Option<&'static Encoding> {
     Scan { rest: begin }.meta().or_else(|| of_xml(begin))
 }
 
-/// The encoding to use for the one that was named: the name was read as ASCII, so the document is not in
-/// UTF-16.
+/// Returns the encoding to use when this one was named: UTF-16 cannot be right, because the name was read as
+/// ASCII.
 fn readable(encoding: &'static Encoding) -> &'static Encoding {
     match encoding {
         _ if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
@@ -84,8 +84,8 @@ fn of_xml(begin: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(&value[..end]).filter(|_| !is_blank).map(readable)
 }
 
-/// The encoding that the attributes of a `<meta>` name, if they do. Of two attributes with the same name, the
-/// first counts.
+/// Returns the encoding that the attributes of a `<meta>` name, if they name one. Of two attributes with the
+/// same name, the first counts.
 fn of_meta(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<&'static Encoding> {
     let get = |name: &[u8]| attributes.iter().find_map(|(other, value)| (other == name).then_some(&**value));
     if let Some(charset) = get(b"charset") {
@@ -94,7 +94,8 @@ fn of_meta(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<&'static Encoding> {
     get(b"http-equiv").filter(|kind| *kind == b"content-type").and_then(|_| of_content(get(b"content")?))
 }
 
-/// The encoding in the `content` of a `<meta>`: what stands behind the first `charset` that has a `=`.
+/// Returns the encoding in the `content` of a `<meta>`: the text after the first `charset` that a `=`
+/// follows.
 fn of_content(content: &[u8]) -> Option<&'static Encoding> {
     let mut ends = memchr::memmem::find_iter(content, b"charset").map(|at| at + b"charset".len());
     let value = ends.find_map(|end| content[end..].trim_ascii_start().strip_prefix(b"="))?.trim_ascii_start();

@@ -11,10 +11,11 @@ use renderer::page::{PageLimits, Source, TextKind, Viewport};
 use renderer::{Canvas, Element, ImageRef, Layout, Page, TextBlock};
 use url::Url;
 
-/// No block is longer, in bytes.
+/// The length of the longest allowed block, in bytes.
 const LONGEST_BLOCK: usize = 40 << 10;
 
-/// Pixels of the picture: narrow, so that words are broken, and short, so that pages are cut off.
+/// The size of the picture in pixels: it is narrow, so that words are broken, and short, so that pages are
+/// cut off.
 const PIXELS: u64 = 30_000;
 
 /// Limits with room for any small page, and limits so small that small inputs exceed them.

@@ -1,4 +1,5 @@
-//! Records the picture each time it changes: a PNG file per change, and an animated one of all.
+//! Records the picture each time it changes: as a PNG file for each change, and as one animated picture of
+//! all changes.
 //!
 //! Encoding a frame takes longer than painting it, so a thread of its own writes the frames: recording must
 //! not delay the page. The thread that paints hands over the pixels that have changed, and never waits for a
@@ -18,7 +19,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How many frames are written. After that each frame replaces the last one, so that the final page is there.
+/// How many frames are written. When there are so many, each new frame replaces the last one, so that the
+/// final page is always recorded.
 const MOST_FRAMES: usize = 1000;
 
 /// The shortest time of a frame: viewers do not agree about shorter ones.
@@ -29,7 +31,7 @@ const ANIMATION: &str = "animation.png";
 /// How long the last frame of the animated picture stays.
 const LAST: Duration = Duration::from_secs(2);
 
-/// Makes the directory if it is not there.
+/// Makes the directory if it does not exist.
 pub(crate) fn make(directory: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(directory).with_context(|| unusable(directory))
 }
@@ -80,9 +82,9 @@ impl Frames {
         Ok(Frames { changes, thread: thread.context("there is no thread for the frames")? })
     }
 
-    /// Notes that a part of the picture has changed, at a time since the start: opaque pixels, four bytes
-    /// each, row by row. Equal pixels make no frame. Does not wait for the file; [`finish`](Frames::finish)
-    /// reports a failure.
+    /// Notes that a part of the picture has changed, at a time counted from the start. The pixels are opaque,
+    /// four bytes each, row by row. If all pixels are as before, no frame is written. Does not wait for the
+    /// file; [`finish`](Frames::finish) reports a failure.
     pub fn add(&self, at: Duration, area: Area, pixels: Vec<u8>) {
         let _ = self.changes.send(Change { at, area, pixels }); // `finish` reports a failure
     }
@@ -104,7 +106,7 @@ struct Writer {
     size: (u32, u32),
     /// The picture as of the last change.
     picture: Vec<u8>,
-    /// When each of the frames was there.
+    /// The time of each frame.
     times: Vec<Duration>,
     timeline: Timeline,
 }

@@ -1,7 +1,7 @@
 //! Why something is missing in a picture: every way in which an image can fail, as a value.
 //!
-//! A page is drawn with gaps rather than not at all. Each gap has its reason in its place in the picture, in
-//! the summary and in `--json`; the words are here, so that all three say the same.
+//! A page with gaps is better than no page. Each gap has its reason in its place in the picture, in the
+//! summary and in `--json`; the words are in this module, so that they are the same in all three.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Gap {
-    /// The reference leads nowhere: no address, or one of a kind that is not fetched.
+    /// The reference cannot be used: it has no address, or an address of a kind that is not fetched.
     Unusable(String),
     /// The file or the host does not exist or is not accessible.
     Unreachable(String),
-    /// The server answered with a status that is no success.
+    /// The server answered with a status that is not a success.
     Status(u16),
     /// Too many redirects.
     Redirects {
@@ -23,28 +23,28 @@ pub enum Gap {
     },
     /// The connection broke before the answer was complete.
     Broken(String),
-    /// It did not arrive in time.
+    /// The image did not arrive in time.
     TimedOut {
-        /// How long it had.
+        /// How long the image had.
         after: Duration,
     },
     /// More bytes than are allowed.
     TooManyBytes {
-        /// How many are.
+        /// How many bytes are allowed.
         limit: u64,
     },
     /// More pixels than are allowed.
     TooManyPixels {
-        /// How many it says it has.
+        /// How many pixels the image claims to have.
         pixels: u64,
-        /// How many are allowed.
+        /// How many pixels are allowed.
         limit: u64,
     },
     /// The bytes are not an image of a known format.
     NotAnImage(String),
     /// The page has more images than are loaded.
     TooManyImages {
-        /// How many are.
+        /// How many images are loaded.
         limit: usize,
     },
     /// Its place is below the end of the picture.

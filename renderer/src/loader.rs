@@ -1,4 +1,4 @@
-//! From a reference on the page to pixels: the work of a task for one image, in any strategy.
+//! Loads one image, from its reference on the page to its pixels: the work of a task, in any strategy.
 
 use crate::fetch::fetch;
 use crate::gap::Gap;
@@ -11,7 +11,7 @@ use executor::{CancelKind, CancelToken, Cancelled, JoinError};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Loads images: fetches and decodes them, on the thread that asks.
+/// Loads images: fetches and decodes them, on the calling thread.
 ///
 /// The loader has no thread and no order of its own. A strategy decides which threads call
 /// [`load`](Loader::load) and which threads wait for the result.
@@ -31,12 +31,12 @@ pub struct Loaded {
     pub place: usize,
     /// Bytes that were fetched for it.
     pub bytes: u64,
-    /// Its pixels, or why there are none.
+    /// The image's pixels, or why there are none.
     pub picture: Result<Picture, Gap>,
 }
 
 impl Loaded {
-    /// The result for an image, from the end of its task. A panic of the task is a gap.
+    /// Makes the result for an image from the end of its task. If the task has panicked, the result is a gap.
     ///
     /// # Errors
     /// If the wait has failed, or the task was cancelled.
@@ -77,7 +77,7 @@ impl Loader {
     /// Fetches an image and decodes it to the size of its place, or of the largest one if the page shows it
     /// several times.
     ///
-    /// Blocks, at most for the time limit of `--timeout`. A failure is a [`Gap`] in the result, not an error,
+    /// Blocks for at most the time limit of `--timeout`. A failure is a [`Gap`] in the result, not an error,
     /// so that a caller that waits for many images learns of each failure.
     ///
     /// # Errors
@@ -87,8 +87,8 @@ impl Loader {
         let limited = token.with_timeout(self.timeout);
         let mut bytes = 0;
         let picture = match self.pixels(image, &limited, &mut bytes) {
-            // If this image's time limit has passed, that is a gap. Any other request to stop concerns the
-            // whole task.
+            // If this image's time limit has passed, the result is a gap. Any other request to stop concerns
+            // the whole task.
             Err(cancelled) if !token.is_cancelled() && is_deadline(&cancelled) => {
                 Err(Gap::TimedOut { after: self.timeout })
             }

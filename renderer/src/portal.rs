@@ -1,5 +1,5 @@
-//! Parts of the travel portal that teach nothing about concurrency: lists of companies, quotes as JSON, a
-//! page of them.
+//! Parts of the travel portal that teach nothing about concurrency: the list of companies, quotes as JSON,
+//! and a page of quotes.
 
 use crate::fetch::{Fetched, fetch};
 use crate::gap::Gap;
@@ -23,7 +23,7 @@ const LONGEST_QUOTE: u64 = 64 << 10;
 pub struct Company {
     /// The company's name.
     pub name: String,
-    /// The address of its quote, or why the list must not name that address.
+    /// The address of the company's quote, or why the list must not name that address.
     pub address: Result<Url, Gap>,
 }
 
@@ -40,7 +40,7 @@ impl Price {
     }
 }
 
-/// A company, and the result of the request for its quote.
+/// An entry: a company, and the result of the request for its quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The company's name.
@@ -74,7 +74,7 @@ impl Answer {
 
 /// Reads a list of companies: a line for each, its name, a tab, and the address of its quote. Lines that are
 /// empty or begin with `#` are left out; addresses may be relative to the list's own. A list that came over
-/// HTTP must not name a file: then the company is in the list, and its address is a gap.
+/// HTTP must not name a file: in that case the company is in the list, but its address is a gap.
 ///
 /// # Errors
 /// A sentence that names the line, or says that there are too many.
@@ -173,7 +173,7 @@ pub fn print(entries: &[Entry]) {
     let _ = io::stdout().write_all((lines + "\n").as_bytes()); // without a reader there is still the picture
 }
 
-/// The entries for machines.
+/// Returns the entries as JSON, for programs.
 pub fn json(entries: &[Entry]) -> Value {
     let entry = |Entry { company, answer }: &Entry| match answer {
         #[allow(clippy::cast_precision_loss)] // below 1e11

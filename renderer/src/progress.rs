@@ -1,12 +1,12 @@
-//! A line on a terminal that says how far the page is, for those who wait longer than a moment.
+//! A line on a terminal that says how much of the page is drawn, for users who wait longer than a moment.
 
 use command_line::ProgressLine;
 use std::time::{Duration, Instant};
 
-/// A page that is ready by then needs no line.
+/// A page that is ready after this time needs no line.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// The line. It goes away when this is dropped.
+/// The line. The line is removed when this value is dropped.
 pub(crate) struct Progress {
     images: usize,
     started: Instant,
@@ -28,7 +28,7 @@ impl Progress {
         });
     }
 
-    /// The page is whole, and its frames are being written.
+    /// The page is finished, and its frames are being written.
     pub(crate) fn writes_frames(&self) {
         self.line.update(|bar| {
             bar.set_message("writing the frames");

@@ -7,8 +7,8 @@
 use crate::gap::Gap;
 use url::Url;
 
-/// Checks that the document at `from` may name `to`: always an `http` or `https` address, a `file` only if it
-/// is a file itself.
+/// Checks that the document at `from` may name `to`: always an `http` or `https` address, a `file` address
+/// only if the document is a file itself.
 ///
 /// # Errors
 /// [`Gap::Unusable`] with the reason, for any other address.

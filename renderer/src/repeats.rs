@@ -16,7 +16,8 @@ impl Repeats {
         for image in page.images() {
             let ImageRef { place, source, is_advertisement, .. } = &**image;
             match source {
-                // An advertisement can be called off, but the same image elsewhere must not be.
+                // An advertisement can be cancelled, but the same image elsewhere on the page must not be
+                // cancelled.
                 Ok(source) => same.entry((source, *is_advertisement)).or_default().push(*place),
                 Err(_) => _ = of.insert(*place, Arc::from([*place])),
             }

@@ -33,7 +33,7 @@ pub struct Report {
     pub bytes: u64,
     /// The missing images.
     pub failed: Vec<Missing>,
-    /// Images that were replaced since they did not come in time. These are no gaps.
+    /// Images that were replaced since they did not come in time. These images do not count as gaps.
     pub replaced: Vec<Missing>,
     /// A program's own additions to the JSON: names and values.
     pub more: Vec<(&'static str, Value)>,
@@ -58,7 +58,7 @@ pub struct Missing {
     pub address: String,
     /// Why.
     pub why: Gap,
-    /// Time from the program's start until that was known.
+    /// Time from the program's start until it was known that the image is missing.
     pub after: Duration,
 }
 

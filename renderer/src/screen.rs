@@ -1,7 +1,7 @@
-//! What the reader sees: the picture while it is painted, and the record of each image's end.
+//! What the reader sees: the picture while it is painted, and a record of what has become of each image.
 //!
 //! The page's thread owns the screen and is the only one that paints. Tasks on other threads hand over their
-//! images by value. So no lock is needed, and a task can neither paint nor change what has been painted.
+//! images by value. So the screen needs no lock, and a task cannot change what has been painted.
 //!
 //! Each image ends in exactly one way: painted, replaced, or a gap with a reason. [`Screen`] keeps that
 //! promise; an image that is still open when the page is finished becomes a gap.
@@ -40,7 +40,7 @@ pub struct Drawn {
     pub canvas: Canvas,
     /// The result of drawing it.
     pub report: Report,
-    /// The failure of writing frames, if any.
+    /// The error, if frames could not be written.
     pub failure: Option<anyhow::Error>,
 }
 
@@ -53,7 +53,7 @@ pub enum Event {
     Text,
     /// The image in this place has been painted.
     Image(usize),
-    /// Instead of the image in this place, something else has been painted.
+    /// Something else has been painted in the place of this image.
     Replaced(usize),
     /// The image in this place will not come.
     Gap(usize),
@@ -161,7 +161,7 @@ impl Screen {
         }
     }
 
-    /// Paints the reason why there is no image in this one place.
+    /// Paints the reason why there is no image in this place only.
     pub(crate) fn leave_out(&mut self, place: usize, why: Gap) {
         let Some(image) = self.open_image(place) else { return };
         self.canvas.paint_gap(place, &image.alt, &why.to_string());
@@ -169,7 +169,8 @@ impl Screen {
         self.changed(Some(Event::Gap(place)));
     }
 
-    /// Paints other words wherever the page shows an image that came too late. That is no gap.
+    /// Paints other words wherever the page shows an image that came too late. The image does not count as a
+    /// gap.
     pub fn show_replacement(&mut self, place: usize, words: &str, why: &Gap) {
         for place in self.repeats.of(place).iter().copied() {
             let Some(image) = self.open_image(place) else { continue };
@@ -204,7 +205,7 @@ impl Screen {
         self.report.more.push((name, value));
     }
 
-    /// Ends the page: images that are still open are missing, for the reason given.
+    /// Ends the page: each image that is still open is missing, for the given reason.
     pub(crate) fn finish(mut self, why: &Gap) -> Drawn {
         for image in self.open_images() {
             self.show_gap(image.place, why);

@@ -1,4 +1,5 @@
-//! What every program does around its strategy: find the page, stop when it is told to, write what has been drawn.
+//! What every program does around its strategy: it finds the page, stops when it is told to, and writes what
+//! has been drawn.
 //!
 //! ```text
 //!   command line ─▶ Stage ─open─▶ Rendering ─the strategy paints─▶ finish: PNG, timeline, summary, exit status
@@ -7,7 +8,7 @@
 //! ```
 //!
 //! The strategy runs with the page's token as its current one, so each of its waits ends when a signal comes or the page's
-//! time is up. It returns an error then, and what it has drawn so far is written all the same.
+//! time is up. The strategy then returns an error, but what it has drawn so far is still written.
 
 use crate::args::RenderArgs;
 use crate::canvas::Canvas;
@@ -39,7 +40,8 @@ const MOST_TEXT: usize = 1 << 20;
 /// Elements that a page may have.
 const MOST_ELEMENTS: usize = 20_000;
 
-/// Bytes of an image that are looked at for its size, before the page is laid out: cameras say much before they say that.
+/// How many bytes at the beginning of an image are searched for its size, before the page is laid out;
+/// cameras write much other data before the size.
 const LOOK: u64 = 64 << 10;
 
 /// The program around a strategy.
@@ -58,14 +60,14 @@ pub struct Stage<'a> {
 pub struct Rendering {
     /// Where it is painted.
     pub screen: Screen,
-    /// Loads an image, on the thread that asks. Clones go to tasks.
+    /// Loads an image, on the calling thread. Each task gets a clone.
     pub loader: Arc<Loader>,
     /// What `--threads` says, or else six, as many connections as browsers open to one server.
     pub threads: usize,
     page: Arc<Page>,
 }
 
-/// Draws the page of the command line by `strategy`, and says what came of it.
+/// Draws the page of the command line by `strategy`, and reports the result.
 pub fn draw_page(
     name: &'static str,
     args: &RenderArgs,
@@ -93,10 +95,12 @@ pub fn run(
 }
 
 impl<'a> Stage<'a> {
-    /// A program that draws what `args` say until `stop` is cancelled. Starts the built-in server if it is wanted.
+    /// Makes a program that draws what `args` say, until `stop` is cancelled. Starts the built-in server if
+    /// it is wanted.
     ///
     /// # Errors
-    /// If a file or the frames have no place where they are to go, or the system gives it no port or no thread.
+    /// If a file or the frames cannot be written where the flags say, or if the system gives the program no
+    /// port or no thread.
     pub fn new(name: &'static str, args: &'a RenderArgs, stop: CancelToken) -> anyhow::Result<Stage<'a>> {
         [Some(&args.out), args.timeline.as_ref()]
             .into_iter()
@@ -116,12 +120,12 @@ impl<'a> Stage<'a> {
         self.token.attach(program)
     }
 
-    /// What the threads of the program did since it began.
+    /// Returns what the threads of the program have done since it began.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
-    /// The address on the command line, or the one of the built-in server that is asked for.
+    /// Returns the address on the command line, or the address of the page at the built-in server.
     ///
     /// # Errors
     /// A sentence, if it is neither an address nor the name of a file.
@@ -146,7 +150,7 @@ impl<'a> Stage<'a> {
         fetched.map_err(|gap| anyhow!("{url} cannot be drawn: {gap}"))
     }
 
-    /// Fetches the page of the command line and gives everything on it a place.
+    /// Fetches the page of the command line and lays it out.
     ///
     /// # Errors
     /// A sentence, if there is no page at that address.
@@ -155,7 +159,7 @@ impl<'a> Stage<'a> {
         self.lay_out(&fetched)
     }
 
-    /// Gives everything on a page a place.
+    /// Lays a page out.
     ///
     /// # Errors
     /// A sentence, if the bytes are no page, or the font or the directory for the frames cannot be used.
@@ -214,8 +218,8 @@ impl<'a> Stage<'a> {
     /// Writes what has been drawn and says what is missing, also if the strategy has failed.
     ///
     /// # Errors
-    /// What the strategy failed with, unless the program was stopped or the page's time was up; or a sentence, if a file
-    /// cannot be written.
+    /// The error of the strategy, unless the program was stopped or the page's time was up; or a sentence, if
+    /// a file cannot be written.
     pub fn finish(&self, rendering: Rendering, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         let (ended, Drawn { canvas, report, failure }) = self.close(rendering, ended);
         write(&self.args.out, &canvas.png())?;
@@ -229,8 +233,8 @@ impl<'a> Stage<'a> {
         Ok(ExitCode::from(report.exit_status()))
     }
 
-    /// Ends the page: what is still to come is missing, for the reason that the strategy's end gives. That the program was
-    /// stopped or the page's time was up is no failure of the strategy.
+    /// Ends the page: what is still to come is missing, for the reason that the strategy's end gives. If the
+    /// program was stopped, or the page's time was up, the strategy does not count as failed.
     pub fn close(&self, rendering: Rendering, ended: anyhow::Result<()>) -> (anyhow::Result<()>, Drawn) {
         let interrupted = self.stop.is_cancelled();
         let (why, ended) = match ended {
@@ -260,7 +264,8 @@ impl Rendering {
         &self.page
     }
 
-    /// The images that are to be loaded, in the order of the page. One that the page shows several times is among them once.
+    /// The images that are to be loaded, in the order of the page. An image that the page shows several times
+    /// is among them once.
     pub fn images(&self) -> Vec<Arc<ImageRef>> {
         self.screen.open_images()
     }
@@ -283,7 +288,8 @@ fn address(written: &str) -> anyhow::Result<Url> {
     }
 }
 
-/// Checks that a file can go there, as far as that can be told without making it: before a page is loaded for nothing.
+/// Checks that a file can be written to this path, as far as that can be known without making the file. So no
+/// page is loaded in vain.
 fn check_place(path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {

@@ -1,4 +1,4 @@
-//! From the head of an answer, or an error of `ureq`, to the result of a fetch.
+//! Makes the result of a fetch from the head of an answer, or from an error of `ureq`.
 
 use super::body::{self, Content};
 use super::call::Call;
@@ -13,11 +13,11 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Body, Error};
 use url::Url;
 
-/// The longest pause that a server can ask for. A crawl that has less patience leaves its pages to another
-/// run.
+/// The longest pause that a server can ask for. A crawl that would not wait so long leaves the server's pages
+/// to another run.
 const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 
-/// Bytes of an `ETag`, or of a date, that are kept.
+/// The largest number of bytes of an `ETag`, or of a date, that are kept.
 const LONGEST_VALIDATOR: usize = 1024;
 
 /// Reads the rest of an answer.
@@ -31,7 +31,8 @@ pub(super) fn read(
     let status = head.status.as_u16();
     let content = match status {
         200..=299 => body::read(body, &head.headers, most, call)?,
-        // The head of such an answer says everything, and counts even if the body is broken.
+        // The head of such an answer holds all that the caller needs, so it is used even if the body is
+        // broken.
         _ => body::pass(body, call).map(|()| Content::default())?,
     };
     let location = match status {
@@ -71,8 +72,8 @@ fn validator(headers: &HeaderMap, name: &str) -> Option<String> {
     text.filter(|text| !text.is_empty() && text.len() <= LONGEST_VALIDATOR).map(str::to_owned)
 }
 
-/// Where a redirect leads. Bytes that are not ASCII, in whatever charset, go back to the server as they came:
-/// percent-encoded.
+/// Where a redirect leads. Bytes that are not ASCII go back to the server unchanged, whatever their charset,
+/// but percent-encoded.
 fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
     let mut text = Vec::new();
     for &byte in headers.get("location")?.as_bytes().trim_ascii() {

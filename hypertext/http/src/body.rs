@@ -1,4 +1,4 @@
-//! Bodies: read to their end or to a limit, and decoded (RFC 9110, section 8.4).
+//! Reads bodies to their end or to a limit, and decodes them (RFC 9110, section 8.4).
 
 use super::FetchError;
 use super::answer::{innermost, why};
@@ -16,7 +16,7 @@ pub(super) const CODINGS: &str = "gzip, deflate";
 const MOST_CODINGS: usize = 4;
 
 /// Codings of IANA's list that the request did not ask for. A server that names anything else, such as
-/// `none`, `utf-8` or `aws-chunked`, has not encoded the body: browsers take it as it is, too.
+/// `none`, `utf-8` or `aws-chunked`, has not encoded the body; browsers also take such a body as it is.
 const UNREADABLE: [&str; 9] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"];
 
@@ -39,14 +39,14 @@ const MIDDLE: &str = "the connection ended in the middle of the body";
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
     pub(super) is_truncated: bool,
-    /// Why the body cannot be decoded. There are no bytes then.
+    /// Why the body cannot be decoded. If there is a reason, the body has no bytes.
     pub(super) unread: Option<String>,
 }
 
 /// Reads and decodes a body, up to `most` bytes.
 ///
 /// # Errors
-/// If the connection breaks, or the call is over.
+/// Fails if the connection breaks, or the call is over.
 pub(super) fn read(body: Body, headers: &HeaderMap, most: u64, call: &Call) -> Result<Content, FetchError> {
     let codings = match codings(headers) {
         Ok(codings) => codings,
@@ -83,7 +83,7 @@ pub(super) fn read(body: Body, headers: &HeaderMap, most: u64, call: &Call) -> R
 /// Reads and discards a body that the caller does not want. Errors in it do not matter.
 ///
 /// # Errors
-/// If the token was cancelled.
+/// Fails if the token was cancelled.
 pub(super) fn pass(body: Body, call: &Call) -> Result<(), FetchError> {
     Wire::of(body).pass(call)
 }
@@ -152,8 +152,8 @@ impl Coding {
         let Some(first) = below.fill_buf()?.first().copied() else { return Ok(Box::new(io::empty())) };
         Ok(match self {
             Coding::Gzip => Box::new(Gzip(Some(GzDecoder::new(below)))),
-            // Wrapped by zlib, as the RFC says, or bare, as many servers understood it. Bare data would begin
-            // like this only with a padding bit of one, which no encoder writes.
+            // The data may be wrapped by zlib, as the RFC requires, or bare, as many servers send it. Bare
+            // data would begin like this only with a padding bit of one, which no encoder writes.
             Coding::Deflate if first & 0xf == 8 => Box::new(ZlibDecoder::new(below)),
             Coding::Deflate => Box::new(DeflateDecoder::new(below)),
         })
@@ -212,7 +212,7 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// The member behind `member`, which has been read.
+/// Returns the member that follows `member`, which has been read.
 fn next<R: BufRead>(member: GzDecoder<R>) -> io::Result<Option<GzDecoder<R>>> {
     let mut rest = member.into_inner();
     if rest.fill_buf()?.first() != Some(&0x1f) {
@@ -230,7 +230,7 @@ fn next<R: BufRead>(member: GzDecoder<R>) -> io::Result<Option<GzDecoder<R>>> {
     }
 }
 
-/// Reads to the end, or one byte more than `most`. Returns whether there is one byte more.
+/// Reads to the end, or one byte more than `most`. Returns whether the input has more than `most` bytes.
 fn fill(bytes: &mut Vec<u8>, mut reader: impl Read, most: u64, call: &Call) -> io::Result<bool> {
     loop {
         call.check().map_err(io::Error::other)?;

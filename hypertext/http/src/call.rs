@@ -1,10 +1,11 @@
 //! One call of [`Fetcher::fetch`](super::Fetcher::fetch), as its sockets see it.
 //!
 //! `ureq` keeps connections in a pool and hands them to whichever call comes next, so a connection cannot
-//! belong to a token. The call does: while it runs, its thread has it in a thread-local variable. A socket
-//! that is about to block looks there for the token, for the end of the time, and for the number of bytes
-//! that may still come; and it stores itself there, so that a cancel finds the socket that must be shut down.
-//! When the answer is complete, the socket is removed from the call before another call can get it.
+//! belong to a token. But the call belongs to a token: while it runs, a thread-local variable of its thread
+//! holds it. A socket that is about to block looks there for the token, for the end of the time, and for the
+//! number of bytes that may still come; and it stores itself there, so that a cancel finds the socket that
+//! must be shut down. When the answer is complete, the socket is removed from the call before another call
+//! can get it.
 
 use super::FetchError;
 use executor::CancelToken;
@@ -32,7 +33,7 @@ pub(super) struct Call {
     pub(super) is_reused: Cell<bool>,
     /// A byte of the answer has come.
     pub(super) has_received: Cell<bool>,
-    /// Why a step failed, in our words. `ureq` gets an error that says nothing.
+    /// Why a step failed, in this package's own words; the error that `ureq` gets has no text.
     failure: RefCell<Option<FetchError>>,
 }
 
@@ -65,7 +66,7 @@ impl Call {
     /// The call that the current thread makes.
     ///
     /// # Errors
-    /// Only outside a call, where no socket is used.
+    /// This happens only outside a call, where no socket is used.
     pub(super) fn current() -> Result<Rc<Call>, ureq::Error> {
         CURRENT.with_borrow(Clone::clone).ok_or(ureq::Error::ConnectionFailed)
     }
@@ -119,7 +120,7 @@ impl Slot {
         *self.lock() = Some(Arc::clone(socket));
     }
 
-    /// Removes the socket. After that a cancel does not touch it.
+    /// Removes the socket. After that, a cancel does not shut the socket down.
     pub(super) fn clear(&self) {
         *self.lock() = None;
     }

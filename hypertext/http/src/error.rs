@@ -8,7 +8,7 @@ use std::net::IpAddr;
 /// Why a page could not be fetched.
 #[derive(Debug, Clone)]
 pub enum FetchError {
-    /// The token was cancelled. That says nothing about the page.
+    /// The token was cancelled. This error says nothing about the page.
     Cancelled(Cancelled),
     /// The page took longer than [`Options::timeout`](super::Options::timeout).
     TimedOut,
@@ -22,7 +22,7 @@ pub enum FetchError {
     /// The server cannot prove its identity: its certificate is for another host, say, or has expired.
     Untrusted(String),
     /// The connection or the answer broke: a reset, an end in the middle, a length that is wrong, something
-    /// that is no HTTP.
+    /// that is not HTTP.
     Broken(String),
     /// The address is one that cannot be fetched at all: another scheme, or `https` without the feature
     /// `tls`.
@@ -34,7 +34,8 @@ impl FetchError {
     ///
     /// True for a time-out, a name that does not resolve, a connection that cannot be made and an answer that
     /// broke. False for a private address, a server that is not trusted and an unusable address; and for a
-    /// cancelled fetch, because nothing was learnt about the page: it is not a failed try at all.
+    /// cancelled fetch, because nothing was learnt about the page: such a fetch does not count as a failed
+    /// attempt.
     pub fn is_transient(&self) -> bool {
         match self {
             FetchError::TimedOut
@@ -48,7 +49,7 @@ impl FetchError {
         }
     }
 
-    /// Whether nothing came from the server, which is perhaps down.
+    /// Whether nothing came from the server, so that it may be down.
     pub fn is_silence(&self) -> bool {
         matches!(self, FetchError::TimedOut | FetchError::Resolve(_) | FetchError::Connect(_))
     }

@@ -1,9 +1,9 @@
 //! Rewrites the heads of answers so that `ureq` can read them.
 //!
-//! `ureq` reads at most 128 fields of a head. It reads no field that goes on in the next line, though a
-//! client must (RFC 9112, section 5.2), and no space before a colon, though browsers do. No setting changes
-//! that. So a transport above the connection and above TLS passes on the fields that count, each in a line of
-//! its own.
+//! `ureq` reads at most 128 fields of a head. It cannot read a field that continues on the next line, though
+//! a client must (RFC 9112, section 5.2), nor a field with a space before the colon, though browsers can. No
+//! setting changes that. So a transport above the connection and above TLS passes on the fields that count,
+//! each in a line of its own.
 
 use super::call::Call;
 use super::{FetchError, LARGEST_HEAD};
@@ -28,7 +28,7 @@ const READ: [&str; 12] = [
     "x-robots-tag",
 ];
 
-/// How many fields `Link` are passed on. A page may have one for each image.
+/// How many `Link` fields are passed on. A page may have one for each image.
 const MOST_LINKS: usize = 64;
 
 /// Wraps each connection of the connector before it in [`Heads`].
@@ -123,16 +123,16 @@ enum Place {
 #[derive(Debug, Default)]
 struct Head {
     place: Place,
-    /// Bytes so far, also those of the heads before: there may be hints before an answer.
+    /// The number of bytes so far, including earlier heads, because hints may come before an answer.
     length: usize,
-    /// Fields `Link` of this head so far.
+    /// The number of `Link` fields of this head so far.
     links: usize,
     line: Vec<u8>,
     /// A field that the next line may continue.
     field: Vec<u8>,
     /// Rewritten bytes that `ureq` has not read yet.
     ready: Vec<u8>,
-    /// Whether it is a hint: then another head follows.
+    /// Whether the head is a hint, after which another head follows.
     is_hint: bool,
 }
 
@@ -183,7 +183,7 @@ impl Head {
         }
     }
 
-    /// Passes the field on if it counts. A line that is no field is passed on, too: `ureq` refuses it.
+    /// Passes the field on if it counts. A line that is not a field is also passed on: `ureq` refuses it.
     fn end_field(&mut self) {
         let field = std::mem::take(&mut self.field);
         let Some(colon) = field.iter().position(|byte| *byte == b':') else {

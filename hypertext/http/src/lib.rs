@@ -1,5 +1,5 @@
-//! Documents of the web over HTTP, on the thread that wants them, over connections that are kept: the
-//! crawler's and the renderer's client.
+//! The HTTP client of the crawler and the renderer: it fetches documents on the calling thread, over
+//! connections that are kept.
 //!
 //! ```text
 //!   fetch(url, token) ──▶ the call of this thread: token, end of time, bytes left     (call)
@@ -12,10 +12,11 @@
 //! does not belong to a token: while a call runs, the call keeps its socket where the token finds it, and
 //! removes it when the answer is complete. One [`Fetcher`] serves all threads of a program.
 //!
-//! Everything that a server could make too long has a bound: time for a page, bytes after decompression,
-//! bytes on the wire, bytes of the head.
+//! Everything that a server could make too long has a bound: the time for a page, and the number of bytes
+//! after decompression, on the wire and in the head.
 //!
-//! It is tested where its strictest user is: `cargo test -p crawler --test crawler web_fetch`.
+//! The tests are in the crawler, which needs the most of this client:
+//! `cargo test -p crawler --test crawler web_fetch`.
 
 #![warn(missing_docs)]
 
@@ -56,8 +57,8 @@ use url::{Host, Url};
 /// Bytes that the head of an answer may have.
 const LARGEST_HEAD: usize = 32 << 10;
 
-/// The buffers of a connection: a head must fit into the input, a request into the output. A read may bring
-/// only a part of it.
+/// The sizes of a connection's buffers: a head must fit into the input buffer, and a request into the output
+/// buffer. A read may bring only a part of a head.
 const INPUT: usize = 40 << 10;
 const OUTPUT: usize = 16 << 10;
 const AT_ONCE: usize = 16 << 10;
@@ -76,14 +77,14 @@ pub struct Options {
     /// Time for one page: the connection, the head and the whole body. It does not end the look-up of a name.
     pub timeout: Duration,
     /// The most bytes of a body, after decompression; the rest is cut off. Over the wire a page, with its
-    /// head and the framing of chunks, may have a quarter more than this and 128 KiB. So may the bytes
-    /// between two codings.
+    /// head and the framing of chunks, may have a quarter more than this and 128 KiB. The bytes between two
+    /// codings have the same limit.
     pub max_bytes: u64,
     /// The value of the header `User-Agent`.
     pub user_agent: String,
     /// An HTTP proxy that makes all connections, by the method `CONNECT`. It may be at a private address.
     pub proxy: Option<Url>,
-    /// Whether private addresses are allowed, too, for a site of this machine or of an office.
+    /// Whether private addresses are allowed as well, for sites on this machine or in an office network.
     pub allow_private: bool,
 }
 
@@ -110,12 +111,12 @@ pub struct Fetched {
     /// Where a redirect (a status of 300 to 399) leads, resolved against the address of the page. It may be
     /// of any scheme and on any host: the caller decides whether it goes there.
     pub location: Option<Url>,
-    /// How long the server wants no further request, from now on; a day at most. `None` if it asks for no
-    /// pause, or for one that is over.
+    /// For how long from now on the server wants no further request; a day at most. `None` if the server asks
+    /// for no pause, or for a pause that is already over.
     pub retry_after: Option<Duration>,
-    /// The fields `Link` (RFC 8288), as they came.
+    /// The `Link` fields (RFC 8288), as they came.
     pub link: Vec<String>,
-    /// The field `Refresh`, as it came: where a browser goes by itself.
+    /// The field `Refresh`, as it came: the address to which a browser moves on by itself.
     pub refresh: Option<String>,
     /// The field `ETag`, if it can be sent back and is not too long to be kept.
     pub etag: Option<String>,
@@ -123,9 +124,9 @@ pub struct Fetched {
     pub modified: Option<String>,
     /// Whether a field `X-Robots-Tag` asks crawlers not to follow the links of the page.
     pub is_nofollow: bool,
-    /// The body, decoded. Only that of a success (a status of 200 to 299) is read.
+    /// The body, decoded. The body is read only if the status is a success (200 to 299).
     pub body: Vec<u8>,
-    /// Whether the body was longer than its limit; then `body` is its beginning.
+    /// Whether the body was longer than its limit; if so, `body` has only the beginning.
     pub is_truncated: bool,
     /// Why the body of a success cannot be decoded, as a sentence; `body` is empty then. A second fetch would
     /// bring the same.
@@ -149,8 +150,8 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// A fetcher that resolves names by the system, and refuses the addresses of [`is_private_address`]
-    /// unless the options allow them.
+    /// Makes a fetcher that lets the system resolve names, and refuses the addresses of
+    /// [`is_private_address`] unless the options allow them.
     ///
     /// # Errors
     /// [`FetchError::Unusable`] if the user agent cannot stand in a header, or the proxy cannot be used.
@@ -159,8 +160,8 @@ impl Fetcher {
     }
 
     /// A fetcher with other rules: `is_private` says which addresses are not for the public, `lookup` finds
-    /// the addresses of a host and a port. A literal address is not looked up. Found addresses are used for a
-    /// minute, for up to 1024 names.
+    /// the addresses of a host and a port. A literal address is not looked up. The addresses of up to 1024
+    /// names are remembered, each for a minute.
     ///
     /// # Errors
     /// As [`new`](Fetcher::new).
@@ -185,8 +186,8 @@ impl Fetcher {
     /// Credentials in the address are not sent.
     ///
     /// # Blocking
-    /// Until the answer is complete, for [`Options::timeout`] at most. The name of a host is resolved by the
-    /// system, which may take longer and cannot be cancelled.
+    /// Blocks until the answer is complete, for [`Options::timeout`] at most. The name of a host is resolved
+    /// by the system, which may take longer and cannot be cancelled.
     ///
     /// # Cancellation
     /// A cancellation point. When `token` is cancelled, the thread comes back at once from connecting,
@@ -194,18 +195,18 @@ impl Fetcher {
     /// second.) Only the system's look-up of a name cannot be cut short.
     ///
     /// # Errors
-    /// See [`FetchError`]. Any status is a success. So is a body that is too long, which is truncated, and a
-    /// body that cannot be decoded.
+    /// See [`FetchError`]. An answer with any status is `Ok`, even if its body is too long, and so truncated,
+    /// or cannot be decoded.
     pub fn fetch(&self, url: &Url, token: &CancelToken) -> Result<Fetched, FetchError> {
         self.fetch_up_to(url, self.options.max_bytes, token)
     }
 
-    /// Fetches a page with more fields in the request, each a name and a value. By `If-None-Match` or
-    /// `If-Modified-Since` the caller tells the server which version it has. If that is the current one, the
-    /// status is 304 and there is no body.
+    /// Fetches a page with more fields in the request, each a name and a value. With `If-None-Match` or
+    /// `If-Modified-Since` the caller tells the server which version of the page the caller has. If that
+    /// version is current, the status is 304 and there is no body.
     ///
     /// # Errors
-    /// As [`fetch`](Fetcher::fetch), and [`FetchError::Unusable`] if a field cannot be sent.
+    /// The errors of [`fetch`](Fetcher::fetch), and [`FetchError::Unusable`] if a field cannot be sent.
     pub fn fetch_with(
         &self,
         url: &Url,
@@ -260,7 +261,7 @@ impl Fetcher {
         if is_refused { Err(FetchError::Private(literal)) } else { Ok(()) }
     }
 
-    /// Sends the request and reads the answer; again if a kept connection turns out to be closed.
+    /// Sends the request and reads the answer; if a kept connection turns out to be closed, tries again.
     fn exchange(
         &self,
         url: &Url,
@@ -297,7 +298,8 @@ impl fmt::Debug for Fetcher {
     }
 }
 
-/// Bytes that may come for a body of `most` bytes, with the head and the framing of chunks.
+/// How many bytes may come over the wire for a body of `most` bytes, including the head and the framing of
+/// chunks.
 fn on_the_wire(most: u64) -> u64 {
     most.saturating_add(most / 4).saturating_add(128 << 10)
 }
@@ -322,7 +324,7 @@ fn config(options: &Options) -> Result<Config, FetchError> {
     let builder = Agent::config_builder();
     #[cfg(feature = "tls")]
     let builder = builder.tls_config(TlsConfig::builder().root_certs(roots()).build());
-    // No time limit of ureq's: the sockets look at the call's.
+    // `ureq` gets no time limit: the sockets check the time limit of the call.
     Ok(builder
         .http_status_as_error(false)
         .max_redirects(0)
@@ -338,7 +340,7 @@ fn config(options: &Options) -> Result<Config, FetchError> {
         .build())
 }
 
-/// The authorities that the system trusts. For a system without any, those that come with `ureq`.
+/// The authorities that the system trusts. On a system without any, the authorities that come with `ureq`.
 #[cfg(feature = "tls")]
 fn roots() -> RootCerts {
     match trust::system() {

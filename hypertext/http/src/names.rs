@@ -1,4 +1,4 @@
-//! From the name of a host to its addresses, which are remembered for a while.
+//! Finds the addresses of a host's name, and remembers them for a while.
 
 use super::FetchError;
 use super::call::Call;
@@ -16,10 +16,10 @@ use ureq::unversioned::transport::NextTimeout;
 /// How long the addresses of a name are used before the system is asked again.
 const KEPT_FOR: Duration = Duration::from_mins(1);
 
-/// Names whose addresses are kept.
+/// The largest number of names whose addresses are kept.
 const MOST_NAMES: usize = 1024;
 
-/// Addresses of a name that are tried.
+/// The largest number of addresses of a name that are tried.
 const MOST_ADDRESSES: usize = 8;
 
 /// Finds the addresses of a host's name and a port. It may block, and no token ends it.
@@ -58,7 +58,8 @@ impl Names {
         !self.goes_anywhere && (self.is_private)(address)
     }
 
-    /// The addresses of a host: those of a literal, those that are known, or those that the system gives.
+    /// Returns the addresses of a host: the literal address, the remembered addresses, or those that the
+    /// system finds.
     fn addresses(&self, host: &str, port: u16) -> Result<Arc<[SocketAddr]>, FetchError> {
         if let Ok(literal) = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
             return Ok(Arc::new([SocketAddr::new(literal, port)]));

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Whether an address is not on the public internet: this machine, a private network, a group of machines, an
 /// example, or reserved.
 ///
-/// The sources are IANA's registries of special-purpose addresses (RFC 6890), with the few of their blocks
-/// refused as a whole that have public addresses in them. An IPv6 address that stands for an IPv4 address is
+/// The sources are IANA's registries of special-purpose addresses (RFC 6890). A few blocks there contain some
+/// public addresses; these blocks are private as a whole. An IPv6 address that stands for an IPv4 address is
 /// judged by that one.
 pub fn is_private_address(address: IpAddr) -> bool {
     match address {
@@ -40,8 +40,8 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
         | [0x2002, high, low, ..] => embedded(high, low), // 6to4 (RFC 3056)
         [0x2001, 0..=0x1ff | 0xdb8, ..] // protocol assignments with Teredo and benchmarks, documentation
         | [0x3fff, 0..=0xfff, ..] => true, // documentation (RFC 9637)
-        // Global addresses are those of 2000::/3. The rest has loopback, unique and link local addresses,
-        // groups, IPv4-compatible addresses.
+        // Global addresses are those of 2000::/3. All other addresses are loopback, unique local, link local,
+        // multicast or IPv4-compatible addresses.
         [first, ..] => first & 0xe000 != 0x2000,
     }
 }
@@ -50,7 +50,7 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    /// Addresses that are the first and the last of a private block.
+    /// The first and the last address of each private block.
     const BLOCKS: &[(&str, &str)] = &[
         ("0.0.0.0", "0.255.255.255"),
         ("10.0.0.0", "10.255.255.255"),

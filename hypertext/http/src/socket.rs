@@ -83,7 +83,7 @@ fn refusal(address: SocketAddr, error: &io::Error) -> String {
     }
 }
 
-/// Connects to an address. The inner error is about the address, the outer one about the call.
+/// Connects to an address. The inner error is about the address; the outer error is about the call.
 fn connect_to(
     address: SocketAddr,
     call: &Call,
@@ -95,7 +95,7 @@ fn connect_to(
     Ok(connected)
 }
 
-/// Which of the two time limits of a socket.
+/// One of the two time limits of a socket.
 #[derive(Clone, Copy)]
 enum Way {
     In,
@@ -106,7 +106,7 @@ enum Way {
 pub(super) struct Connection {
     stream: Arc<TcpStream>,
     buffers: LazyBuffers,
-    /// The time limits that the socket has, in and out.
+    /// The time limits that the socket has for reading and for writing.
     slices: [Option<Duration>; 2],
     was_used: bool,
 }
@@ -213,7 +213,7 @@ impl Transport for Connection {
     }
 }
 
-/// Whether a system call came back only because its slice is over.
+/// Whether a system call returned only because its time slice is over.
 fn is_end_of_slice(error: &io::Error) -> bool {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::Interrupted => true,

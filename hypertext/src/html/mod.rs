@@ -1,4 +1,4 @@
-//! HTML to tags and text, as browsers read it, in time and memory that grow with the document and not faster.
+//! Splits HTML into tags and text, as browsers do, in time and memory that grow no faster than the document.
 //!
 //! `html5gum` finds tags and text by the standard's rules. This file decides what is kept, within these
 //! bounds:
@@ -24,18 +24,18 @@ const PIECE: usize = 4 << 10;
 
 /// Receives the content of a document, piece by piece.
 pub trait Reader {
-    /// Characters between tags, also those of scripts and styles, with references (`&amp;`) replaced. Words
-    /// may be in pieces.
+    /// Receives characters between tags, including those of scripts and styles, with references (`&amp;`)
+    /// replaced. A word may be split over several calls.
     fn characters(&mut self, _text: &str) {}
 
     /// A tag: the beginning of an element, or its end.
     fn tag(&mut self, tag: &Tag<'_>);
 
-    /// A line of the document has been read, and all that is in it was shown.
+    /// Called when a line of the document has been read, and everything in it was shown.
     fn line_ended(&mut self) {}
 
-    /// Whether the slash in `<name/>` says that the element has no content. It does in XHTML, in drawings and
-    /// in formulas, and nowhere else.
+    /// Whether the slash in `<name/>` says that the element has no content. The slash says so in XHTML, in
+    /// drawings and in formulas, and nowhere else.
     fn is_xml(&self, _name: &str) -> bool {
         false
     }
@@ -66,7 +66,8 @@ impl<'t> Tag<'t> {
         self.attributes.iter().find(is_it).map(|Attribute { name, end }| text(&self.bytes[name.end..*end]))
     }
 
-    /// The attributes, names with values, in the order of the tag. A repeated attribute comes each time.
+    /// Returns the attributes, names with values, in the order of the tag. A repeated attribute comes as
+    /// often as it is in the tag.
     pub fn attributes(&self) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
         let bytes = self.bytes;
         self.attributes
@@ -114,7 +115,7 @@ fn show(document: &str, reader: &mut dyn Reader, token: &CancelToken) -> Result<
     Tokenizer::new_with_emitter(pieces, shown).finish()
 }
 
-/// The text of bytes that were cut out of a text at ASCII characters.
+/// Returns bytes as text; they were cut out of a text at ASCII characters.
 fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap_or_default()
 }
@@ -168,7 +169,8 @@ impl Input for Pieces<'_> {
         Ok(byte)
     }
 
-    /// May read on into the next piece, but not into the next line: no such string has a line end.
+    /// May read on into the next piece, but not into the next line, because none of the strings that are
+    /// tried has a line end.
     fn try_read_string(&mut self, expected: &[u8], case_sensitive: bool) -> Result<bool, Cancelled> {
         self.piece()?;
         let found = self.document.as_bytes()[self.at..].get(..expected.len());
@@ -208,7 +210,7 @@ struct Shown<'d> {
     is_self_closing: bool,
     /// Whether the attribute that is being read is not kept.
     is_dropped: bool,
-    /// The name of the start tag before.
+    /// The name of the previous start tag.
     last_start: Vec<u8>,
 }
 
@@ -327,7 +329,7 @@ impl Emitter for Shown<'_> {
         false
     }
 
-    // A reader is told nothing of the following.
+    // The following events are not shown to a reader.
     fn emit_error(&mut self, _: Error) {}
     fn init_comment(&mut self) {}
     fn push_comment(&mut self, _: &[u8]) {}
@@ -342,7 +344,7 @@ impl Emitter for Shown<'_> {
     fn emit_current_doctype(&mut self) {}
 }
 
-/// The state of the tokenizer in an element whose content is no markup.
+/// Returns the state of the tokenizer in an element whose content is not markup.
 fn raw(name: &str) -> Option<State> {
     match name {
         "title" | "textarea" => Some(State::RcData),

@@ -2,8 +2,8 @@ use super::*;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// What a document shows, written one after the other: `<name a=value>`, `</name>`, text, and `\n` where a
-/// line ends.
+/// Returns, as one text, everything that the reader of a document is shown: `<name a=value>`, `</name>`,
+/// text, and `\n` where a line ends.
 #[derive(Default)]
 struct Seen {
     shown: String,
@@ -82,7 +82,7 @@ fn what_is_in_a_line_is_shown_before_it_ends() {
     }
 }
 
-/// The end of a piece changes nothing, whatever stands there.
+/// The result does not depend on where a piece ends.
 #[test]
 fn a_piece_ends_anywhere() {
     for (document, shown) in DOCUMENTS {
@@ -93,7 +93,7 @@ fn a_piece_ends_anywhere() {
     }
 }
 
-/// Each document is some megabytes of one thing, deeper or longer than in any page.
+/// Each document is some megabytes of a single construct, deeper or longer than in any real page.
 #[test]
 fn no_document_takes_more_time_than_its_length_asks_for() {
     let names = |count: usize, between: &str| {

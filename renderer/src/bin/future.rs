@@ -1,7 +1,7 @@
 //! The renderer with a future: one task loads all images while this thread draws the text.
 //!
-//! Two unlike tasks at the same time. If drawing the text takes a hundredth of the images' time, this gains
-//! at most a hundredth, and the first image is seen only when the last one has arrived.
+//! Two different activities run at the same time. If drawing the text takes a hundredth of the images' time,
+//! this gains at most a hundredth, and the first image is seen only when the last one has arrived.
 //!
 //! ```sh
 //! cargo run --bin future
@@ -42,7 +42,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     rendering.screen.show_text();
     match rendering.screen.waiting("all images", || images.join()) {
         Ok(all) => all.into_iter().for_each(|loaded| rendering.screen.show(loaded)),
-        // This thread was asked to stop; the task was not, and would load images in vain.
+        // This thread was asked to stop, but the task was not: without a cancel it would load images in vain.
         Err(JoinError::Interrupted(images)) => {
             images.cancel();
             return Err(Cancelled.into());

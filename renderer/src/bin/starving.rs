@@ -1,9 +1,9 @@
-//! The renderer that starves: a page task that waits for its header and its footer on its own pool of one
-//! thread.
+//! The renderer that starves: on a pool of one thread, a page task waits for its header and its footer, which
+//! are tasks of the same pool.
 //!
-//! The page task keeps the only thread while it waits for tasks that need one. The library notices when the
-//! thread goes to sleep, and the wait ends with a report that draws the circle. Then the same page is drawn
-//! in a way that works: its parts are tasks of a pool of their own.
+//! The page task keeps the only thread while it waits for tasks that need that thread. The library notices
+//! when the thread goes to sleep, and the wait ends with a report that shows the cycle of waits. Then the
+//! same page is drawn in a way that works: the parts of the page are tasks of another pool.
 //!
 //! ```sh
 //! cargo run --bin starving
@@ -67,7 +67,7 @@ fn load_page(
     Ok(all)
 }
 
-/// Calls tasks off when the page no longer waits for them. Tasks that have ended are not affected.
+/// Cancels tasks when the page no longer waits for them. Tasks that have ended are not affected.
 struct CallOff(Vec<Canceller>);
 
 impl Drop for CallOff {

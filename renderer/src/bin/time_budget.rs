@@ -1,8 +1,8 @@
 //! The renderer with a time budget: an advertisement arrives in time, or is replaced and called off.
 //!
-//! The advertisement comes from another company's server. It is requested first, and waited for last, with
-//! the rest of the budget. Perhaps nothing is left; then an advertisement that has arrived is still taken. A
-//! late one is called off, and its connection closed.
+//! The advertisement comes from another company's server. The program requests the advertisement first, and
+//! waits for it last, for the rest of the budget. Even if nothing of the budget is left, an advertisement
+//! that has already arrived is painted. A late advertisement is cancelled, and its connection is closed.
 //!
 //! ```sh
 //! cargo run --bin time_budget
@@ -50,7 +50,8 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
     let (mut images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
 
     // ANCHOR: ask
-    // A pool of its own: behind slow images the advertisement would wait for a thread.
+    // The advertisement has its own pool: on the pool of the images it would wait for a thread behind slow
+    // images.
     let advertisers =
         ThreadPoolExecutor::builder().threads(1).name("advertiser").cancel_token(&stop).build()?;
     let advertisement = match images.iter().position(|image| image.is_advertisement) {

@@ -2,7 +2,7 @@
 //!
 //! Each company is asked in a task of its own. All tasks have one deadline, and each company gets exactly one
 //! entry: a price, a failure or a time-out. The prices are ranked. With `--listing` two nested loops collect
-//! the entries, which is a well-known mistake: count the entries.
+//! the entries, which is a well-known mistake: count the entries to see it.
 //!
 //! ```sh
 //! cargo run --bin travel_portal
@@ -47,7 +47,7 @@ fn draw(stage: &Stage<'_>, args: &RenderArgs, deadline: Duration, listing: bool)
     let list = stage.fetch(&stage.address(Demo::companies)?)?;
     let companies = portal::companies(&list)?;
 
-    // A thread for each company: a company that never answers must not hold up the others.
+    // Each company has its own thread, so that a company that never answers does not hold up the others.
     let threads = args.threads.map_or(companies.len().clamp(1, 100), Into::into);
     let pool = ThreadPoolExecutor::builder()
         .threads(threads)
@@ -90,7 +90,7 @@ pub(crate) fn ask(
 // ANCHOR_END: ask
 
 // ANCHOR: ranked
-/// One entry for each company, prices first.
+/// Returns one entry for each company; those with a price come first.
 pub(crate) fn ranked(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> Vec<Entry> {
     let entry =
         |(company, handle): (&Company, _)| Entry { company: company.name.clone(), answer: answer(handle) };

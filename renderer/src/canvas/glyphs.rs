@@ -1,4 +1,4 @@
-//! Lines of text to pixels: outlines by `swash`, blended over the picture.
+//! Paints lines of text: `swash` makes the images of glyphs, which are blended over the picture.
 
 use crate::layout::{Ink, Lines};
 use parley::{GlyphRun, PositionedLayoutItem};
@@ -15,7 +15,7 @@ const MOST_GLYPHS: usize = 4096;
 /// The part of the picture that may be painted: left, top, right, bottom.
 pub(super) type Clip = (u32, u32, u32, u32);
 
-/// Paints glyphs. Keeps their images, since a page has each of them many times.
+/// Paints glyphs. Paints glyphs, and keeps their images, because a page has each glyph many times.
 pub(super) struct Glyphs {
     context: ScaleContext,
     images: HashMap<Key, Option<Image>>,
@@ -111,7 +111,8 @@ fn blend(pixels: &mut Pixmap, image: &Image, at: (i64, i64), ink: [u8; 3], clip:
     }
 }
 
-/// Covers a part of a pixel, in 255ths. The picture is opaque before and after.
+/// Blends a colour over a pixel; `covered` says how much of the pixel it covers, in 255ths. The picture is
+/// opaque before and after.
 fn cover(
     pixels: &mut Pixmap,
     (x, y): (i64, i64),

@@ -1,7 +1,7 @@
 //! The picture while it is painted.
 //!
 //! Each place is painted independently of all others, so the order makes no difference to the result.
-//! Painting a place again paints all of it: nothing of a place-holder shows through an image.
+//! Painting a place again paints all of it: no part of a place-holder shows through an image.
 
 mod glyphs; // lines of text to pixels
 
@@ -19,7 +19,7 @@ const NOTE_MARGIN: f32 = 6.0;
 /// between two blocks.
 const OVERHANG: f32 = 3.0;
 
-/// From a quotation to the bar beside it, in CSS pixels.
+/// The distance from a quotation to the bar beside it, in CSS pixels.
 const BAR: f32 = 7.0;
 
 const PAPER: [u8; 3] = [255, 255, 255];
@@ -115,7 +115,7 @@ impl Canvas {
         fill_area(&mut self.pixels, *area, PAPER);
         let picture = picture.fitting(area.width, area.height);
         let (width, height) = (picture.width() as f32, picture.height() as f32);
-        // An image has its own size in CSS pixels if there is room for it.
+        // If there is room, an image is painted at its own size in CSS pixels.
         let fit =
             (area.width as f32 / width).min(area.height as f32 / height).min(self.layout.scale.max(1.0));
         let (left, top) =
@@ -133,7 +133,8 @@ impl Canvas {
         self.pixels.draw_pixmap(0, 0, picture.pixels.as_ref(), &paint, transform, None);
     }
 
-    /// Width, height, and the pixels: red, green, blue, alpha, a byte each, row by row. Opaque.
+    /// Returns width, height, and the pixels row by row: one byte each for red, green, blue and alpha.
+    /// Opaque.
     pub fn pixels(&self) -> (u32, u32, &[u8]) {
         (self.pixels.width(), self.pixels.height(), self.pixels.data())
     }

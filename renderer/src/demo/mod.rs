@@ -1,5 +1,5 @@
-//! A server in the same process, so that everything works without a network: pages, images, prices, each as
-//! slow and as broken as its address asks for.
+//! A server in the same process, so that everything works without a network; each page, image or price is as
+//! slow and as broken as its address asks.
 //!
 //! ```text
 //!   page, images, quotes ──▶ a site of the `servers` library, on a pool that grows with the requests
@@ -27,7 +27,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// How long the server waits at its end for its threads, all of which have been told to stop.
+/// How long a server that ends waits for its threads, which have all been told to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// The settings of the server.
@@ -35,7 +35,7 @@ const ENDING: Duration = Duration::from_secs(1);
 pub struct DemoOptions {
     /// The same seed gives the same latencies, sizes and failures. Without a seed they are those of the book.
     pub seed: Option<u64>,
-    /// Each image of the page; empty means the page of the book.
+    /// The images of the page; if there are none, the page is that of the book.
     pub images: Vec<DemoImage>,
     /// The advertisement of the page, if it must differ from that of the book.
     pub advertisement: Option<DemoImage>,
@@ -59,8 +59,8 @@ impl Demo {
         let stop = CancelToken::new();
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr();
-        // An answer waits for its time on a thread. Each answer has its own, or slow ones would hold up
-        // others.
+        // A thread holds each answer back for its time. Each answer has its own thread, because otherwise
+        // slow answers would hold up others.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
             .maximum_threads(usize::MAX)

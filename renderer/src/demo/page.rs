@@ -25,7 +25,7 @@ const LONGEST_SIDE: u32 = 16_000;
 /// Width of the images on the page, in CSS pixels.
 const SHOWN: u32 = 236;
 
-/// An image of the page: how slow, how large, how broken.
+/// An image of the page: how slow it is, how large, and how broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DemoImage {
     latency: Duration,
@@ -36,11 +36,11 @@ pub struct DemoImage {
 /// The fault of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The answer is this status.
+    /// The server answers with this status.
     Status(u16),
-    /// The data end in the middle.
+    /// The data break off in the middle.
     Broken,
-    /// The answer is HTML.
+    /// The answer is HTML and not an image.
     Html,
     /// The image claims billions of pixels.
     Bomb,
@@ -56,7 +56,8 @@ pub(super) enum Fault {
     Reset,
 }
 
-/// The faults' names on the command line and in addresses; a status is its own name.
+/// The faults' names on the command line and in addresses; a fault that is a status has the status as its
+/// name.
 const FAULTS: [(&str, Fault); 12] = [
     ("403", Fault::Status(403)),
     ("404", Fault::Status(404)),
@@ -82,7 +83,7 @@ impl Fault {
         FAULTS.iter().find(|(_, fault)| *fault == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether only the listener that breaks rules can produce this fault.
+    /// Whether only the listener for answers that break the rules of HTTP can produce this fault.
     fn is_rude(self) -> bool {
         matches!(self, Fault::Endless | Fault::Stall | Fault::Half | Fault::Reset)
     }
@@ -92,7 +93,7 @@ impl Fault {
 /// `1s:4000x3000:broken`.
 ///
 /// # Errors
-/// A sentence that says what can be written.
+/// The error is a sentence that says what can be written.
 pub fn demo_image(written: &str) -> Result<DemoImage, String> {
     let mut parts = written.split(':');
     let latency = match parts.next().unwrap_or_default() {

@@ -1,4 +1,5 @@
-//! Answers that no well-behaved server gives: none at all, half of one, one without an end, a reset.
+//! A listener that behaves as no good server does: it sends no answer, half of an answer or an answer without
+//! an end, or resets the connection.
 
 use super::page::{Fault, size_of};
 use super::scenes;
@@ -52,7 +53,8 @@ impl Rude {
 impl Drop for Rude {
     fn drop(&mut self) {
         self.stop.cancel();
-        // A connection wakes the acceptor. If none can be made, the acceptor ends at the next client's.
+        // A connection from this process wakes the acceptor. If that connection cannot be made, the acceptor
+        // ends when the next client connects.
         if let (Ok(_), Some(acceptor)) = (TcpStream::connect(self.address), self.acceptor.take()) {
             let _ = acceptor.join();
         }

@@ -17,7 +17,7 @@ const KEPT: usize = 64;
 pub(super) struct Scene {
     pub(super) path: &'static str,
     pub(super) alt: &'static str,
-    /// The sky above and at the horizon, the sun, and the hills from far to near.
+    /// The colours of the sky at its top and at the horizon, of the sun, and of the hills from far to near.
     colours: [u32; 6],
     /// Where the sun stands, in hundredths of the width and of the height.
     sun: (f32, f32),
@@ -84,7 +84,7 @@ pub(super) const SCENES: [Scene; 8] = [
     ),
 ];
 
-/// The landscape of every other path.
+/// The landscape for every path that is not listed.
 const OTHER: Scene = scene(
     "",
     "",
@@ -103,7 +103,7 @@ const fn scene(
     Scene { path, alt, colours, sun, hills }
 }
 
-/// The media type that the end of a path means.
+/// Returns the media type for the end of a path.
 pub(super) fn media_type(path: &str) -> &'static str {
     format(path).to_mime_type()
 }
@@ -112,7 +112,7 @@ fn format(path: &str) -> ImageFormat {
     ImageFormat::from_path(path).unwrap_or(ImageFormat::Png)
 }
 
-/// The image at a path, in a size, in the format that its name says.
+/// Returns the image at a path, in the given size, in the format that the end of the path says.
 pub(super) fn encoded(path: &'static str, size: (u32, u32)) -> Arc<[u8]> {
     type Kept = Mutex<HashMap<(&'static str, u32, u32), Arc<[u8]>>>;
     static IMAGES: LazyLock<Kept> = LazyLock::new(Mutex::default);
@@ -144,7 +144,7 @@ fn encode(picture: RgbImage, format: ImageFormat) -> image::ImageResult<Vec<u8>>
     Ok(bytes)
 }
 
-/// A small PNG that says it is large: 60 000 times 60 000 pixels.
+/// A small PNG that claims to be large: 60 000 times 60 000 pixels.
 pub(super) fn bomb() -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, 60_000, 60_000);

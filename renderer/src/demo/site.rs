@@ -51,7 +51,7 @@ pub(super) fn site(options: &DemoOptions, rude: SocketAddr, stop: &CancelToken) 
     site
 }
 
-/// An image, at the time and in the way that the address asks for.
+/// Answers with an image, at the time and in the way that the address asks for.
 fn image(path: &'static str, request: &Request<'_>, stop: &CancelToken) -> Response {
     let begun = Instant::now();
     let size = size_of(request.query_value("size"));

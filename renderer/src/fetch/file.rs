@@ -11,7 +11,7 @@ use url::Url;
 /// How many bytes are read between two checks of the token.
 const PIECE: usize = 64 << 10;
 
-/// Reads a file. It must be a regular file: a device or a pipe perhaps never ends.
+/// Reads a file. It must be a regular file, because a device or a pipe may never end.
 pub(super) fn read(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> {
     let Ok(path) = url.to_file_path() else {
         return Ok(Err(Gap::Unusable("the address is not that of a file of this machine".to_owned())));
@@ -52,7 +52,7 @@ fn unreadable(error: &io::Error) -> Gap {
     })
 }
 
-/// All bytes of a reader, or a gap if there are more than `limit`.
+/// Returns all bytes of a reader, or a gap if there are more than `limit` bytes.
 fn read_at_most(
     reader: impl Read,
     limit: u64,

@@ -1,4 +1,5 @@
-//! Bytes from an address, on a thread that waits for them, until a token calls the fetch off.
+//! Fetches the bytes at an address; the calling thread waits for them, until they are complete or a token
+//! cancels the fetch.
 //!
 //! HTTP is that of [`hypertext_http`], whose sockets a token can close. This module adds files, redirects,
 //! and a [`Gap`] for each thing that can go wrong.
@@ -45,8 +46,8 @@ type Step<T> = Result<Result<T, Gap>, Cancelled>;
 /// Fetches the bytes behind an `http`, `https` (with the feature `tls`) or `file` address, `limit` at most.
 ///
 /// Blocks. A cancellation point: when `token` is cancelled, the connection is closed and the call returns at
-/// once. Only name resolution, which is the system's, cannot be interrupted. There is no time limit but the
-/// token's: give it one [`with_timeout`](CancelToken::with_timeout).
+/// once. Only the resolution of names by the system cannot be interrupted. The only time limit is that of the
+/// token; make a token that has a time limit by [`with_timeout`](CancelToken::with_timeout).
 ///
 /// # Errors
 /// `Ok(Err(gap))` if the bytes cannot be had; `Err(Cancelled)`, with the token's reason, if it was cancelled
@@ -95,7 +96,7 @@ fn target(location: Option<Url>, from: &Url) -> Result<Url, Gap> {
     }
 }
 
-/// The gap for an error, with a short text, since a picture has little room.
+/// Returns the gap for an error; its text is short, because a picture has little room.
 fn gap(error: FetchError) -> Gap {
     match error {
         FetchError::Broken(why) => Gap::Broken(why),

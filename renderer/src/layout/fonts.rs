@@ -1,8 +1,8 @@
-//! Words to lines of glyphs.
+//! Sets words in lines of glyphs.
 //!
-//! Shaping, the order of right-to-left text and the breaking of lines are `parley`'s. The fonts are those of
-//! `DejaVu`, which are part of the program, so the same page gives the same picture on every machine; no font
-//! of the system is looked at.
+//! `parley` shapes the text, orders text that reads from right to left, and breaks lines. The fonts are those
+//! of `DejaVu`, which are part of the program, so the same page gives the same picture on every machine; the
+//! fonts of the system are not used.
 
 use anyhow::{Context, ensure};
 use parley::fontique::{Blob, Collection, CollectionOptions, SourceCache};
@@ -16,10 +16,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Space from one line to the next, in sizes of the font.
+/// The distance from one line to the next, as a multiple of the font's size.
 const LEADING: f32 = 1.45;
 
-/// How many characters without a glyph are named.
+/// How many different characters without a glyph are named.
 const EXAMPLES: usize = 5;
 
 /// The kind of text, which decides the colour of its glyphs.
@@ -28,7 +28,7 @@ pub(crate) enum Ink {
     /// Text.
     #[default]
     Text,
-    /// Text that leads elsewhere.
+    /// The text of a link.
     Link,
     /// A note of the renderer, which is not part of the page.
     Note,
@@ -77,7 +77,7 @@ impl NoGlyph {
         }
     }
 
-    /// Counts one grapheme cluster, which is one character to a reader. A line feed has no glyph and needs
+    /// Counts one grapheme cluster, which a reader sees as one character. A line feed has no glyph and needs
     /// none.
     fn note(&mut self, character: &str) {
         let Some(first) = character.chars().find(|c| !c.is_control() && !c.is_whitespace()) else { return };
@@ -124,8 +124,8 @@ impl Fonts {
         Ok(Fonts { context, layouts: LayoutContext::new(), scale, preferred })
     }
 
-    /// Sets words in lines. `variations` are ranges of bytes, `boxes` stand before bytes and have a width and
-    /// a height in pixels.
+    /// Sets words in lines. `variations` are ranges of bytes; each of the `boxes` stands before a byte and
+    /// has a width and a height in pixels.
     pub(crate) fn set(
         &mut self,
         text: &str,

@@ -1,7 +1,7 @@
 //! Computes where everything on a page stands, before any image has arrived.
 //!
-//! The page gives the size of an image's place, or the first bytes of a local file do, or else a default. An
-//! image that arrives later does not change its place: it is scaled to fit. So nothing moves when an image
+//! The size of an image's place comes from the page, from the first bytes of a local file, or from a default.
+//! An image that arrives later does not change its place: it is scaled to fit. So nothing moves when an image
 //! arrives, and the picture does not depend on the order of arrival.
 //!
 //! Blocks stand below each other in one column. An image that has words in its block stands among them, in a
@@ -20,18 +20,19 @@ use std::path::Path;
 /// Space around the column, in CSS pixels; less on a narrow page.
 const MARGIN: f32 = 32.0;
 
-/// Space between two blocks, and more of it above a heading.
+/// The space between two blocks, and the larger space above a heading.
 const GAP: f32 = 14.0;
 const ABOVE_HEADING: f32 = 12.0;
 
-/// By how much an item of a list stands to the right of the list, and a quotation of its surroundings.
+/// By how much an item of a list, or a quotation, is indented.
 const INDENT: f32 = 28.0;
 
-/// The place of an image of unknown size, and of such an image beside words, which is mostly an icon.
+/// The size of the place of an image of unknown size; and the size if that image stands beside words, when it
+/// is mostly an icon.
 const DEFAULT_IMAGE: (f32, f32) = (320.0, 180.0);
 const IMAGE_IN_LINE: (f32, f32) = (1.2 * 16.0, 1.2 * 16.0);
 
-/// The tallest image.
+/// The height of the tallest image.
 const TALLEST_IMAGE: f32 = 1200.0;
 
 /// The largest width of a picture, and its largest number of pixels, whatever the options say.
@@ -65,7 +66,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// The smallest rectangle that has both in it.
+    /// Returns the smallest rectangle that contains both rectangles.
     pub(crate) fn with(self, other: Area) -> Area {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
         let right = (self.x + self.width).max(other.x + other.width);
@@ -82,7 +83,7 @@ pub struct Layout {
     /// The place of each element, by index.
     placed: Vec<Placed>,
     elements: usize,
-    /// Places of images in the text above them, by the index of the image.
+    /// The rectangles of images that stand in a block of text, by the index of the image.
     in_text: HashMap<usize, Option<Area>>,
     no_glyph: NoGlyph,
 }
@@ -95,7 +96,7 @@ pub(crate) enum Placed {
         lines: Box<Lines>,
         marker: Option<(f32, Box<Lines>)>,
         area: Area,
-        /// Where images stand in it.
+        /// Where images stand in the text.
         images: Vec<Area>,
         is_quote: bool,
     },
@@ -116,7 +117,7 @@ impl Layout {
     /// Lays the page out.
     ///
     /// # Errors
-    /// A sentence, if the font cannot be read or is none.
+    /// A sentence, if the font cannot be read or is not a font.
     pub fn new(page: &Page, options: &LayoutOptions<'_>) -> anyhow::Result<Layout> {
         let scale = if options.scale.is_finite() { options.scale.clamp(0.01, 100.0) } else { 1.0 };
         let options = &LayoutOptions { scale, width: options.width.clamp(1, WIDEST), ..options.clone() };
@@ -155,7 +156,7 @@ impl Layout {
         self.size
     }
 
-    /// How many elements are below the end of the picture.
+    /// Returns how many elements are below the end of the picture.
     pub fn cut(&self) -> usize {
         let below = self.placed.iter().filter(|placed| matches!(placed, Placed::Cut)).count();
         self.elements - self.placed.len() + below
@@ -166,7 +167,7 @@ impl Layout {
         &self.no_glyph
     }
 
-    /// Where an element stands. `None` if that is below the end of the picture.
+    /// Returns where an element stands; `None` if that is below the end of the picture.
     pub fn area(&self, place: usize) -> Option<Area> {
         match self.placed.get(place)? {
             Placed::Text { area, .. } | Placed::Image(area) | Placed::Rule(area) => Some(*area),
@@ -275,7 +276,7 @@ impl Layout {
         let mut areas = Vec::new();
         for item in lines.lines().flat_map(|line| line.items().collect::<Vec<_>>()) {
             let PositionedLayoutItem::InlineBox(found) = item else { continue };
-            // The edges are rounded, not the sizes, so that two neighbours share no pixel.
+            // The edges are rounded and not the sizes, so that two neighbouring rectangles share no pixel.
             let (left, top) = (to_pixels(x + found.x), to_pixels(y + found.y));
             let (right, bottom) =
                 (to_pixels(x + found.x + found.width), to_pixels(y + found.y + found.height));
@@ -342,7 +343,8 @@ fn stands_beside_words(text: &str, at: usize) -> bool {
     line.into_iter().flatten().any(|words| !words.trim().is_empty())
 }
 
-/// Width and height of the place of an image: from the page, or from the file, or else a default.
+/// Returns the width and height of the place of an image: those of the page, or those of the file, or else a
+/// default.
 fn place_of(image: &ImageRef, is_beside_words: bool, column: f32) -> (f32, f32) {
     let unknown = if is_beside_words { IMAGE_IN_LINE } else { DEFAULT_IMAGE };
     let own = image.own_size.unwrap_or(unknown);

@@ -1,8 +1,9 @@
-//! Tags and words to blocks of text and images.
+//! Builds blocks of text and images from tags and words.
 //!
-//! There is no tree. Each tag in turn changes the context of the next words: a few short stacks have the
-//! lists, quotations and styles that are open. So the cost of a page is linear in its length, however deep or
-//! wrong its nesting. A block ends where another one begins; an end tag without a start tag is ignored.
+//! No tree of elements is built. Each tag in turn changes the context of the words that follow: a few short
+//! stacks hold the lists, quotations and styles that are open. So the cost of a page is linear in its length,
+//! however deep or wrong its nesting. A block ends where another one begins; an end tag without a start tag
+//! is ignored.
 
 use super::candidates::{self, Offer};
 use super::image::image;
@@ -19,7 +20,7 @@ use url::Url;
 pub(super) struct Blocks {
     page: Page,
     limits: PageLimits,
-    /// The document's own address, and the base that it gives for relative references.
+    /// The document's own address, and the base address that the document gives for relative references.
     document: Url,
     base: Option<Url>,
 
@@ -95,7 +96,7 @@ impl Blocks {
         }
     }
 
-    /// Adds words, with one blank between two words whatever the white space.
+    /// Adds words; whatever white space is between two words becomes one blank.
     fn running_text(&mut self, text: &str) {
         for word in text.split_inclusive(|c: char| c.is_ascii_whitespace()) {
             let bare = word.trim_end_matches(|c: char| c.is_ascii_whitespace());
@@ -109,7 +110,7 @@ impl Blocks {
         }
     }
 
-    /// Whether a tag is one of a drawing or a formula, where `<tag/>` has no content.
+    /// Whether a tag belongs to a drawing or a formula, where `<tag/>` has no content.
     pub(super) fn is_foreign(&self, name: &str) -> bool {
         let in_foreign = self.hidden.as_ref().is_some_and(|hidden| matches!(&*hidden.name, "svg" | "math"));
         in_foreign || matches!(name, "svg" | "math")

@@ -7,7 +7,7 @@ use std::path::Path;
 /// How many candidates of one image are considered.
 const MOST: usize = 50;
 
-/// Pixels of an `em` outside of any text.
+/// How many pixels an `em` has outside of any text.
 const EM: f32 = 16.0;
 
 /// The files that a `<picture>` offers.
@@ -20,7 +20,7 @@ pub(super) struct Offer {
 /// A file for an image.
 pub(super) struct File {
     pub(super) address: String,
-    /// Its pixels for each CSS pixel.
+    /// The file's pixels for each CSS pixel.
     pub(super) density: f32,
 }
 
@@ -30,8 +30,8 @@ impl Offer {
     }
 }
 
-/// The file that `<source>` offers in a `<picture>`. `None` if it is of a kind that is not decoded, or meant
-/// for another screen.
+/// The file that `<source>` offers in a `<picture>`. `None` if the file is of a kind that is not decoded, or
+/// is meant for another screen.
 fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<File> {
     let media = attributes.get("media").is_none_or(|media| is_for(media, viewport));
     let kind = attributes.get("type").is_none_or(|kind| {
@@ -127,7 +127,7 @@ fn size(sizes: &str, viewport: Viewport) -> f32 {
     sizes.split(',').find_map(fitting).unwrap_or(viewport.width as f32)
 }
 
-/// Whether a media query is true on this screen. Unknown conditions count as false.
+/// Whether a media query is true on this screen. A condition that is not known counts as false.
 fn is_for(media: &str, viewport: Viewport) -> bool {
     let holds = |condition: &str| {
         let condition = condition.trim().trim_start_matches('(').trim_end_matches(')').to_ascii_lowercase();

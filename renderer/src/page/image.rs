@@ -1,4 +1,4 @@
-//! References to images: their addresses, and whether these may be fetched.
+//! References to images: their addresses, and whether the addresses may be fetched.
 
 use super::candidates::File;
 use super::parse::Attributes;
@@ -62,7 +62,7 @@ fn styled_length(style: &str, name: &str) -> Option<u32> {
     value.trim().strip_suffix("px").and_then(length)
 }
 
-/// A length as browsers read it: `120`, `120px`, ` 120.5`. Percentages are no lengths here.
+/// A length as browsers read it: `120`, `120px`, ` 120.5`. A percentage is not a length here.
 fn length(written: &str) -> Option<u32> {
     let written = written.trim();
     let digits = written.bytes().take_while(u8::is_ascii_digit).count();

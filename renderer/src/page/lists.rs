@@ -1,8 +1,8 @@
 //! Lists that are open, and the numbers of their items.
 //!
 //! A list that counts down to 1 begins with the number of its items, which is known only at its end. Until
-//! then its items are numbered from 1 downwards; at the end the numbers are all raised by the same amount, up
-//! to the first item that has a `value`.
+//! then its items are numbered from 1 downwards. At the end the same amount is added to the numbers of all
+//! items before the first one that has a `value`.
 
 use super::parse::Attributes;
 use super::{Element, TextKind};
@@ -20,7 +20,7 @@ struct Countdown {
     items: i64,
     /// The places of these items.
     places: Vec<usize>,
-    /// Whether an item had a number of its own, from which the ones behind it are counted.
+    /// Whether an item gave its own number, from which the following items are counted.
     is_settled: bool,
 }
 
@@ -36,7 +36,7 @@ impl List {
         List { numbers: Some((start.unwrap_or(1), step)), countdown }
     }
 
-    /// The marker of the next item, if the items have numbers.
+    /// Returns the marker of the next item, if the items have numbers.
     pub(super) fn next_marker(&mut self, attributes: &Attributes<'_>) -> Option<String> {
         let (next, step) = self.numbers.as_mut()?;
         let value = number(attributes, "value");

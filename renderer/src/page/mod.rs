@@ -27,7 +27,7 @@ pub struct Page {
     pub title: Option<String>,
     /// Text and images. The index of an element is its *place*, by which all other modules refer to it.
     pub elements: Vec<Element>,
-    /// How many elements came after those that fit the limits.
+    /// How many more elements the document has than the limits allow.
     pub left_out: usize,
 }
 
@@ -36,7 +36,7 @@ pub struct Page {
 pub enum Element {
     /// Words.
     Text(TextBlock),
-    /// A picture that is somewhere else.
+    /// An image, whose bytes are not part of the text.
     Image(Arc<ImageRef>),
 }
 
@@ -45,14 +45,15 @@ pub enum Element {
 pub struct TextBlock {
     /// Its kind, which decides how it is set.
     pub kind: TextKind,
-    /// The words, with white space as it is shown: a line feed ends a line.
+    /// The words, with exactly the white space that is shown: a line feed ends a line.
     pub text: String,
     /// Parts of `text`, as ranges of bytes, that are set in another way. They may overlap.
     pub spans: Vec<(Range<usize>, Style)>,
-    /// Images in the text: the byte before which each stands, and its place. The places follow that of the
-    /// block.
+    /// Images in the text: the byte before which each stands, and its place. The places of these images come
+    /// directly after the block's own place.
     pub images: Vec<(usize, usize)>,
-    /// Whether the page says that it reads from right to left (`dir="rtl"`). Otherwise the words decide.
+    /// Whether the page says that it reads from right to left (`dir="rtl"`). If the page does not say so, the
+    /// words decide the direction.
     pub right_to_left: bool,
 }
 
@@ -98,9 +99,9 @@ pub struct ImageRef {
     pub place: usize,
     /// Where it is, or why the page gives no usable address.
     pub source: Result<Source, Gap>,
-    /// The text that stands for it: `alt`, or nothing.
+    /// The text that is shown in the image's stead: `alt`, or nothing.
     pub alt: String,
-    /// Width and height in CSS pixels, as far as the page says so.
+    /// Width and height in CSS pixels, as far as the page gives them.
     pub width: Option<u32>,
     /// See [`width`](ImageRef::width).
     pub height: Option<u32>,
@@ -116,16 +117,16 @@ pub struct ImageRef {
 /// Where an image is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// At an address: `http`, `https`, or `file` if the page is a file, too.
+    /// The image is at an address: `http`, `https`, or `file` if the page is a file, too.
     Url(Url),
-    /// On the page itself: the bytes of a `data:` address.
+    /// The image is on the page itself: these are the bytes of a `data:` address.
     Data(Vec<u8>),
 }
 
 impl Page {
     /// Finds the sizes of images whose size the page does not give, in `data:` addresses and in files:
-    /// `of_file` returns the beginning of a file. Only the first `most` images are measured. They must not be
-    /// shared yet.
+    /// `of_file` returns the beginning of a file. Only the first `most` images are measured. The images must
+    /// not be shared yet.
     pub(crate) fn measure(&mut self, most: usize, of_file: impl Fn(&Url) -> Option<Vec<u8>>) {
         let mut known = HashMap::new();
         let images = self.elements.iter_mut().filter_map(|element| match element {

@@ -1,17 +1,18 @@
-//! Open elements that affect all of their content: it is left out, or reads in a direction.
+//! Open elements that affect all of their content: the content is left out, or has a direction.
 //!
 //! The end tag of a paragraph, an item or a cell may be missing. Then the element ends where the next one
 //! begins or where its parent ends; otherwise the rest of the page would be part of it.
 
 use super::tags::is_block;
 
-/// An open element. It must see each following tag, by [`ends_before`](Open::ends_before) or
+/// An open element. Each following tag must be shown to it, by [`ends_before`](Open::ends_before) or
 /// [`ends_at`](Open::ends_at).
 pub(super) struct Open {
     pub(super) name: String,
     /// How many elements of its name are open.
     depth: usize,
-    /// How many lists and tables are open in it. Their items and cells end nothing outside.
+    /// How many lists and tables are open in it. The items and cells of these lists and tables do not end
+    /// this element.
     nested: usize,
     /// Whether it is a closed `<details>`, whose summary is shown though the rest is left out.
     is_closed: bool,

@@ -1,4 +1,4 @@
-//! Bytes to a page: the kind of the document, and the parts that are kept.
+//! Makes a page from bytes: finds the kind of the document, and keeps parts of it.
 
 use super::Page;
 use super::blocks::Blocks;
@@ -13,7 +13,7 @@ use url::Url;
 /// How many bytes of a document are checked to decide whether it is text.
 const LOOK: usize = 1024;
 
-/// The ends of names of HTML files, which are HTML whatever they begin with.
+/// The ends of names of HTML files; a file with a name like this is HTML, whatever its first bytes are.
 const HTML_NAMES: [&str; 4] = ["html", "htm", "xhtml", "xht"];
 
 /// First tags by which a document is recognised as HTML if nothing else says so.
@@ -25,7 +25,7 @@ const FIRST_TAGS: [&str; 17] = [
 /// How much of a page is kept.
 #[derive(Debug, Clone, Copy)]
 pub struct PageLimits {
-    /// Elements. The elements after them are counted in [`Page::left_out`].
+    /// Elements. Further elements are counted in [`Page::left_out`].
     pub elements: usize,
     /// Bytes of text in all.
     pub text: usize,
@@ -47,7 +47,7 @@ impl Viewport {
     pub const USUAL: Viewport = Viewport { width: 800, scale: 1.0 };
 }
 
-/// Why bytes are no page: a sentence.
+/// Why bytes are not a page: a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoPage(pub String);
 
@@ -67,8 +67,8 @@ impl Page {
     /// does not say which of the two a document is, its name does (`.html`, `.txt`), or its first tag.
     ///
     /// # Errors
-    /// If the bytes are no page: if there are none, or if they are an image, for instance. Or if the current
-    /// token is cancelled before the page is read to its end.
+    /// If the bytes are not a page, for instance because there are none, or because they are an image. Also
+    /// if the current token is cancelled before the page is read to its end.
     pub fn parse(
         document: &[u8],
         content_type: Option<&str>,
@@ -130,7 +130,7 @@ fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Res
     Ok(!is_declared && (has_extension(base, "txt") || !looks_like_html(&begin)))
 }
 
-/// Whether a document begins like HTML, by the tags of the standard on MIME sniffing.
+/// Whether a document begins with one of the tags by which the standard on MIME sniffing recognises HTML.
 fn looks_like_html(begin: &str) -> bool {
     let Some(tag) = begin.trim_ascii_start().strip_prefix('<') else { return false };
     let starts_with = |what: &str| tag.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what));

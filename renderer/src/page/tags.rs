@@ -9,7 +9,7 @@ const VOID: [&str; 16] = [
     "track", "frame", "param",
 ];
 
-/// Elements whose content is no part of the page's words.
+/// Elements whose content is not part of the page's words.
 const HIDDEN: [&str; 15] = [
     "script", "style", "template", "svg", "math", "iframe", "object", "select", "textarea", "noembed",
     "noframes", "audio", "video", "canvas", "datalist",
@@ -39,7 +39,7 @@ pub(super) fn is_void(name: &str) -> bool {
     VOID.contains(&name)
 }
 
-/// Whether an element's content is no part of the page's words.
+/// Whether an element's content is not part of the page's words.
 pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }

@@ -4,8 +4,8 @@ use super::Style;
 use super::tags::style;
 use std::ops::Range;
 
-/// The longest block, in bytes. A longer text becomes several blocks, since each line break needs all of its
-/// block.
+/// The longest block, in bytes. A longer text is split into several blocks, because to find a line break
+/// takes time in proportion to the whole block.
 pub(super) const LONGEST_BLOCK: usize = 16 << 10;
 const LONGEST_PIECE: usize = LONGEST_BLOCK / 4;
 
@@ -13,13 +13,13 @@ const LONGEST_PIECE: usize = LONGEST_BLOCK / 4;
 const OPENS: [char; 7] = ['(', '[', '{', '“', '«', '"', NO_BREAK];
 const CLOSES: [char; 12] = [')', ']', '}', '”', '»', '.', ',', ';', ':', '!', '?', NO_BREAK];
 
-/// The no-break space, at which no line ends.
+/// The no-break space, at which a line is never broken.
 const NO_BREAK: char = '\u{a0}';
 
 /// The most styled parts of a block.
 const MOST_SPANS: usize = 200;
 
-/// The deepest nesting that is followed.
+/// The deepest nesting of elements that is followed.
 pub(super) const DEEPEST: usize = 64;
 
 /// Parts of a text, in bytes, and how they are set.
@@ -32,7 +32,7 @@ pub(super) struct Words {
     spans: Spans,
     /// Where images stand in the text, in bytes.
     images: Vec<usize>,
-    /// A blank that counts only if something follows it.
+    /// A blank that is kept only if something follows it.
     blank: bool,
     /// A control begins or ends here: a blank comes before the next word, unless it is a full stop or the
     /// like.
@@ -46,7 +46,7 @@ impl Words {
         self.text.is_empty()
     }
 
-    /// Whether the block is so long that another one must begin.
+    /// Whether the block is so long that a new block must begin.
     pub(super) fn is_long(&self) -> bool {
         self.text.len() >= LONGEST_BLOCK
     }
@@ -87,7 +87,7 @@ impl Words {
         self.blank = true;
     }
 
-    /// Adds characters as they are.
+    /// Adds characters without a change.
     pub(super) fn push_as_it_is(&mut self, text: &str) {
         (self.blank, self.apart) = (false, false);
         self.text.push_str(text);
@@ -161,7 +161,7 @@ impl Words {
     }
 }
 
-/// A word or a line in pieces, so that a block does not become much too long.
+/// Splits a word or a line into pieces, so that a block does not become much too long.
 pub(super) fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {

@@ -6,12 +6,13 @@ use super::{ImageLimits, allowed, size};
 use crate::gap::Gap;
 use std::borrow::Cow;
 
-/// Parts of a JPEG beside its pixels. Profiles and the like are cut into parts of 64 KiB. The decoder's time
-/// grows with the square of the number of parts of one kind.
+/// The most parts of a JPEG beside its pixels. Profiles and similar data are cut into parts of 64 KiB. The
+/// decoder's time grows with the square of the number of parts of one kind.
 const MOST_SEGMENTS: u64 = 1000;
 
-/// How often a JPEG goes over its pixels. A JPEG without its end is refused, since the decoder would paint
-/// the missing part grey. Bytes behind the end are ignored: telephones put a film there.
+/// The most passes that a JPEG makes over its pixels. A JPEG without an end marker is refused, because the
+/// decoder would paint the missing part grey. Bytes after the end marker are ignored: telephones put a film
+/// there.
 pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     let (scans, segments) = parts_to_the_end(bytes).ok_or_else(ends_too_early)?;
     if segments > MOST_SEGMENTS {
@@ -20,7 +21,7 @@ pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     Ok(scans)
 }
 
-/// How many scans a JPEG has, and how many segments. `None` if it has no end marker.
+/// Returns how many scans a JPEG has, and how many segments. `None` if it has no end marker.
 fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     let (mut at, mut scans, mut segments) = (2, 0, 0);
     loop {
@@ -39,8 +40,8 @@ fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// The most bytes of codes in lossless data, beside four bytes for each pixel. The decoder builds tables of
-/// the codes that are some hundred times as large.
+/// The most bytes of codes in lossless data, beside four bytes for each pixel. From the codes the decoder
+/// builds tables that are some hundred times as large as the codes.
 const MOST_CODES: u64 = 64 << 10;
 
 /// Refuses a WebP with a part that is longer than the file or than its pixels need, or with a frame that is

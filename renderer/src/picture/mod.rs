@@ -1,10 +1,10 @@
-//! Images: from bytes to pixels, under limits.
+//! Decodes images from bytes to pixels, under limits.
 //!
 //! An image comes from a stranger. A few hundred bytes can claim to be a billion pixels, so the claim is
-//! checked before memory is allocated. Decoding has no time limit of its own. It reads its bytes through a
-//! [reader](Watched) that checks a token, so a decoder that reads and writes by turns ends soon after the
-//! token is cancelled. The decoders of JPEG and WebP read the whole file first; their work after that has a
-//! bound for each pixel.
+//! checked before memory is allocated. Decoding has no time limit of its own. But each decoder reads its
+//! bytes through a [reader](Watched) that checks a token, so a decoder that reads and writes by turns ends
+//! soon after the token is cancelled. The decoders of JPEG and WebP read the whole file first; the work that
+//! they do after that is bounded for each pixel.
 
 use crate::gap::Gap;
 use executor::{CancelToken, Cancelled};
@@ -22,14 +22,15 @@ pub(crate) use size::size;
 /// How many bytes are decoded between two checks of the token.
 const PIECE: usize = 16 << 10;
 
-/// Bytes that a decoder may allocate for each allowed pixel beside the picture: for a frame of an animation.
+/// How many bytes a decoder may allocate for each allowed pixel in addition to the picture: it needs them for
+/// a frame of an animation.
 const BYTES_PER_PIXEL: u64 = 4;
 
 /// How often a decoder may go over all allowed pixels. JPEG files of usual encoders need about ten passes.
 const PASSES: u64 = 20;
 
-/// The most pixels that become one in one step: the scaler sums in 32 bits. A larger image is scaled to some
-/// thousand pixels first.
+/// The most pixels that are scaled to one pixel in one step: the scaler sums in 32 bits. A larger image is
+/// scaled to some thousand pixels first.
 const MOST_SUMMED: u64 = 1 << 23;
 const HALFWAY: u32 = 256;
 
@@ -62,8 +63,8 @@ impl Picture {
         Some(Picture { pixels })
     }
 
-    /// The picture for a place of this size. It is scaled down if it is more than twice as large: painting
-    /// reads four pixels for one.
+    /// Returns the picture for a place of this size. It is scaled down if it is more than twice as large,
+    /// because painting reads only four pixels for each painted pixel.
     pub(crate) fn fitting(&self, width: u32, height: u32) -> Cow<'_, Picture> {
         if self.width() <= width.saturating_mul(2) && self.height() <= height.saturating_mul(2) {
             return Cow::Borrowed(self);
@@ -92,8 +93,8 @@ impl Picture {
 /// A smaller one keeps its size.
 ///
 /// # Errors
-/// `Ok(Err(gap))` if the bytes are no image or one beyond the limits; `Err(Cancelled)` if the token was
-/// cancelled meanwhile.
+/// `Ok(Err(gap))` if the bytes are not an image, or are an image beyond the limits; `Err(Cancelled)` if the
+/// token was cancelled meanwhile.
 pub fn decode(
     bytes: &[u8],
     limits: &ImageLimits,
@@ -106,7 +107,7 @@ pub fn decode(
         Err(gap) => return token.check().map(|()| Err(gap)), // a cancelled token looks like a broken image
     };
     token.check()?;
-    // Scaled before it is turned, so that no second picture of its size is made.
+    // The image is scaled before it is turned, so that no second picture of the full size is made.
     let (width, height) = if lies_on_its_side(orientation) { (height, width) } else { (width, height) };
     let mut fitting = fitted(decoded, width, height);
     fitting.apply_orientation(orientation);

@@ -1,4 +1,4 @@
-//! PNG: the pixels of a file, and nothing else from it.
+//! Decodes the pixels of a PNG file, and nothing else from it.
 //!
 //! A few compressed bytes can unpack to a colour profile of gigabytes, and no profile is needed here.
 //! Profiles and texts are skipped unread.

@@ -1,4 +1,4 @@
-//! The size that an image claims, from the beginning of its file.
+//! Finds the size that an image claims, from the beginning of its file.
 //!
 //! The layout asks before anything is decoded, so a wrong answer only costs a place that does not fit.
 

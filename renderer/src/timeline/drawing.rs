@@ -14,7 +14,7 @@ const BAR: f64 = 18.0;
 /// How many lanes are drawn: those of the busiest threads.
 const MOST_LANES: usize = 40;
 
-/// The width of a letter, in pixels. It decides how much of its name is written into a bar.
+/// The width of a letter, in pixels. From it follows how much of a bar's name fits into the bar.
 const LETTER: f64 = 6.2;
 
 /// How many characters of a name are drawn at most.
@@ -56,7 +56,7 @@ pub(super) fn svg(noted: &Noted, title: &str) -> String {
     drawing.svg(title, "", LEFT + WIDTH + 30.0, bottom + 46.0)
 }
 
-/// The lanes to draw, in the order in which the threads began: those that were busy longest.
+/// Returns the lanes of the threads that were busy longest, in the order in which the threads began.
 fn lanes(noted: &Noted) -> Vec<usize> {
     let mut busy: Vec<_> = (0..noted.lanes.len()).map(|lane| (Duration::ZERO, lane)).collect();
     for bar in &noted.bars {
@@ -71,7 +71,7 @@ fn lanes(noted: &Noted) -> Vec<usize> {
 fn draw_bar(drawing: &mut Drawing, bar: &Drawn, left: f64, right: f64, bottom: f64) {
     let (class, verb, height) = look(bar.activity);
     let y = bottom - height;
-    // A name that a stranger may have made.
+    // The name may come from a stranger, so it is escaped.
     let what = escaped(&bar.what.chars().take(LONGEST_NAME).collect::<String>());
     let (width, times) = ((right - left).max(0.8), format!("{} to {}", time(bar.from), time(bar.to)));
     drawing.add(format_args!(
@@ -86,7 +86,7 @@ fn draw_bar(drawing: &mut Drawing, bar: &Drawn, left: f64, right: f64, bottom: f
     drawing.add("</g>");
 }
 
-/// What the colours mean; that of the frames only if there are any.
+/// Draws what the colours mean; the colour of frames is included only if there are frames.
 fn legend(drawing: &mut Drawing, noted: &Noted) {
     let has_frames = noted.bars.iter().any(|bar| bar.activity == Activity::Writing);
     let all =
@@ -101,7 +101,7 @@ fn legend(drawing: &mut Drawing, noted: &Noted) {
     }
 }
 
-/// The classes of a bar, what it says, and how high it is.
+/// Returns the classes of a bar, its text, and its height.
 fn look(activity: Activity) -> (&'static str, &'static str, f64) {
     match activity {
         Activity::Waiting => ("empty", "waiting for", BAR),

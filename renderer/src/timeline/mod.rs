@@ -27,7 +27,7 @@ pub enum Activity {
     Writing,
 }
 
-/// The activities of a program's threads. Clones share one timeline; any thread may write.
+/// The activities of a program's threads. All clones share one timeline, and any thread may write to it.
 #[derive(Debug, Clone)]
 pub struct Timeline {
     started: Instant,
@@ -81,7 +81,7 @@ impl Timeline {
         Bar { timeline: self.clone(), lane, activity, what: what.into(), from: self.now() }
     }
 
-    /// Marks this moment across all lanes.
+    /// Marks the present moment across all lanes.
     pub fn mark(&self, what: &'static str) {
         let now = self.now();
         self.lock().marks.push((now, what));
