@@ -64,7 +64,7 @@ impl Course {
 pub struct WrongUsage(String);
 
 impl WrongUsage {
-    /// Makes a wrong usage of an error, with the error's message.
+    /// Returns a `WrongUsage` with the message of this error.
     #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub fn of(error: anyhow::Error) -> Self {
         Self(format!("{error:#}"))

@@ -3,13 +3,13 @@
 //! # Built in the project's own target directory
 //!
 //! In that directory most dependencies of a copy are built already. Cargo takes the copy's packages for those
-//! of the project, since it identifies a package by its place in its workspace. And it takes a package as
-//! built if that is not older than its files. Two things follow:
+//! of the project, since it identifies a package by its place in its workspace. Cargo also takes a package as
+//! built if the build is not older than the package's files. Two things follow:
 //!
 //! * Files keep their times, so a package that is the same in both is not built again.
-//! * The copy is removed at the end. Then the packages built from it lack their files, and Cargo builds them
-//!   again. If the copy stayed, Cargo would look at the *copy's* files and miss a change in the project: the
-//!   next test would run on the build of the copy.
+//! * The copy is removed at the end. Then the packages that were built from the copy lack their sources, and
+//!   Cargo builds them again. If the copy stayed, Cargo would look at the *copy's* files and miss a change in
+//!   the project: the next test would run on the build of the copy.
 
 use crate::workspace::{PROGRESS, Workspace, was_built};
 use anyhow::Context;

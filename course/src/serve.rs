@@ -71,8 +71,8 @@ fn server(
     let stats = Arc::new(Stats::new().with_pool("pool", pool));
     let site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
     let pool = Arc::clone(pool);
-    // A browser keeps its connections open. They would hold threads for which other connections wait, and
-    // delay the end of the process.
+    // A browser keeps its connections open. Such connections would hold threads for which other connections
+    // wait, and delay the end of the process.
     let may_stay = move || pool.stats().backlog() == 0;
     Ok(Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop))
 }

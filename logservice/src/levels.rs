@@ -57,7 +57,7 @@ struct Shared {
     most: AtomicUsize,
     /// The lowest level of any target: everything up to it is logged.
     least: AtomicUsize,
-    /// The version of `targets`. Written together with them, under their lock.
+    /// The version of `targets`. The version is written together with the targets, under their lock.
     version: AtomicU64,
     targets: RwLock<Arc<Targets>>,
 }
@@ -254,7 +254,7 @@ fn meant(word: &str) -> Option<&'static str> {
 }
 
 fn parse_level(level: &str) -> Option<LevelFilter> {
-    // The empty text would be a level to the parser.
+    // The parser would take the empty text for a level.
     level.parse().ok().filter(|_| !level.is_empty())
 }
 

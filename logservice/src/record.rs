@@ -45,7 +45,7 @@ impl Display for Level {
     }
 }
 
-/// One message of a program, with its data. A [format](crate::Format) makes a line of it.
+/// One message of a program, with its data. A [format](crate::Format) turns a record into a line.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
     /// When the record was logged.
@@ -167,7 +167,7 @@ pub enum Value<'a> {
     Display(&'a dyn Display),
     /// A value that is formatted by `Debug`.
     Debug(&'a dyn Debug),
-    /// An error. Formats show its causes, too.
+    /// An error. Formats show the error's causes, too.
     Error(&'a (dyn Error + 'static)),
 }
 

@@ -1,7 +1,7 @@
 //! Measures the cost of an idle pool, and the allocations of a task. `pools I` starts this program.
 //!
-//! It is a program of its own since its allocator counts, which would slow the peers of the other comparisons
-//! down.
+//! It is a program of its own since its allocator counts allocations, which would slow the peers of the other
+//! comparisons down.
 
 use std::alloc::System;
 use std::fs;

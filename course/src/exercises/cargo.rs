@@ -1,8 +1,8 @@
 //! Lets Cargo build an exercise's tests, and runs them with a deadline.
 //!
 //! The tests themselves end a property that hangs, and say why. The deadline here is for a case that they
-//! cannot see: a test program that is stuck as a whole. It counts from the last sign of life, and only while
-//! tests run, so neither a slow build nor a slow machine uses it up.
+//! cannot see: a test program that is stuck as a whole. The deadline counts from the last sign of life, and
+//! only while tests run, so neither a slow build nor a slow machine uses it up.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};

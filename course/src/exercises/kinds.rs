@@ -174,7 +174,7 @@ impl Learner {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    /// Returns the command with which a reader can make it happen.
+    /// Returns the command with which a reader can make the same happen.
     fn command(&self, predict: &Predict) -> anyhow::Result<Option<String>> {
         Ok(match &predict.code {
             Shown::Program { file, .. } => {

@@ -1,6 +1,6 @@
 //! What a learner has done so far: `progress.txt` at the project's root.
 //!
-//! Each event has a line, a word and an exercise, in the order in which they happened:
+//! Each event is a line with a word and an exercise, and the lines are in the order of the events:
 //!
 //! ```text
 //! failed ex01-worker-pool every_job_runs_once

@@ -1,5 +1,5 @@
-//! The gap between two steps that should be one. In a program, luck decides what another thread does in it.
-//! Here a schedule can hold a thread there, so that a fault shows itself every time.
+//! The gap between two steps that should be one. In a program, luck decides what another thread does in that
+//! gap. Here a schedule can hold a thread there, so that a fault shows itself every time.
 
 use crate::door::sync::Arc;
 

@@ -26,8 +26,8 @@
 //! [`table`] is the same table as data; tests and models require each cell of it, so a faulty step must fail.
 //!
 //! The program `road` shows each fault in the schedule that brings it out. The book's page *A service that
-//! outlives its clients* explains the steps. `logservice` itself is a logger to keep, and shares no code with
-//! the road.
+//! outlives its clients* explains the steps. `logservice` itself is a logger for real programs, and shares no
+//! code with the road.
 
 #![warn(missing_docs)]
 

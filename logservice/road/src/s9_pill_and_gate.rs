@@ -1,5 +1,5 @@
-//! Step 9: a poison pill that a lock makes the last item. Clients look and put under the lock, and `stop`
-//! closes the gate and puts the pill under it. So nothing can come behind the pill.
+//! Step 9: a poison pill, and a lock that makes the pill the last item. Clients look and put under the lock,
+//! and `stop` closes the gate and puts the pill under it. So nothing can come behind the pill.
 //!
 //! It keeps all five promises. Its price: while the queue is full, one client waits in `put` and all others
 //! wait for the lock. A client that waits for a lock cannot be interrupted before it has it. Reservations

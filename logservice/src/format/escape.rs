@@ -75,7 +75,7 @@ impl Escapes {
     }
 
     /// Whether eight bytes are ASCII without anything to escape, computed on all eight at once. The answer
-    /// may be no for a plain word.
+    /// may be false even for a word without anything to escape.
     #[inline]
     fn is_plain(self, word: [u8; 8]) -> bool {
         const EACH: u64 = 0x0101_0101_0101_0101;

@@ -34,8 +34,8 @@
 //!
 //! # Invariants
 //!
-//! 1. `accepted` = in the buffers + `written` + `dropped` lines that were accepted first. Each line that was
-//!    not accepted is counted once, in `dropped` or in `refused`.
+//! 1. `accepted` = the lines in the buffers + `written` + those of the `dropped` lines that had been
+//!    accepted. Each line that was not accepted is counted once, in `dropped` or in `refused`.
 //! 2. After `stop` no line is accepted. The writer ends only when both buffers are empty, or when it was told
 //!    to give up.
 //! 3. Lines come out in the order in which they were accepted; so those of one thread come in the order of

@@ -7,8 +7,9 @@ pub trait Sink: Send {
     /// Hands whole lines to the system, each ending in a line feed. Returns how many bytes it has taken for
     /// good: always whole lines, and at least one of them. The rest is handed in again, from there.
     ///
-    /// A sink that has written only the first part of a line when an error comes remembers how much. It goes
-    /// on from there when the line comes again; if its destination has changed, it writes the whole line.
+    /// A sink that has written only the first part of a line when an error comes remembers how much of the
+    /// line is written. It goes on from there when the line comes again; if its destination has changed, it
+    /// writes the whole line.
     ///
     /// # Blocking
     /// For a destination that may never be ready (a pipe, a socket), the call waits for a tenth of a second

@@ -191,8 +191,8 @@ fn lines_are_not_lost_while_files_are_removed() {
         let mut removed: Vec<(File, usize)> = Vec::new();
         let lines = write_meanwhile(&place, rotate_at, &taken, || {
             while removed.len() < 60 {
-                // While the sink rotates, the log may already be another file when it is removed. So it is
-                // renamed first.
+                // While the sink rotates, the log may already be another file when it is removed. So the log
+                // is renamed before it is removed.
                 let doomed = if rotate_at == u64::MAX { place.log.clone() } else { place.path("doomed") };
                 if rotate_at != u64::MAX && fs::rename(&place.log, &doomed).is_err() {
                     continue;

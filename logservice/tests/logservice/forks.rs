@@ -65,7 +65,7 @@ in_own_process! {
                 match unsafe { libc::fork() } {
                     0 => {
                         let status = i32::from(!in_the_child(&service, own_log.as_deref()));
-                        // SAFETY: it ends the process, in which nothing needs to be dropped any more.
+                        // SAFETY: the call ends the process, in which nothing needs to be dropped any more.
                         unsafe { libc::_exit(status) }
                     }
                     child => ends_well(Pid::from_raw(child).unwrap()),

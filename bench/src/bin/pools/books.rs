@@ -1,9 +1,9 @@
 //! The books of a measurement: which tasks ran, and on which threads.
 //!
-//! A pool that loses tasks is fast. So each task adds its number to the account of the thread that runs it,
-//! and afterwards the accounts must show as many tasks as were submitted, and the sum of their numbers. Every
-//! pool that is compared does this, and it costs each of them the same one or two nanoseconds: an account is
-//! written by its own thread alone, without an atomic addition.
+//! A pool that loses tasks looks fast. So each task adds its number to the account of the thread that runs
+//! it, and afterwards the accounts must show as many tasks as were submitted, and the sum of their numbers.
+//! Every pool that is compared does this, and it costs each of them the same one or two nanoseconds: an
+//! account is written by its own thread alone, without an atomic addition.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

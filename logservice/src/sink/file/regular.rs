@@ -163,8 +163,8 @@ impl Regular {
         }
     }
 
-    /// Finds out what has become of the open file. If it still has a name after a write, a later removal
-    /// takes lines that had been written.
+    /// Finds out what has become of the open file. If the file still has a name after a write, a later
+    /// removal takes lines that were already written.
     fn look(&self) -> Fate {
         let Some(open) = &self.open else { return Fate::Moved };
         let named = fs::metadata(&self.path);

@@ -98,7 +98,7 @@ impl Rotation {
     }
 }
 
-/// Whether the name exists. A dangling link exists, too.
+/// Whether the name exists. A dangling link counts as existing.
 fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }

@@ -1,9 +1,9 @@
 //! Recognising answers, cheaply.
 //!
-//! A fast error is not a fast server. So the first answer is parsed, and its whole body is compared. The
-//! first answer gives the length of the later ones. Later answers are checked in four places: at the status,
-//! at the end of the head, at the end of the body, and at the beginning of the next answer. An answer that
-//! does not fit is parsed like the first.
+//! A server that answers with errors is not a fast server. So the first answer is parsed, and its whole body
+//! is compared. The first answer gives the length of the later ones. Later answers are checked in four
+//! places: at the status, at the end of the head, at the end of the body, and at the beginning of the next
+//! answer. An answer that does not fit is parsed like the first.
 
 use anyhow::ensure;
 
