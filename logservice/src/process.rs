@@ -4,7 +4,7 @@
 //! Worse, the child has the queue's lock as it was at that moment; if another thread held it, no thread of
 //! the child can release it. So this is checked for each line before any lock is taken. To ask the system for
 //! the process's number would cost as much as the line. So the C library is told to count in each child, and
-//! the check costs a load.
+//! the check costs one load from memory.
 #![allow(unsafe_code, reason = "what is called in a child process is registered with the C library")]
 
 use std::io;

@@ -89,8 +89,8 @@ thread_local! {
 
 /// Hands over the current thread's name.
 ///
-/// The name is looked up once, or each time when the thread locals are gone. Nothing is allocated here, since
-/// the caller may be an allocator that logs.
+/// The name is looked up once; after the thread locals are gone, it is looked up each time. Nothing is
+/// allocated here, since the caller may be an allocator that logs.
 pub(crate) fn thread_name<R>(with: impl FnOnce(&str) -> R) -> R {
     let mut with = Some(with);
     let known = OWN.try_with(|own| Some(name_of(own.get()?, with.take()?)));

@@ -1,9 +1,9 @@
 //! Replaces this program by an optimised build of itself.
 //!
 //! `cargo course` is built as `cargo test` builds it, not optimised, so that the book is available soon. But
-//! a client that is slower than the server measures itself. So `load` lets Cargo build this program once
-//! more, optimised and without the book and the exercises, and becomes that program. Arguments and process
-//! stay the same, so signals and the exit status need no forwarding.
+//! if the client is slower than the server, the load measures only the client. So `load` lets Cargo build
+//! this program once more, optimised and without the book and the exercises, and becomes that program.
+//! Arguments and process stay the same, so signals and the exit status need no forwarding.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, ensure};

@@ -38,7 +38,7 @@ pub(crate) enum Goal {
     Rate(f64),
     /// The highest ratio of the server's processor time per answer.
     Cpu(f64),
-    /// The most memory of ours, in MiB.
+    /// The most memory that our server may take, in MiB.
     Memory(f64),
 }
 

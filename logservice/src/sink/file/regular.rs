@@ -155,7 +155,7 @@ impl Regular {
     fn look_now(&mut self) {
         let Some(expected) = self.open.as_ref().map(|open| open.size) else { return };
         match self.look() {
-            // Another process has truncated it or added to it: a torn line stays torn.
+            // Another process has truncated the file or added to it: a torn line stays torn.
             Fate::Named(size) if size != expected && !self.torn.is_none() => self.open = None,
             fate => {
                 self.settle(fate);

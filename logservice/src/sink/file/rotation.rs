@@ -80,7 +80,7 @@ impl Rotation {
         files.reverse();
         let mut kept = 0;
         for (n, file) in files.iter().enumerate() {
-            // A file that is being compressed is there twice.
+            // A file that is being compressed exists under two names.
             kept += usize::from(n == 0 || !file.is(&files[n - 1]));
             if kept >= self.keep {
                 remove(&file.path(log))?;
