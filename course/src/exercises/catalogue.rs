@@ -64,11 +64,8 @@ mod tests {
     fn the_order_is_that_of_the_book_and_not_of_the_numbers() {
         let exercises = all(&Workspace::find().unwrap()).unwrap();
         let place = |short: &str| exercises.iter().position(|exercise| exercise.short() == short).unwrap();
-        assert_eq!(
-            (exercises[0].short(), exercises[1].short(), place("ex11") < place("ex02")),
-            ("ex00", "ex01", true)
-        );
-        assert!(place("ex06") < place("ex03") && place("ex10") < place("ex07"));
+        assert_eq!((exercises[0].short(), exercises[1].short()), ("ex00", "ex01"));
+        assert!(place("ex11") < place("ex03") && place("ex10") < place("ex07"));
     }
 
     #[test]
