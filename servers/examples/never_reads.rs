@@ -41,7 +41,7 @@ fn main() -> anyhow::Result<()> {
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
-        // Otherwise the system buffers megabytes for it.
+        // With its usual buffers the system would hold megabytes for the client.
         socket.set_recv_buffer_size(64 * 1024)?;
         socket.set_send_buffer_size(64 * 1024)?;
         socket.connect(&addr.into())?;
@@ -73,7 +73,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Lets each client go on until no client can. `step` returns how many bytes it has moved.
+/// Calls `step` for each client in turn until no client can go on. `step` returns how many bytes it has
+/// moved.
 fn until_stuck(clients: &mut [Client], step: impl Fn(&mut Client) -> io::Result<usize>) -> io::Result<()> {
     let mut moved = Instant::now();
     while moved.elapsed() < STUCK {
@@ -107,7 +108,7 @@ fn unless_it_would_wait(result: io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-/// Returns the answer to another client. So short an answer arrives in one piece.
+/// Returns the answer to another client. An answer as short as this arrives in one piece.
 fn one_answer(addr: SocketAddr) -> io::Result<String> {
     let mut client = TcpStream::connect(addr)?;
     client.write_all(REQUEST.as_bytes())?;
@@ -117,7 +118,7 @@ fn one_answer(addr: SocketAddr) -> io::Result<String> {
     String::from_utf8(answer).map_err(io::Error::other)
 }
 
-/// Returns the memory of the process in KiB, if the system tells.
+/// Returns the memory of the process in KiB, if the system reports it.
 fn memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,10 +1,11 @@
-//! The properties that must hold for any bytes whatever.
+//! The properties that must hold for any bytes.
 //!
 //! 1. Nothing panics.
 //! 2. Where the arriving bytes are split does not matter: the requests, their bodies and the refusal at the
 //!    end are the same.
 //! 3. Whether a request is answered in its conversation or taken out first does not matter.
-//! 4. A step that is asked for twice says the same twice. A refusal is repeated whatever arrives behind it.
+//! 4. If a step is asked for twice, it is the same both times. A refusal is repeated, whatever arrives after
+//!    it.
 //! 5. Memory taken from the shared bound is given back when the conversation and its requests are dropped.
 //! 6. A refusal has a status that tells the client its mistake, and no more bytes are held than the limits
 //!    allow.
@@ -17,7 +18,7 @@ use std::time::Instant;
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Heard {
     requests: Vec<Exchange>,
-    /// Why the conversation ended, if it did so before the bytes.
+    /// Why the conversation ended, if it ended before the end of the bytes.
     refusal: Option<Refusal>,
 }
 
@@ -31,7 +32,7 @@ struct Exchange {
     body: Vec<u8>,
 }
 
-/// Returns the defaults, and limits so small that small inputs exceed them.
+/// Returns the default limits, and limits so small that small inputs exceed them.
 pub(crate) fn all_limits() -> [Limits; 2] {
     let small =
         Limits { max_request_line: 40, max_head: 120, max_headers: 4, max_body: 20, ..Limits::default() };
@@ -59,7 +60,7 @@ pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     }
 }
 
-/// Panics unless `bytes`, cut in two at each of these places, are understood as in one piece.
+/// Panics unless `bytes` are understood in the same way in one piece and cut in two at each of these places.
 pub(crate) fn check_cuts(bytes: &[u8], cuts: impl IntoIterator<Item = usize>, limits: &Limits) {
     let whole = converse([bytes], limits);
     for cut in cuts {
@@ -78,7 +79,7 @@ fn converse<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> 
     converse_by(answered, pieces, limits)
 }
 
-/// Makes an exchange of a whole request, and moves its conversation on.
+/// Moves a whole request into an exchange, so that the conversation goes on to the next request.
 type Way = fn(&mut Conversation, Instant) -> Exchange;
 
 fn converse_by<'b>(way: Way, pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Heard {

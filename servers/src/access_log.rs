@@ -1,6 +1,8 @@
-//! The access log: each answer has an event, which begins with the answer and ends with its last byte.
+//! The access log: each answer has an event, which begins when the answer begins and ends with the answer's
+//! last byte.
 //!
-//! The name of the thread is what other web servers' logs lack, and what this course is about.
+//! An event names the thread that answers: other web servers' logs do not, but threads are what this course
+//! is about.
 
 use crate::http::{Request, date};
 use std::fmt::Write;
@@ -29,7 +31,7 @@ pub const ACCESS: &str = "servers::access";
 /// | `thread` | the name of the thread that made the answer, or `-` |
 /// | `cut_off` | true if there was more to send |
 ///
-/// [`show_diagnostics`](crate::show_diagnostics) makes a line of it on stderr.
+/// [`show_diagnostics`](crate::show_diagnostics) writes the event as a line on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessLog {
     /// An event for each answer.
@@ -52,14 +54,14 @@ pub(crate) struct Line {
 }
 
 impl AccessLog {
-    /// Whether a subscriber listens to the events. This is an atomic load: `enabled!` would ask the
-    /// subscriber once more than the event does.
+    /// Whether a subscriber receives the events. This check costs one atomic load, while `enabled!` would
+    /// also call the subscriber, which the event then calls again.
     pub(crate) fn is_on(self) -> bool {
         self == AccessLog::Events && LevelFilter::current() >= Level::INFO
     }
 
-    /// Begins the event of an answer with this status; returns `None` in a quiet log. `request` is `None` if
-    /// it could not be read.
+    /// Begins the event of an answer with this status; returns `None` if no subscriber receives the events.
+    /// `request` is `None` if it could not be read.
     pub(crate) fn begin(self, peer: SocketAddr, request: Option<&Request<'_>>, status: u16) -> Option<Line> {
         if !self.is_on() {
             return None;
@@ -87,7 +89,7 @@ fn push_request_line(text: &mut String, request: &Request<'_>) {
 
 impl Line {
     /// Ends the event. The system has taken `bytes` of the body (whether the client has received them is not
-    /// known). If it `is_cut`, there was more to send.
+    /// known). If the answer `is_cut`, more of it should have been sent.
     pub(crate) fn end(self, bytes: u64, is_cut: bool, took: Duration) {
         let (time, request) = self.text.split_at(self.time);
         info!(

@@ -12,8 +12,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// More threads than a user needs, and fewer than most systems give. At the system's own limit a thread can
-/// start and then lack the memory to begin; the standard library then ends the process.
+/// The most threads that a stage may have: more than a user needs, and fewer than most systems give. Close to
+/// the system's own limit a thread can start and then lack memory for its first steps; in that case the
+/// standard library ends the process.
 const MOST_THREADS: usize = 10_000;
 
 /// The flags of every stage.
@@ -73,12 +74,12 @@ impl ServerArgs {
         }
     }
 
-    /// Returns the number of threads that the flag asks for, or `usual` without a flag.
+    /// Returns the number of threads that the flag asks for, or `usual` if the flag is not given.
     pub fn threads_or(&self, usual: usize) -> usize {
         self.threads.map_or(usual, NonZeroUsize::get)
     }
 
-    /// The endpoints and the files of `--root`.
+    /// Returns a site with the endpoints and the files of `--root`.
     ///
     /// # Errors
     ///

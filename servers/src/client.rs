@@ -1,10 +1,11 @@
-//! One client that is being served by a thread: waits that end, and one write for an answer.
+//! One client that is being served by a thread: every wait for the client ends, and an answer is one write if
+//! possible.
 //!
 //! Every wait for a client ends: a read returns at a time that the caller gives, or after [50 ms](SLICE), so
 //! that the caller checks what else ends its wait; a write keeps to a [budget](crate::write_budget). The
 //! token of the task that serves the client ends its waits, too. A read whose task is cancelled returns
-//! within a slice, or at once if it waits for longer, and its caller asks
-//! [`is_cancelled`](Client::is_cancelled); a write ends soon after.
+//! within a slice, or at once if it waits for longer, and its caller then checks
+//! [`is_cancelled`](Client::is_cancelled). A write ends soon after the cancel.
 //!
 //! [`lingering`](crate::lingering) decides how long the server reads on after the last answer.
 
@@ -24,13 +25,14 @@ use std::time::{Duration, Instant};
 /// task was cancelled, and whether the server needs the thread.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
-/// The shortest time-out: for the system, zero means no time-out.
+/// The shortest time-out of a socket; it is not zero, because zero means no time-out to the system.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// Dropped first: a client that has seen the end finds a place for another connection.
+    /// This field is dropped first, so that a client that has seen the end of its connection finds a place
+    /// for another one.
     _place: Option<Place>,
     stream: Arc<TcpStream>,
     peer: SocketAddr,
@@ -43,7 +45,8 @@ pub(crate) struct Client {
 }
 
 /// How long one read, or one write, waits. The socket gets this time-out only before the first call that must
-/// wait: many a connection has one request, which has arrived, and one answer, for which there is room.
+/// wait: on many connections there is only one request, which has already arrived, and one answer, for which
+/// there is room.
 #[derive(Debug)]
 struct Waits {
     longest: Duration,
@@ -55,7 +58,7 @@ struct Waits {
 pub(crate) enum Wait {
     /// For a [slice](SLICE) at most.
     ASlice,
-    /// Until this time, and perhaps a slice longer. Only the end of the task ends the wait earlier.
+    /// Until this time, or up to a slice longer. Only a cancel of the task ends the wait earlier.
     Until(Instant),
 }
 
@@ -130,8 +133,8 @@ impl Client {
                 deadline.saturating_duration_since(Instant::now()).max(SHORTEST)
             }
         };
-        // A time-out that is nearly as long will do: mostly it is the same wait again, and needs no system
-        // call.
+        // The present time-out of the socket is kept if it is nearly right: usually the wait is the same as
+        // before, and needs no system call.
         if self.reads.set.get().is_none_or(|set| set > longest + SLICE || set < longest / 2) {
             self.stream.set_read_timeout(Some(longest))?;
             self.reads.set.set(Some(longest));
@@ -168,8 +171,8 @@ impl Client {
         Writer { client: self, budget: WriteBudget::new(limits, Instant::now()), taken: 0 }
     }
 
-    /// Closes the connection after the last answer to a client whose requests were read whole. Waits only if
-    /// the client goes on sending.
+    /// Closes the connection after the last answer to a client whose requests were all read completely. Waits
+    /// only if the client goes on sending.
     pub(crate) fn finish(self, still_sending: StillSending) {
         let has_more = match still_sending {
             StillSending::No => false,
@@ -263,7 +266,7 @@ impl Write for Writer<'_> {
 
 /// Whether a read or a write has only timed out, or was interrupted.
 pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
-    // The platform decides which of the first two a time-out gives.
+    // It depends on the platform which of the first two kinds of error a time-out gives.
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
@@ -336,7 +339,7 @@ mod tests {
         peer.write_all(b"here already").unwrap();
         let client = listener.incoming().next().unwrap().take(&Limits::default()).unwrap();
         let mut bytes = [0; 100];
-        // Perhaps it is still on its way through the network; then the first read waits.
+        // The byte may still be on its way through the network; in that case the first read waits for it.
         let has_waited = client.receive(&mut bytes, Wait::ASlice).unwrap() == Received::Nothing;
         assert_eq!(
             client.stream.read_timeout().unwrap().is_some(),

@@ -1,4 +1,5 @@
-//! A client between `accept` and the task that serves it: it is answered even if no task ever does.
+//! A client between `accept` and the task that serves it: the client is answered even if no task ever serves
+//! it.
 
 use crate::client::Client;
 use crate::crowd::Place;
@@ -30,7 +31,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Makes a connection. If no task serves it, its client is told so and becomes one of those
+    /// Makes a connection. If no task serves the connection, its client is told so and joins the clients in
     /// `turned_away`.
     pub(crate) fn new(
         stream: TcpStream,
@@ -50,8 +51,8 @@ impl Connection {
     /// Makes a drop close the connection without an answer; but once the stage stops, a drop still answers
     /// 503.
     ///
-    /// For a policy that discards tasks and cannot look into them. The connection still ends in order, and
-    /// not with a reset.
+    /// This is for a policy that discards tasks and cannot look into them. The connection still ends in
+    /// order, and not with a reset.
     #[must_use]
     pub fn silent_if_dropped(mut self) -> Connection {
         self.is_silent = true;

@@ -14,13 +14,14 @@
 //!
 //! A proxy on this machine connects from a loopback address, and most proxies replace `Host` by the name of
 //! the server to which they pass the request. So a stranger's request passes all three. **Start a server
-//! behind a proxy with `--no-shutdown` or with `--shutdown-token`**, and let the proxy not pass `/shutdown`
-//! on.
+//! behind a proxy with `--no-shutdown` or with `--shutdown-token`**, and configure the proxy not to pass on
+//! `/shutdown`.
 //!
-//! A token replaces the checks: a request with `Authorization: Bearer TOKEN` stops the server, wherever it
-//! comes from, and no other request does. That keeps out other users of this machine, too. The token is sent
-//! in clear text: across a network that is not yours, send it through a proxy that speaks TLS. Every user of
-//! this machine can read a token that was given on the command line (with `ps`), but not a generated one.
+//! If the server has a token, the token replaces the checks: a request with `Authorization: Bearer TOKEN`
+//! stops the server, wherever it comes from, and no other request does. That keeps out other users of this
+//! machine, too. The token is sent in clear text: across a network that is not yours, send it through a proxy
+//! that speaks TLS. Every user of this machine can read a token that was given on the command line (with
+//! `ps`), but not a generated one.
 
 use crate::http::{Authority, Request, Response, Status};
 use crate::site::Site;
@@ -54,7 +55,7 @@ pub enum Control {
 }
 
 impl ShutdownArgs {
-    /// Returns what the flags say. Generates a token if the flag has no value.
+    /// Returns which requests the flags allow to stop the server. Generates a token if the flag has no value.
     ///
     /// # Errors
     ///
@@ -116,7 +117,7 @@ fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     if !request.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {
         return Err(forbidden("only this machine may do that"));
     }
-    // The field is checked even if the target names a host: both must be this machine's.
+    // The `Host` field is checked even if the target also names a host: both must mean this machine.
     let host = request.header("Host").unwrap_or_default();
     let is_loopback = |host: Option<Authority<'_>>| host.is_some_and(|host| host.is_loopback());
     if !is_loopback(Authority::parse(host)) || !is_loopback(request.authority()) {
@@ -135,7 +136,7 @@ fn bears(request: &Request<'_>, token: &str) -> bool {
     let Some((scheme, sent)) = request.header("Authorization").and_then(|value| value.split_once(' ')) else {
         return false;
     };
-    // Every byte is compared, so the duration does not tell how many of them are right.
+    // Every byte is compared, so the time that this takes does not reveal how many bytes are right.
     let differences = sent.bytes().zip(token.bytes()).fold(0, |differences, (a, b)| differences | (a ^ b));
     let is_right = differences == 0 && sent.len() == token.len();
     is_right && scheme.eq_ignore_ascii_case("Bearer") && request.header_count("Authorization") == 1
@@ -147,8 +148,8 @@ fn made_up() -> anyhow::Result<String> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
-/// Accepts a text that can stand in an `Authorization` field and is too long to be guessed. Empty means:
-/// generate one.
+/// Accepts a text that can stand in an `Authorization` field and is too long to be guessed. If the text is
+/// empty, the server generates a token.
 fn token(text: &str) -> Result<String, String> {
     let may_be_in_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
     let is_good = text.is_empty() || (text.len() >= 16 && text.bytes().all(may_be_in_token));

@@ -1,7 +1,7 @@
 //! A bound on the open connections, and a place for each of them.
 //!
-//! A connection holds its place until it is closed, and drops it first: a client that has seen the end of one
-//! connection finds a place for the next.
+//! A connection keeps its place until the connection is closed, and gives the place up just before: a client
+//! that has seen the end of one connection finds a place for the next.
 
 use crate::stats::{Samples, family};
 use std::sync::Arc;
@@ -19,12 +19,13 @@ struct Count {
     open: AtomicUsize,
     most: usize,
     accepted: AtomicU64,
-    /// How many of the accepted connections were not served: told 503, and closed in silence.
+    /// How many accepted connections were not served: those that were told 503, and those that were closed
+    /// without an answer.
     turned_away: AtomicU64,
     unanswered: AtomicU64,
 }
 
-/// The place of an open connection. Its drop makes room for another connection.
+/// The place of an open connection. When the place is dropped, there is room for another connection.
 #[derive(Debug)]
 pub(crate) struct Place(Crowd);
 
@@ -44,7 +45,7 @@ impl Crowd {
     /// Takes a place for another connection, if there is room. Does not wait.
     pub(crate) fn enter(&self) -> Option<Place> {
         let Count { open, most, .. } = &*self.0;
-        // Relaxed: it is a count, and its readers read nothing else that depends on it.
+        // Relaxed: this is a mere count, and its readers read no other data that depends on it.
         let one_more = |open: usize| (open < *most).then(|| open + 1);
         let entered = open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
         if entered.is_err() {
@@ -81,7 +82,7 @@ impl Default for Crowd {
 }
 
 impl Place {
-    /// Counts a connection that is not served: told 503, or closed in silence.
+    /// Counts a connection that is not served: its client is told 503, or it is closed without an answer.
     pub(crate) fn is_not_served(&self, is_silent: bool) {
         let Count { turned_away, unanswered, .. } = &*self.0.0;
         let count = if is_silent { unanswered } else { turned_away };

@@ -10,7 +10,8 @@
 //! | [`REPORTS`] | error | a panic |
 //!
 //! The stages install the subscriber of [`show_diagnostics`]. It writes to stderr, and no thread waits for
-//! that (see `stderr.rs`): an answer is the line that web servers have, a report is only its text.
+//! that (see `stderr.rs`): an answer becomes a line like that of other web servers, and a report is just its
+//! text.
 
 use crate::access_log::{ACCESS, AccessLog};
 use crate::stderr::{Lines, write_line};
@@ -59,7 +60,7 @@ pub fn tell_of_panics() {
     panic::set_hook(Box::new(tell_of_panic));
 }
 
-/// Returns the layer that writes reports to stderr, and answers, too, if `answers` says so.
+/// Returns the layer that writes reports to stderr, and also answers if `answers` is true.
 ///
 /// It also shows the diagnostic events that the variable `RUST_LOG` asks for. With `RUST_LOG=executor=debug`
 /// these report every thread that a pool starts. A value that cannot be read is reported and shows nothing.
@@ -69,7 +70,7 @@ where
 {
     let of_answers = if answers == AccessLog::Quiet { LevelFilter::OFF } else { LevelFilter::INFO };
     let ours = Targets::new().with_target(REPORTS, LevelFilter::INFO).with_target(ACCESS, of_answers);
-    // A list, since `and_then` reports the maximum level of the second layer as that of both
+    // The layers are a list, because `and_then` reports the maximum level of the second layer as that of both
     // (tracing-subscriber 0.3.23).
     let mut layers = vec![Plain.with_filter(ours).boxed()];
     if let Some(wanted) = asked_for() {
@@ -80,7 +81,7 @@ where
     layers
 }
 
-/// Returns what `RUST_LOG` asks for, without what is shown anyway.
+/// Returns what `RUST_LOG` asks for, except for events that are shown anyway.
 fn asked_for() -> Option<Targets> {
     let wanted = env::var("RUST_LOG").unwrap_or_default();
     if wanted.is_empty() {

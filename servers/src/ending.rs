@@ -33,8 +33,8 @@ pub const SERVED: u8 = 0;
 pub const CUT_OFF: u8 = 3;
 
 // ANCHOR: finish
-/// Waits for the accepted connections; cuts off those that are not done by the `deadline`. Returns the exit
-/// status.
+/// Waits for the accepted connections, and cuts off those that are not done by the `deadline`. Returns the
+/// exit status.
 pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) -> u8 {
     let late = turned_away.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {
@@ -68,15 +68,15 @@ fn cut_off(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instan
 }
 // ANCHOR_END: finish
 
-/// The time that a stage has after it is told to stop, for a stage whose accepting thread can be busy at that
-/// moment.
+/// The time that a stage has to end after it is told to stop; for a stage whose accepting thread can be busy
+/// at that moment.
 ///
 /// [`finish`] cancels the pool's tasks. It is called only after the accepting thread has done its own work,
 /// which the token [`over`](Grace::over) cancels if it is the thread's current one.
 #[derive(Debug)]
 pub struct Grace {
     over: CancelToken,
-    /// When the time ends, and the token that is cancelled then. Set by the stop.
+    /// When the time is over, and the token that is cancelled at that moment. The stop sets the value.
     end: Arc<OnceLock<(Instant, CancelToken)>>,
     length: Duration,
 }

@@ -2,8 +2,9 @@
 //!
 //! A server that listens on the loopback address seems to serve only this machine. But a browser on this
 //! machine shows pages of strangers. A stranger can point the domain name of such a page at 127.0.0.1 (DNS
-//! rebinding). The browser then takes the server's answers for the page's own, and lets the page read them
-//! all. Such a request can be told by its host, which is the stranger's domain name and not `localhost`.
+//! rebinding). The browser then believes that the server's answers belong to the page, and lets the page read
+//! them all. Such a request is recognised by its host, which is the stranger's domain name and not
+//! `localhost`.
 //!
 //! | the server listens on | it answers for |
 //! |---|---|
@@ -60,7 +61,7 @@ pub enum Hosts {
 }
 
 impl Hosts {
-    /// Whether the request is for one of these hosts.
+    /// Whether the request is for one of the hosts.
     pub fn include(&self, request: &Request<'_>) -> bool {
         match (self, request.authority()) {
             (Hosts::Any, _) | (_, None) => true,

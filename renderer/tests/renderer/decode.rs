@@ -120,10 +120,10 @@ fn packed_zeros(before: &[u8], count: usize) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// Forty million pixels in so few bytes that a decoder reads them at once, and then only writes. What counts
-/// is the processor's time, which no other program takes. To write all takes a sixth of the whole; scaling
-/// takes the rest. One attempt of several must end before that: on a slow machine the time can be over before
-/// the decoder has begun.
+/// Forty million pixels in so few bytes that a decoder reads them at once, and then only writes. The test
+/// measures this program's own processor time, so that other programs do not matter. Writing all pixels takes
+/// a sixth of that time; scaling takes the rest. Only one of several attempts must end early enough: on a
+/// slow machine the time limit can pass before the decoder has begun.
 #[test]
 fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
     let (width, height) = (1 << 16, 600_u32);
@@ -189,7 +189,7 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
 
 const TOO_EARLY: &str = "no image that can be decoded: it ends too early";
 
-/// A film behind the end, as telephones put there, is ignored.
+/// A film behind the end of a JPEG, where telephones put one, is ignored.
 #[test]
 fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
     let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
@@ -302,7 +302,7 @@ fn encoded_as_it_is(image: &DynamicImage) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// The first frame of several is the picture.
+/// Of an image with several frames, the first is drawn.
 #[test]
 fn of_an_animation_the_first_frame_is_shown() {
     let mut bytes = Vec::new();
@@ -317,7 +317,7 @@ fn of_an_animation_the_first_frame_is_shown() {
     );
 }
 
-/// Spacers without a table of colours, as on pages whose tables are held open by transparent pixels.
+/// Transparent spacers without a table of colours, as on old pages that use them to keep table cells open.
 #[test]
 fn a_gif_without_colours_is_not_to_be_seen() {
     let spacer = b"GIF89a\x01\0\x01\0\0\0\0!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;";

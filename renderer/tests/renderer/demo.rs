@@ -94,7 +94,7 @@ fn a_seed_is_pinned() {
     assert_eq!(latencies.join(" "), "554 455 775 294 547 1063 989 70 101");
 }
 
-/// The drop ends it even while requests of both kinds wait for their answers.
+/// The drop of the server ends it even while requests of both kinds wait for their answers.
 #[test]
 fn it_is_gone_when_it_is_dropped() {
     let demo = Demo::start(&options("10m:32x20,1ms:stall")).unwrap();

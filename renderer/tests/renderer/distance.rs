@@ -1,8 +1,8 @@
 //! How different two pictures look.
 //!
-//! Both are blurred, so that slightly moved edges of letters do not count. Then they are compared in small
-//! squares, and the square that differs most decides. A mean over the picture would hide a missing line of
-//! text.
+//! Both pictures are blurred, so that slightly moved edges of letters do not count. Then the pictures are
+//! compared in small squares, and the result is that of the square that differs most. A mean over the picture
+//! would hide a missing line of text.
 
 use image::{Rgba, RgbaImage};
 

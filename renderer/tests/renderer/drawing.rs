@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A time limit that only a test that hangs reaches.
+/// A time limit that is reached only if the test hangs.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 /// A page that is being drawn.
@@ -61,7 +61,7 @@ impl Drawing {
         Drawing::observed(page, options, |_| (), strategy)
     }
 
-    /// Begins a page whose text is not painted before the test releases it.
+    /// Begins to draw a page whose text is not painted before the test releases the text.
     pub(crate) fn with_held_text(
         page: &str,
         options: &[&str],
@@ -83,7 +83,7 @@ impl Drawing {
         mut observer: impl FnMut(Event) + Send + 'static,
         strategy: impl FnOnce(&mut Rendering) -> anyhow::Result<()> + Send + 'static,
     ) -> Drawing {
-        // No time limit ends it before the watchdog fails the test.
+        // The page has no time limit that is shorter than the test's own.
         let patient = ["test", page, "--timeout", "10m", "--page-timeout", "20m"];
         let args = Args::parse_from(patient.iter().chain(options)).render;
         let (events, stop) = (Arc::new(Events::default()), CancelToken::new());
@@ -135,7 +135,7 @@ impl Drawing {
         self.stop.cancel();
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the page.
     pub(crate) fn end(self) -> anyhow::Result<Seen> {
         let end = Instant::now() + WATCHDOG;
         while !self.thread.is_finished() {

@@ -1,4 +1,4 @@
-//! Fetching: successes, failures, and a token that ends each wait.
+//! Tests of fetching: successes, failures, and a token that ends each wait.
 
 use crate::gated::{Answer, Gated};
 use executor::{CancelKind, CancelToken};
@@ -48,8 +48,8 @@ fn a_status_that_is_no_success_is_a_gap() {
     assert_eq!(get(&server.url("/never")).unwrap_err(), Gap::Status(404));
 }
 
-/// The status suffices. A server that then does not send the body of its error page does not delay the
-/// caller.
+/// The status is enough to give up the page. So a server that does not send the body of its error page does
+/// not delay the caller.
 #[test]
 fn a_gap_or_a_redirect_does_not_wait_for_a_body_that_nobody_wants() {
     let server = Gated::start();
@@ -171,7 +171,8 @@ fn a_cancel_ends_each_wait_and_closes_the_connection() {
     }
 }
 
-/// A cancel shuts the connection down. A body that ends with its connection would then look complete.
+/// A cancel shuts the connection down. A body whose end is the end of the connection could then look
+/// complete.
 #[test]
 fn a_body_that_a_cancel_cut_off_is_no_whole_one() {
     let server = Gated::start();
@@ -193,7 +194,7 @@ fn a_deadline_is_told_from_a_request() {
     assert_eq!(get_cut_off(&server.url("/slow")), Some(CancelKind::Deadline));
 }
 
-/// A server that does not even answer to connections: its backlog is full.
+/// A server that does not even complete connections, because its backlog is full.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_cancel_ends_connecting_at_once() {

@@ -1,5 +1,5 @@
-//! Checks the properties of any bytes with the pages of the tests and mutations of them. `fuzz/` has the
-//! target for cargo-fuzz.
+//! Checks the properties that hold for any bytes, with the pages of the tests and with mutations of those
+//! pages. `fuzz/` has the target for cargo-fuzz.
 
 #[path = "../../fuzz/property.rs"]
 mod property;
@@ -56,7 +56,7 @@ fn mutations_of_pages_are_well_formed() {
     }
 }
 
-/// Pieces with a meaning to the parser, between bars.
+/// Pieces of text that mean something to the parser, separated by bars.
 const WORDS: &[u8] = b"<|>|</|\"|&|&#x|<!--|-->|\0|\xff|\n|<pre>\n|</pre>|<br>|\
     <b>|</b>|<p>|<ol reversed>|<li value=9>|</ol>|<td>|<svg/>|<p hidden>|<img src=\xc3\xa4 alt=\xe2\x82\xac>";
 

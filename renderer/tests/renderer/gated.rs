@@ -11,20 +11,20 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A time limit that only a test that hangs reaches.
+/// A time limit that is reached only if the test hangs.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 /// The answer to a request.
 #[derive(Clone)]
 pub(crate) struct Answer {
-    /// Sent at once, also by an answer that is held.
+    /// These bytes are sent at once, even if the answer is held.
     first: Vec<u8>,
-    /// Sent when the answer is released.
+    /// These bytes are sent when the answer is released.
     rest: Vec<u8>,
     then: Then,
 }
 
-/// The event after the last byte.
+/// What happens after the last byte.
 #[derive(Clone, Copy, PartialEq)]
 enum Then {
     /// The connection is closed.
@@ -65,7 +65,7 @@ impl Answer {
         Answer::raw(format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes())
     }
 
-    /// An answer of just these bytes.
+    /// Makes an answer that consists of exactly these bytes.
     pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Answer {
         Answer { first: Vec::new(), rest: bytes.into(), then: Then::Close }
     }
@@ -128,7 +128,7 @@ struct State {
     /// Answers whose first bytes are on their way.
     begun: HashMap<String, usize>,
     closed: HashMap<String, usize>,
-    /// Connections that are open, by the port of the client: they are closed when the server is dropped.
+    /// The open connections, by the port of the client; they are closed when the server is dropped.
     open: HashMap<u16, TcpStream>,
     over: bool,
 }
@@ -199,7 +199,7 @@ impl Held {
         });
     }
 
-    /// Blocks until its first bytes are on their way.
+    /// Blocks until the first bytes of the answer are on their way.
     pub(crate) fn has_begun(&self) {
         self.shared
             .wait_until(&format!("{} begins", self.path), |state| state.begun.contains_key(&self.path));
@@ -314,7 +314,7 @@ fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
     })
 }
 
-/// The path of a request, whose head is read to its end.
+/// Reads the head of a request to its end, and returns the path.
 fn request(stream: &mut TcpStream) -> Option<String> {
     let (mut head, mut buffer) = (Vec::new(), [0; 4096]);
     while !head.windows(4).any(|four| four == b"\r\n\r\n") {

@@ -1,5 +1,5 @@
-//! Pages parsed from documents: those of `tests/pages`, each with its dump beside it, and cases that need no
-//! page of their own.
+//! Tests of pages that are parsed from documents: the pages of `tests/pages`, each with its dump beside it,
+//! and short cases that need no file.
 //!
 //! `RECORD=1 cargo test --test renderer pages` writes the dumps; without it the test compares.
 
@@ -263,7 +263,7 @@ fn what_is_beyond_the_limits_is_counted() {
     assert_eq!((texts(&page), page.left_out), (vec!["1234567", "123"], 1));
 }
 
-/// Documents of some hundred kilobytes of one construct, each parsed three times.
+/// Each document is some hundred kilobytes of a single construct, and is parsed three times.
 #[test]
 fn large_documents_are_no_trouble() {
     for (name, once, times) in [
@@ -289,7 +289,7 @@ fn large_documents_are_no_trouble() {
     }
 }
 
-/// The words of each block; in capitals if the block reads from right to left.
+/// Returns the words of each block; they are in capitals if the block reads from right to left.
 fn directions(document: &str) -> String {
     let block = |element: &Element| match element {
         Element::Text(block) if block.right_to_left => block.text.to_uppercase(),

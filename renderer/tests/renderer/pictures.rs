@@ -16,7 +16,7 @@ use url::Url;
 const WIDTH: u32 = 640;
 const SCALE: f32 = 0.5;
 
-/// The pictures show the beginning of a page.
+/// A recorded picture shows only the beginning of a page.
 const PIXELS: u64 = 320 * 640;
 
 /// The largest distance, of 255, at which two pictures count as the same.
@@ -47,7 +47,7 @@ pub(crate) fn page(name: &str) -> Page {
     Page::parse(&document, None, &base, limits).expect("it is a page")
 }
 
-/// A picture for a place, with stripes of its own colours.
+/// Makes an image for a place, with stripes in colours that differ from place to place.
 pub(crate) fn picture_for(place: usize) -> Picture {
     let hue = u8::try_from(place * 53 % 200).unwrap();
     let rgba = RgbaImage::from_fn(160, 90, |x, y| {
@@ -60,12 +60,12 @@ pub(crate) fn picture_for(place: usize) -> Picture {
     Picture::from_rgba(160, 90, &rgba).expect("it has pixels")
 }
 
-/// A page with all of its text, and each image a picture, a place-holder or a gap.
+/// Paints a page with all of its text; each of its images is a picture, a place-holder or a gap.
 pub(crate) fn draw(page: &Page) -> Canvas {
     draw_in(page, (0..page.elements.len()).collect())
 }
 
-/// The page with its elements painted in this order.
+/// Paints the elements of a page in this order.
 fn draw_in(page: &Page, order: Vec<usize>) -> Canvas {
     let options = LayoutOptions { width: WIDTH, scale: SCALE, font: None, max_pixels: PIXELS };
     let mut canvas = Canvas::new(Layout::new(page, &options).expect("the fonts of the program"));
@@ -128,8 +128,8 @@ fn what_is_painted_again_leaves_nothing_of_what_was_there() {
     assert!(canvas.png() == once);
 }
 
-/// An image that is shown in several sizes is loaded in the largest one, and each of its pixels counts in the
-/// others.
+/// An image that is shown in several sizes is loaded in the largest size, and each of its pixels has an
+/// effect in the smaller sizes.
 #[test]
 fn a_picture_that_is_much_larger_than_its_place_is_averaged() {
     let lines = RgbaImage::from_fn(1000, 1000, |x, _| {
@@ -210,7 +210,7 @@ fn the_distance_tells_swapped_images_a_lost_line_and_a_shift() {
     let of_swapped = distance(&whole, &rgba(&swapped));
     assert!(of_swapped > SAME * 2.0, "swapped images count as {of_swapped}");
 
-    // A page with two lines, and the second is lost.
+    // A page with two lines of text, of which the second one is lost.
     let two = |text: &str| rgba(&draw(&text_page(text)));
     let lost = distance(&two("The first line stays.\nThe second is lost."), &two("The first line stays.\n "));
     assert!(lost > SAME * 2.0, "a lost line counts as {lost}");
@@ -231,7 +231,7 @@ fn rgba(canvas: &Canvas) -> RgbaImage {
     RgbaImage::from_raw(width, height, pixels.to_vec()).expect("as many pixels as it says")
 }
 
-/// A page of one paragraph, as it stands.
+/// Makes a page that consists of one paragraph.
 fn text_page(text: &str) -> Page {
     let block = renderer::TextBlock {
         kind: TextKind::Paragraph,

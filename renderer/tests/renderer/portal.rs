@@ -93,7 +93,8 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
         assert!(Instant::now() >= end, "it came back before the deadline, though one was missing");
         ranked(&companies, asked)
     };
-    // A machine on which the others are late, too, has more time.
+    // If the machine is so slow that the other companies are late as well, the test tries again with more
+    // time.
     let mut attempts = [1, 4, 16].into_iter().map(ask_within);
     let entries = attempts.find(|entries| late(entries) == 1).expect("one is late, and no other");
     held.closed_by_client();
@@ -107,8 +108,8 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
     }
 }
 
-/// A list that came over HTTP cannot name a local file; a list that is a file can. Each company has its
-/// entry.
+/// A list that came over HTTP cannot name a local file, but a list that is a file can. In both cases each
+/// company has its entry.
 #[test]
 fn a_list_from_elsewhere_names_no_file() {
     let local = tempfile::NamedTempFile::new().expect("a file");

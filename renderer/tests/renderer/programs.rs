@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const PAGE_PROGRAMS: [&str; 5] = ["sequential", "future", "completion_service", "time_budget", "starving"];
 
-/// A time limit that only a test that hangs reaches.
+/// A time limit that is reached only if the test hangs.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 pub(crate) fn program(name: &str) -> Command {
@@ -66,13 +66,13 @@ pub(crate) fn ended(mut child: Child) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
-/// The flag for a program that else gives up an advertisement too early for a slow machine.
+/// The flag for a program that would otherwise give up an advertisement too early on a slow machine.
 fn patient(name: &str) -> &'static [&'static str] {
     if name == "time_budget" { &["--budget", "10m"] } else { &[] }
 }
 
-/// Runs a program with a time limit that it has to reach. If the machine was too slow for anything else to be
-/// there by then, the limit is longer the next time.
+/// Runs a program with a time limit that must end it. If the machine was so slow that the rest was not
+/// finished by then, the next attempt has a longer limit.
 fn with_a_limit(run: impl Fn(&str) -> Run, was_too_slow: impl Fn(&Run) -> bool) -> (Run, &'static str) {
     let mut runs = ["500ms", "2s", "8s", "20s"].into_iter().map(|limit| (run(limit), limit));
     runs.find(|(run, _)| !was_too_slow(run)).expect("the machine is too slow for 20 s")
@@ -110,7 +110,8 @@ fn a_seed_makes_a_run_repeatable() {
     assert!(seven != other);
 }
 
-/// Each bad thing that can happen to an image: a gap with its reason, the rest drawn, status 3.
+/// Whatever goes wrong with an image, the page has a gap with the reason, everything else is drawn, and the
+/// status is 3.
 #[test]
 fn a_bad_image_is_a_gap_with_its_reason() {
     let faults = [
@@ -125,7 +126,8 @@ fn a_bad_image_is_a_gap_with_its_reason() {
     ];
     let late = [("half", "not there after 100ms"), ("stall", "not there after 100ms")];
     for name in PAGE_PROGRAMS {
-        // Only those that are late have a time limit, which a slow machine may reach with any other image.
+        // Only late images are tried with a time limit: on a slow machine any other image could reach the
+        // limit, too.
         for (faults, timeout, painted) in [(&faults[..], "10m", 2), (&late, "100ms", 0)] {
             let images: Vec<_> = faults.iter().map(|(fault, _)| format!("1ms:64x40:{fault}")).collect();
             let images = format!("{},1ms:64x40", images.join(","));
@@ -265,7 +267,7 @@ fn a_second_signal_ends_the_program_at_once() {
     assert_eq!(ended(child).status.code(), Some(130));
 }
 
-/// Without a page there is nothing to write, and no picture is left.
+/// If there is no page, nothing is written, and no picture of an earlier run is left.
 #[cfg(unix)]
 #[test]
 fn a_signal_before_there_is_a_page_leaves_no_picture() {

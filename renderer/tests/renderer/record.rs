@@ -77,7 +77,7 @@ fn an_empty_timeline_is_a_drawing_too() {
     assert!(Timeline::start().svg("nothing").ends_with("</svg>\n"));
 }
 
-/// A time limit that only a test that hangs reaches.
+/// A time limit that is reached only if the test hangs.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 const WHOLE: Area = Area { x: 0, y: 0, width: 3, height: 2 };
@@ -151,7 +151,7 @@ fn frames_of_an_earlier_run_go_and_other_files_stay() {
     assert_eq!(left, ["animation.png", "frame-0001.png", "frame-0009.txt", "frame-ours.png", "picture.png"]);
 }
 
-/// The first frame goes into a pipe without a reader, so its writing lasts as long as the test wants.
+/// The first frame goes into a pipe without a reader, so writing that frame takes as long as the test wants.
 #[cfg(unix)]
 #[test]
 fn who_paints_does_not_wait_for_the_frames() {

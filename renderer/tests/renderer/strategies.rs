@@ -309,7 +309,8 @@ fn a_page_that_is_stopped_while_it_waits_for_the_advertisement_calls_it_off() {
 
 // ----- starving -----
 
-/// The parts of the page that starved are called off: they would keep the only thread from the next page.
+/// The parts of the page that starved are cancelled, because otherwise they would keep the only thread busy
+/// when the next page needs it.
 #[test]
 fn a_page_that_starves_calls_its_parts_off() {
     let server = Gated::start();
@@ -325,7 +326,7 @@ fn a_page_that_starves_calls_its_parts_off() {
     );
 }
 
-/// Lets the thread that loads the image in this place panic.
+/// Makes the thread that loads the image in this place panic.
 fn panics_in(rendering: &mut Rendering, place: usize) {
     let loader = Arc::get_mut(&mut rendering.loader).expect("it is not shared yet");
     loader.observe(move |image| assert_ne!(image.place, place, "panics on purpose in place {place}"));

@@ -1,4 +1,5 @@
-//! Messages about a page that is not drawn as expected: what is missing, and what does not happen.
+//! Tests of the messages about a page that is not drawn as the user expects: they say what is missing, and
+//! what is not supported.
 
 use crate::gated::{Answer, Gated};
 use crate::programs::Run;
@@ -59,7 +60,7 @@ fn a_page_that_has_nothing_to_show_says_so() {
     assert!(String::from_utf8_lossy(&run.output.stdout).contains("neither words nor images"));
 }
 
-/// A page whose picture could not be written is not requested.
+/// If the picture could not be written, the page is not even requested.
 #[test]
 fn what_has_no_place_to_go_to_is_refused_before_anything_is_loaded() {
     let server = Gated::start();
@@ -112,8 +113,8 @@ fn a_frame_that_cannot_be_written_decides_the_status() {
     }
 }
 
-/// Text, place-holders, gaps and rules are painted in another order. A frame takes only the changed pixels,
-/// and the last frame still lacks nothing.
+/// Text, place-holders, gaps and rules are painted in another order. Each frame takes over only the changed
+/// pixels, but the last frame is still complete.
 #[test]
 fn the_last_frame_is_the_picture_in_whatever_order_it_was_painted() {
     let server = Gated::start();

@@ -11,7 +11,7 @@ use std::{fs, thread};
 /// Two runs are compared, so that what a process does once does not count.
 const ROUNDS: [u32; 2] = [100, 600];
 
-/// How many clients ask in each round before the first reads its answer.
+/// How many clients send a request in each round before the first client reads its answer.
 const CLIENTS: [usize; 2] = [1, 16];
 
 type Calls = BTreeMap<String, f64>;
@@ -60,8 +60,8 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
             let _ = client.send(); // if that fails, `receive` fails, too
         }
         for client in &mut crowd {
-            // A connection whose thread another client needs is closed, perhaps while its request is on the
-            // way.
+            // A connection whose thread another client needs is closed, which may happen while its next
+            // request is on the way.
             while client.receive().is_err() {
                 *client = Client::connect(stage.addr)?;
                 client.send()?;
@@ -76,7 +76,7 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     counted(&summary)
 }
 
-/// Returns what strace has counted, once it has written that.
+/// Returns what `strace` has counted, once it has written the result.
 fn counted(summary: &Path) -> anyhow::Result<Calls> {
     let began = Instant::now();
     let mut table = String::new();

@@ -52,7 +52,7 @@ pub(crate) fn show(stages: &[String], clients: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns what the process has once that does not change any more: threads take their time to begin and to
+/// Returns what the process has, once the numbers no longer change: threads need some time to begin and to
 /// end.
 fn settled(stage: &Stage) -> anyhow::Result<Has> {
     let look = || -> anyhow::Result<Has> {

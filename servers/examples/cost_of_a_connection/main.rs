@@ -1,4 +1,4 @@
-//! What a connection costs each stage while it is idle, and how many system calls a request takes on it.
+//! Shows what an idle connection costs each stage, and how many system calls a request takes on it.
 //!
 //! ```sh
 //! cargo build --release -p servers
@@ -29,7 +29,7 @@ const STAGES: [&str; 8] = [
     "multi_reactor",
 ];
 
-/// As many clients as most systems have descriptors for.
+/// The number of clients; most systems have descriptors for so many.
 const CLIENTS: usize = 1_000;
 
 fn main() -> anyhow::Result<()> {

@@ -94,7 +94,7 @@ impl Client {
         }
     }
 
-    /// Whether the last answer has said that it is the last.
+    /// Whether the answer that was read last has said that no other follows.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }

@@ -1,6 +1,6 @@
-//! The queue of a server over time, without a bound and with one. For two seconds more clients arrive than it
-//! can serve. It also counts Little's law: the number of clients in the server is the number that arrive in a
-//! second times the seconds that each stays.
+//! The queue of a server over time, without a bound and with one. For two seconds, more clients arrive than
+//! the server can serve. The example also checks Little's law: the average number of clients in the server is
+//! the number that arrive in a second times the seconds that each client stays.
 //!
 //! ```sh
 //! cargo run --release --example queue_over_time
@@ -22,7 +22,8 @@ use std::{env, fs};
 const THREADS: usize = 8;
 const WORK: Duration = Duration::from_millis(50);
 
-/// Each phase: for how many seconds, and how many clients a second. Eight threads serve 160.
+/// The phases: the length of each in seconds, and how many clients arrive in a second. Eight threads can
+/// serve 160.
 const PHASES: [(f64, f64); 3] = [(2.0, 120.0), (2.0, 240.0), (5.0, 120.0)];
 // ANCHOR_END: load
 

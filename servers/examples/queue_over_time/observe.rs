@@ -17,7 +17,7 @@ pub(crate) struct Observed {
     pub(crate) refused: usize,
 }
 
-/// A sample: how many clients there were at one moment.
+/// A sample: how many clients were in the server at one moment.
 struct Look {
     at: f64,
     waiting: usize,

@@ -1,4 +1,4 @@
-//! An open loop of clients: each arrives at its time, whatever happened to earlier ones.
+//! An open loop of clients: each client arrives at its time, whatever has happened to earlier clients.
 
 use crate::WORK;
 use executor::{ExecutorExt, ExecutorService, ThreadPoolExecutor};

@@ -1,10 +1,10 @@
-//! The server with a bound on the connections that are served and on those that wait. A policy decides about
-//! the next one.
+//! The server with a bound on the connections that are served and on the connections that wait. A policy
+//! decides about any further connection.
 //!
-//! Without a bound an overload has no end: the queue grows, and each client waits for all before it. With a
-//! bound, overload moves outward: from the threads to the queue, to the accepting thread, to the system's
-//! backlog, and to the client. The policy says which of them notices. The server stops in order, as
-//! `lifecycle` does.
+//! Without a bound, the queue of an overloaded server grows without end, and each client waits for all
+//! clients before it. With a bound, overload moves outward: from the threads to the queue, to the accepting
+//! thread, to the system's backlog, and to the client. The policy says which of them notices. The server
+//! stops in order, as `lifecycle` does.
 //!
 //! ```sh
 //! cargo run --bin bounded -- --threads 1 --queue 1   # and with --policy caller-runs, discard, discard-oldest, block
@@ -94,7 +94,8 @@ impl RejectionHandler for Saturation {
 }
 
 impl Policy {
-    /// Prepares the connection for a policy that throws its task away: a policy cannot look into a task.
+    /// Prepares the connection in advance for a policy that discards its task, because the policy itself
+    /// cannot look into a task.
     fn prepare(self, connection: Connection) -> Connection {
         match self {
             Policy::Discard | Policy::DiscardOldest => connection.silent_if_dropped(),
@@ -121,8 +122,9 @@ fn main() -> Result<ExitCode, Failure> {
     let stage = Stoppable::new::<Args>(&args, &stop, numbers)?;
     let stop = stage.stop();
     // ANCHOR: keep_alive
-    // An idle connection keeps its thread while no other waits for one: neither in the queue, nor in the
-    // backlog while the accepting thread is lent. No program can count the backlog.
+    // An idle connection keeps its thread while no other connection waits for a thread: neither in the queue,
+    // nor perhaps in the backlog while the accepting thread serves a client. No program can count the
+    // connections in the backlog.
     let waiting = Arc::clone(&pool);
     let server = stage
         .server()?
@@ -141,8 +143,8 @@ fn main() -> Result<ExitCode, Failure> {
     for connection in listener.incoming_until(stop) {
         let (server, connection) = (Arc::clone(&server), policy.prepare(connection));
         let task = move || server.serve(connection);
-        // A request that this thread serves itself is cancelled with the grace, too. A returned task is
-        // dropped: 503.
+        // A request that this thread serves itself is also cancelled when the grace is over. A task that is
+        // handed back is dropped, and so its client is told 503.
         let _ = stage.grace().over().attach(|| pool.execute(task));
     }
     let turned_away = listener.close();

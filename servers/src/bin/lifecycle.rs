@@ -1,8 +1,9 @@
 //! The pooled server with an end: SIGINT, SIGTERM, SIGHUP and `POST /shutdown` stop it in order.
 //!
-//! In order means: no new connections; accepted clients are served; clients that come too late are told so,
-//! and counted. When `--grace` is over, requests in progress are cancelled and answered with 503. Two seconds
-//! later the process ends, whatever its threads wait for. Another signal ends it at once.
+//! To stop in order means: the server takes no new connections, serves the clients that it has accepted, and
+//! tells clients that come too late, and counts them. When `--grace` is over, requests in progress are
+//! cancelled and answered with 503. Two seconds later the process ends, whatever its threads wait for.
+//! Another signal ends it at once.
 //!
 //! The exit status is 0 if every client was answered, 3 if something was cut off, 130, 143 or 129 after
 //! another SIGINT, SIGTERM or SIGHUP. (It is 1 if the server could not start, 2 if the command line was

@@ -1,8 +1,9 @@
-//! The server whose connections are tasks for a pool of threads: a slow client holds up one thread, not
-//! everyone.
+//! The server whose connections are tasks for a pool of threads: a slow client holds up one thread and not
+//! all clients.
 //!
-//! `execute` is the only changed line of the accept loop. With `--threads 1` the server behaves like
-//! `single_threaded`, except that the waiting connections are in a queue of its own.
+//! The line with `execute` is the only line of the accept loop that differs from the stage before. With
+//! `--threads 1` the server behaves like `single_threaded`, except that the waiting connections are in a
+//! queue of its own.
 //!
 //! ```sh
 //! cargo run --bin pooled
@@ -42,7 +43,8 @@ fn main() -> Result<(), Failure> {
 
     let stage = Stage::new::<Args>(&args, Stats::new().with_pool("pool", &pool))?;
     // ANCHOR: policy
-    // An idle connection may hold a thread until another connection waits and no thread is free for it.
+    // An idle connection may keep its thread until another connection waits and no thread is free for that
+    // one.
     let waiting = Arc::clone(&pool);
     let server = Arc::new(stage.server()?.keep_alive_while(move || waiting.stats().backlog() == 0));
     // ANCHOR_END: policy

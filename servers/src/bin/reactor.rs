@@ -4,7 +4,8 @@
 //!
 //! The loop reads requests and writes answers for all clients, and never waits for one of them. Handlers run
 //! on the pool, in the *stripe* of their connection: requests that one client sends in a row are answered in
-//! order, those of other clients at the same time. An idle connection costs memory and no thread.
+//! order, while other clients' requests are answered at the same time. An idle connection costs memory and no
+//! thread.
 //!
 //! ```sh
 //! cargo run --bin reactor

@@ -1,12 +1,12 @@
 //! The server whose threads share one listener: each accepts a connection, serves it, and accepts the next.
 //!
-//! There is no hand-over and no queue but the system's backlog. It is the smallest bounded server there is,
-//! and quick. What it lacks:
+//! No connection is handed over, and the only queue is the system's backlog. This is the smallest bounded
+//! server possible, and it is quick. It has these drawbacks:
 //!
 //! - All its threads exist from the start, needed or not, and no thread is ever added or replaced.
-//! - It can neither refuse clients nor count those that wait: the program does not know a client that no
-//!   thread has accepted.
-//! - It has no end but the end of the process.
+//! - It can neither refuse clients nor count the clients that wait: the program does not know a client that
+//!   no thread has accepted.
+//! - It ends only with the process.
 //!
 //! ```sh
 //! cargo run --bin shared_accept
@@ -62,7 +62,8 @@ fn main() -> Result<(), Failure> {
     }
     // ANCHOR_END: accept_loops
     stage.announce(listener.local_addr());
-    // They never end. A thread that died of a bug would be found here, at best, and not replaced.
+    // The threads never end. If a thread died because of a bug, the program could at best notice it here, and
+    // would not replace the thread.
     for acceptor in acceptors {
         let _ = acceptor.join();
     }

@@ -119,7 +119,8 @@ fn respond_with(
             send_part(part, file, length, content_type(path))
         }
     };
-    // Ask before using a copy again: the next build of a book is a minute away.
+    // Tells clients to ask before they use a copy again, because the next build of a book may be only a
+    // minute away.
     let response = response.header("Cache-Control", "no-cache").header("ETag", validators.etag);
     let response = response.header("Accept-Ranges", "bytes");
     Ok(match validators.last_modified {
@@ -181,7 +182,8 @@ fn is_hidden(relative: &Path) -> bool {
 fn status_of(error: &io::Error) -> Status {
     match error.kind() {
         ErrorKind::PermissionDenied => Status::Forbidden,
-        // Also a path with too long a name, through a file, or out of the directory.
+        // This also happens if the path has too long a name, leads through a file, or leads out of the
+        // directory.
         ErrorKind::NotFound
         | ErrorKind::NotADirectory
         | ErrorKind::InvalidFilename

@@ -48,7 +48,7 @@ mod by_descriptor {
     impl Root {
         pub(crate) fn open(path: &Path) -> io::Result<Root> {
             let directory = openat(CWD, path, DIRECTORY, Mode::empty())?;
-            // False on a kernel that is too old, or in a sandbox that forbids unknown system calls.
+            // This is false on a kernel that is too old, or in a sandbox that forbids unknown system calls.
             let has_openat2 = in_one_step(&directory, Path::new("."), DIRECTORY).is_ok();
             Ok(Root { directory, has_openat2 })
         }
@@ -75,9 +75,9 @@ mod by_descriptor {
         use rustix::fs::{ResolveFlags, openat2};
         use rustix::io::Errno;
 
-        /// How often an opening is tried. While a file below the directory is being renamed, the system
-        /// perhaps cannot tell whether `..` in a link stays below, and returns an error that asks to try
-        /// again.
+        /// How often an opening is tried. While a file below the directory is being renamed, the system may
+        /// be unable to tell whether `..` in a link stays below the directory, and then returns an error that
+        /// asks the program to try again.
         const ATTEMPTS: usize = 10;
         let below = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         for _ in 0..ATTEMPTS {
@@ -112,7 +112,7 @@ mod by_descriptor {
         use std::io::Read;
         use std::os::unix::fs::symlink;
 
-        /// Returns what is served of `path`: by `openat2` where the system has it, and name by name.
+        /// Opens what `path` leads to, by `openat2` where the system has that call, and name by name.
         fn both(root: &Path, path: &str) -> [io::Result<String>; 2] {
             let root = Root::open(root).unwrap();
             [root.has_openat2, false].map(|has_openat2| {

@@ -28,7 +28,7 @@ impl<'b> Authority<'b> {
             None => text.split_at(text.find(':').unwrap_or(text.len())),
         };
         let is_name = host.starts_with('[') || (host.bytes().all(may_be_in_name) && has_valid_escapes(host));
-        // An empty text is allowed: it names no particular host. A port needs a host.
+        // An empty text is allowed: it names no particular host. A port without a host is not allowed.
         let is_somebody = !host.is_empty() || port.is_empty();
         let port = if port.is_empty() { port } else { port.strip_prefix(':')? };
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
@@ -54,12 +54,12 @@ impl<'b> Authority<'b> {
         self.has_host() && self.host.eq_ignore_ascii_case(name)
     }
 
-    /// Whether the host is `localhost` or below it, perhaps with the dot of the root behind it. Browsers
-    /// resolve these names themselves, and a name service must not give them to another machine (RFC 6761,
-    /// 6.3).
+    /// Whether the host is `localhost` or a name that ends in `.localhost`, with or without a dot at the end.
+    /// Browsers resolve these names themselves, and a name service must not give them to another machine (RFC
+    /// 6761, 6.3).
     fn is_localhost(&self) -> bool {
         let name = self.host.strip_suffix('.').unwrap_or(self.host);
-        // Compared from the end, because this happens for each request.
+        // The comparison begins at the end, where it is quick, because it happens for each request.
         let parts = name.len().checked_sub(LOCALHOST.len()).and_then(|above| name.split_at_checked(above));
         parts.is_some_and(|(above, last)| {
             last.eq_ignore_ascii_case(LOCALHOST)
@@ -76,8 +76,8 @@ impl<'b> Authority<'b> {
     }
 }
 
-/// Whether the grammar of hosts allows the byte, except for the comma: a proxy that joins two `Host` fields
-/// makes a list of two hosts.
+/// Whether the grammar of hosts allows the byte. The comma is not accepted, because a proxy that joins two
+/// `Host` fields makes a list of two hosts.
 fn may_be_in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=%".contains(&byte)
 }

@@ -45,7 +45,7 @@ impl Room {
 
     fn take(&self, bytes: usize) -> bool {
         let Bytes { held, most } = &*self.0;
-        // Relaxed: it is a count, and its readers read nothing else that depends on it.
+        // Relaxed: this is a mere count, and its readers read no other data that depends on it.
         let more = |held: usize| held.checked_add(bytes).filter(|held| held <= most);
         held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
