@@ -1,12 +1,12 @@
-//! Whether connections may stay open: what the stage has set, and the pressure of waiting clients.
+//! Decides whether connections may stay open, by the stage's settings and by the number of waiting clients.
 
 use executor::CancelToken;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// How long no answer promises that its connection stays, after an idle connection was closed for another
-/// client.
+/// After an idle connection was closed for another client, for this long no answer promises that its
+/// connection stays open.
 const PRESSURE: Duration = Duration::from_secs(1);
 
 pub(crate) struct KeepAlive {
@@ -40,7 +40,7 @@ impl KeepAlive {
         self.stop = Some(Stop { token: stop.clone(), since });
     }
 
-    /// Whether nothing but the client can end the wait of a connection.
+    /// Whether only the client can end the wait of a connection.
     pub(crate) fn is_certain(&self) -> bool {
         self.has_threads.is_none() && self.stop.is_none()
     }
@@ -57,11 +57,12 @@ impl KeepAlive {
         self.has_threads.as_ref().is_none_or(|has_threads| has_threads())
     }
 
-    /// Whether an idle connection must be closed for another client. That is remembered for a while.
+    /// Whether an idle connection must be closed for another client. If so, that is remembered for a while.
     pub(crate) fn is_thread_wanted(&self, now: Instant) -> bool {
         let is_wanted = !self.has_threads();
         if is_wanted {
-            // Relaxed: a thread that sees it late promises once more that a connection stays.
+            // Relaxed: the worst that can happen is that a thread sees the new value late, and promises once
+            // more that a connection stays.
             self.pressure.store(self.milliseconds(now), Ordering::Relaxed);
         }
         is_wanted

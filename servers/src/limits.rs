@@ -2,7 +2,8 @@
 //!
 //! A server reads what strangers send. Every length and duration that they control has a bound here, and each
 //! bound has a flag. Time bounds are deadlines for a whole step (the head, the body, the answer), not for one
-//! read or write: a client that sends or takes a byte a second would renew such a time-out without end.
+//! read or write: a client that sends or takes a byte a second would restart the time-out of a read or write
+//! again and again.
 
 use command_line::{count, duration};
 use std::num::NonZeroUsize;

@@ -3,8 +3,8 @@
 //! Closing a socket with unread bytes makes TCP send a reset, and so do bytes that arrive later. A reset can
 //! overtake the answer that was sent just before: the client sees "connection reset" in place of the answer.
 //! So the server first ends its sending side. Then, for a bounded time, it reads and drops what the client
-//! still sends. It does so only for a client that is still sending, because reading on costs a blocking stage
-//! a thread:
+//! still sends. The server does so only for a client that is still sending, because in a blocking stage
+//! reading on takes a thread:
 //!
 //! | the answer was | reads on | at most until the client is silent for | at most for |
 //! |---|---|---|---|
@@ -39,14 +39,14 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 /// How long a client may take for the rest of its answer once the task that serves it is cancelled.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Whether a client that has its answer sends more.
+/// Whether a client that has its last answer goes on sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StillSending {
-    /// It has announced that it does not.
+    /// The client has announced that it does not.
     No,
-    /// It does if there are bytes to read.
+    /// The client does if there are bytes to read.
     Perhaps,
-    /// Part of it was read already.
+    /// The server has already read a part of what the client sends.
     Yes,
 }
 
@@ -62,7 +62,7 @@ impl StillSending {
     }
 }
 
-/// Until when the server reads on.
+/// The time until which the server reads on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lingering {
     quiet: Duration,
@@ -83,19 +83,19 @@ impl Lingering {
         Lingering::new(BRIEFLY, BRIEFLY, LAST_BYTES, now)
     }
 
-    /// Lingers for a client whose time is up, while other clients perhaps wait for the thread: the first read
-    /// without bytes is the last.
+    /// Lingers for a client whose time is up, while other clients may be waiting for the thread: the server
+    /// stops as soon as a read brings no bytes.
     pub(crate) fn for_one_read(now: Instant) -> Lingering {
         Lingering::new(Duration::ZERO, BRIEFLY, LAST_BYTES, now)
     }
 
-    /// Lingers for a client whose request was refused, or for which there was no room. It `is_sending` if it
-    /// has announced more bytes than have arrived.
+    /// Lingers for a client whose request was refused, or for which there was no room. The client
+    /// `is_sending` if it has announced more bytes than have arrived.
     pub(crate) fn refused(is_sending: bool, longest: Duration, now: Instant) -> Lingering {
         Lingering::new(if is_sending { PAUSE } else { QUIET }, PAUSE, longest, now)
     }
 
-    /// Begins the same time anew, at `now`.
+    /// Starts the time again, at `now`.
     pub(crate) fn from(self, now: Instant) -> Lingering {
         Lingering { began: now, heard: now, ..self }
     }
@@ -105,8 +105,8 @@ impl Lingering {
         (self.heard, self.quiet) = (now, self.pause);
     }
 
-    /// Returns when the connection is closed, if no bytes arrive before. `is_cancelled`: the server has no
-    /// more time.
+    /// Returns when the connection is closed unless more bytes arrive before. `is_cancelled` means that the
+    /// server has no more time.
     pub(crate) fn deadline(&self, is_cancelled: bool) -> Instant {
         let longest = if is_cancelled { self.longest.min(LAST_WORDS) } else { self.longest };
         (self.heard + self.quiet).min(self.began + longest)

@@ -7,8 +7,8 @@
 //! | fails, because the client has gone or a signal came | nothing | tries again |
 //! | fails otherwise | most likely, descriptors have run out | closes the connections of clients that it has turned away; or reports, pauses, tries again |
 //!
-//! No portable call ends an `accept` that waits. So a stop connects to the listener: that wakes one thread,
-//! and each woken thread wakes the next.
+//! No portable system call can end an `accept` that is waiting. So a stop connects to the listener: that
+//! wakes one thread, and each woken thread wakes the next.
 
 use crate::connection::Connection;
 use crate::crowd::Crowd;
@@ -31,8 +31,8 @@ use std::time::{Duration, Instant};
 /// retry after a second.
 pub(crate) const BACKLOG: u16 = 1024;
 
-/// How long a closing listener must see no new client before it is closed, because some clients are half
-/// connected.
+/// For how long no new client must arrive before a listener that is closing is really closed, because some
+/// clients may be half connected.
 pub(crate) const LAST_MOMENT: Duration = Duration::from_millis(50);
 
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -40,7 +40,8 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A listening socket, and the accept loop as an iterator.
 ///
-/// Threads may share one and iterate over it at the same time: each connection goes to one of them.
+/// Threads may share a listener and iterate over it at the same time: each connection goes to one of the
+/// threads.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
@@ -68,8 +69,8 @@ impl Listener {
         Listener::listen(Listener::socket(addr)?, addr, backlog)
     }
 
-    /// Listens on `addr` with `count` listeners. On Linux each has a queue of its own, and the system
-    /// distributes new connections among them; elsewhere they share one queue.
+    /// Listens on `addr` with `count` listeners. On Linux each listener has its own queue, and the system
+    /// distributes new connections among the queues; on other systems the listeners share one queue.
     ///
     /// # Errors
     ///
@@ -95,17 +96,18 @@ impl Listener {
         self
     }
 
-    /// Another listener at the address of this one.
+    /// Makes another listener at the address of this one.
     #[cfg(target_os = "linux")]
     fn another(&self) -> io::Result<Listener> {
-        // Linux lets sockets of one user listen at the same address if all of them allow it. The first does
-        // not allow it before it listens. So its `listen` fails if anything else listens there, and from then
-        // on everything else is refused, also a server that starts in the same way.
+        // Linux lets sockets of one user listen at the same address if all of them allow it. The first socket
+        // does not allow it before it listens. So its `listen` fails if any other socket listens there; and
+        // afterwards every other socket is refused, even that of a server that starts in the same way.
         //
-        // Two things remain. Another program that asks for this very port may listen before the first does:
-        // then this fails, and nothing is shared. And from now on a program of the same user that allows
-        // sharing, too, gets a share. To forbid it again once all listen does not help: Linux has noted for
-        // the port that it was allowed.
+        // Two things remain. First, another program that asks for this very port may listen before the first
+        // socket does: then this function fails, and nothing is shared. Second, from now on any program of
+        // the same user that also allows sharing gets a share of the clients. It does not help to forbid
+        // sharing again once all sockets listen, because Linux remembers for the port that sharing was
+        // allowed.
         SockRef::from(&self.socket).set_reuse_port(true)?;
         let socket = Listener::socket(self.local_addr)?;
         socket.set_reuse_port(true)?;
@@ -126,8 +128,9 @@ impl Listener {
 
     fn socket(addr: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-        // Without this a restarted server waits until the system has forgotten the old connections. On
-        // Windows the option means something else: to take a port from the program that has it.
+        // Without this option, a restarted server must wait until the system has forgotten the old
+        // connections. On Windows the option has another meaning: it lets a program take a port from the
+        // program that has it.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
         // Each answer is sent in as few writes as possible, so waiting to merge small ones would only delay
@@ -153,8 +156,8 @@ impl Listener {
     ///
     /// # Blocking
     ///
-    /// `next` waits for a connection. A failing `accept` does not end the iteration: it is reported on stderr
-    /// and tried again, after a pause where the cause is a resource that has run out.
+    /// `next` waits for a connection. An `accept` that fails does not end the iteration: the error is
+    /// reported on stderr and `accept` is called again, after a pause if a resource has run out.
     pub fn incoming(&self) -> Incoming<'_> {
         self.incoming_until(&CancelToken::new())
     }
@@ -175,17 +178,18 @@ impl Listener {
         Ok((self.socket, self.crowd))
     }
 
-    /// Ends listening. Clients that the system has connected and that no thread has accepted are told 503:
-    /// without that, they would see a reset in place of an answer.
+    /// Ends listening. Clients that the system has connected, but that no thread has accepted, are told 503.
+    /// Otherwise they would see a reset in place of an answer.
     ///
     /// The result keeps the connections of these clients, and of clients that are turned away later, open
     /// until they are [seen off](TurnedAway::see_off).
     ///
     /// # Blocking
     ///
-    /// Until no client has arrived for 50 ms, and for a second at most. On Linux no new client can connect
-    /// from the beginning: its attempt is not answered, and a second attempt after a second is refused. On
-    /// other systems a client that arrives between the last look and the end is reset.
+    /// Blocks until no client has arrived for 50 ms, and for a second at most. On Linux, from the beginning
+    /// of the call no new client can connect: its first attempt is not answered, and its second attempt, a
+    /// second later, is refused. On other systems a client that arrives between the last check and the end is
+    /// reset.
     pub fn close(self) -> TurnedAway {
         let Listener { socket, turned_away, crowd, .. } = self;
         turned_away.count_from_now();
@@ -206,7 +210,8 @@ impl Listener {
                     }
                     Err(error) if is_the_clients(&error) => {}
                     Err(_) if Instant::now() >= deadline => break,
-                    // Out of descriptors: the clients that are here must go for the others.
+                    // No descriptors are left: the clients that were accepted must go, so that others can be
+                    // accepted.
                     Err(_) => {
                         late.clear();
                         turned_away.see_off(Instant::now() + LAST_MOMENT);
@@ -214,8 +219,8 @@ impl Listener {
                     }
                 }
             }
-            // Before they are answered: some clients ask again at once, and would be reset as the next in the
-            // queue.
+            // The listener is closed before the clients are answered, because some clients connect again at
+            // once, and would then be reset in the queue.
             drop(socket);
         }
         turned_away
@@ -250,8 +255,9 @@ impl Iterator for Incoming<'_> {
                         }
                         continue; // dropped, it answers 503
                     }
-                    // Perhaps this was the wake-up of another thread, which gets no other: dropping our
-                    // registration takes ours back. So each woken thread wakes the next.
+                    // This connection may have been the wake-up of another thread, because dropping our
+                    // registration takes our own wake-up back, and that thread gets no other. So each woken
+                    // thread wakes the next.
                     wake_one_accept(*local_addr);
                 }
                 Err(error) if is_the_clients(&error) => {}
@@ -274,25 +280,26 @@ impl Incoming<'_> {
     }
 }
 
-/// Whether a client gave up before it was accepted, or a signal came. Neither says anything about the next
-/// `accept`.
+/// Whether a client gave up before it was accepted, or a signal came. Neither error means that the next
+/// `accept` will fail.
 pub(crate) fn is_the_clients(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted)
 }
 
-/// Makes the system drop the first packets of new connections. Connections that have begun are completed.
+/// Makes the system drop the first packets of new connections. Connections that have already begun are
+/// completed.
 #[cfg(target_os = "linux")]
 pub(crate) fn stop_connecting(socket: &impl AsFd) {
     use socket2::SockFilter;
-    // A program for the system's packet filter: load the byte of TCP's flags; is SYN among them? Then drop
-    // the segment.
+    // A program for the system's packet filter: it loads the byte with TCP's flags, and drops the segment if
+    // SYN is among them.
     const NO_SYN: [SockFilter; 4] = [
         SockFilter::new(0x30, 0, 0, 13),
         SockFilter::new(0x45, 0, 1, 0x02),
         SockFilter::new(0x06, 0, 0, 0),
         SockFilter::new(0x06, 0, 0, u32::MAX),
     ];
-    // Where that is forbidden, the listener behaves as on other systems.
+    // If the system forbids the filter, the listener behaves as on other systems.
     let _ = SockRef::from(socket).attach_filter(&NO_SYN);
 }
 
@@ -301,7 +308,7 @@ pub(crate) fn stop_connecting<S>(_: &S) {}
 
 /// Wakes a thread that waits in `accept`. Only a connection does that portably, so this function makes one.
 fn wake_one_accept(local_addr: SocketAddr) {
-    // If it fails, the queue of connections is full, and `accept` is about to come back anyway.
+    // If the connection fails, the queue of connections is full, and `accept` is about to return anyway.
     let _ = TcpStream::connect_timeout(&reachable(local_addr), LONGEST_PAUSE);
 }
 

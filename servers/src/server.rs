@@ -261,7 +261,7 @@ impl Server {
             let (began, status) = (Instant::now(), refusal.status);
             let body = conversation.answer(refusal, false, output);
             self.send(client, Some(&request), status, body, output, began)?;
-            // Perhaps the client sends its body nevertheless.
+            // The client may send its body nevertheless.
             return Err(End::Declined);
         }
         Ok(client.writer(&self.limits).write_all(conversation.go_ahead())?)
@@ -358,7 +358,7 @@ impl Server {
         let sent = self.send(&client, None, response.status, response.body, &mut output, Instant::now());
         match refusal {
             _ if sent.is_err() => {}
-            // The server has waited for this client long enough.
+            // By now the server has waited long enough for this client.
             Refusal::HeadTimeout | Refusal::BodyTimeout => {
                 client.linger(Lingering::for_one_read(Instant::now()));
             }

@@ -1,7 +1,7 @@
 //! The time as HTTP writes it.
 //!
-//! Formatting costs more than the rest of a small response's head, so each thread keeps the text of the
-//! current second: a cache for each thread needs no lock.
+//! Formatting the time costs more than the rest of a small response's head. So each thread keeps the text of
+//! the current second; because every thread has its own copy, no lock is needed.
 
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -19,7 +19,7 @@ thread_local! {
         const { RefCell::new(Formatted { second: u64::MAX, text: String::new(), is_held: false }) };
 }
 
-/// Gives `f` the time now, as HTTP writes it: `Sat, 21 Nov 2026 09:30:00 GMT`.
+/// Calls `f` with the present time, as HTTP writes it: `Sat, 21 Nov 2026 09:30:00 GMT`.
 pub(crate) fn with_now<R>(f: impl FnOnce(&str) -> R) -> R {
     FORMATTED.with_borrow_mut(|formatted| {
         if !formatted.is_held {
@@ -29,8 +29,8 @@ pub(crate) fn with_now<R>(f: impl FnOnce(&str) -> R) -> R {
     })
 }
 
-/// Holds the time of this thread until this is called again: an event loop reads the clock once for many
-/// answers.
+/// Keeps the time of this thread fixed until the next call of this function: an event loop reads the clock
+/// once for many answers.
 pub(crate) fn hold() {
     FORMATTED.with_borrow_mut(|formatted| {
         formatted.look_at_the_clock();
@@ -38,7 +38,7 @@ pub(crate) fn hold() {
     });
 }
 
-/// Ends the hold on the time of this thread.
+/// Lets the time of this thread run again.
 pub(crate) fn release() {
     FORMATTED.with_borrow_mut(|formatted| formatted.is_held = false);
 }

@@ -6,10 +6,11 @@
 //!
 //! # What is refused
 //!
-//! An attacker smuggles one request inside another by bytes that two readers understand in two ways. So an
-//! ambiguous request is refused and its connection closed: it is unknown where the next request would begin.
-//! The [`httparse`] crate checks the grammar of lines; this module adds what that crate is lenient about (a
-//! line ended by LF alone) and what it leaves to its user: `Host`, and where the body ends.
+//! To smuggle one request inside another, an attacker sends bytes that two readers understand in different
+//! ways. So an ambiguous request is refused and its connection closed: it is unknown where the next request
+//! would begin. The [`httparse`] crate checks the grammar of lines; this module also refuses a line that ends
+//! in LF alone, which that crate accepts, and checks what the crate leaves to its caller: `Host`, and where
+//! the body ends.
 
 mod refusal;
 pub(crate) use refusal::FACTS;

@@ -1,7 +1,7 @@
 //! A request that owns its bytes, apart from its connection.
 //!
 //! A [`Request`] borrows the bytes of its connection, which cannot read on meanwhile. A request that is moved
-//! out can wait in a queue, while the connection takes the next.
+//! out can wait in a queue while the connection reads the next request.
 
 use super::head::Head;
 use super::{Body, Persistence, Request, Response, Share};
@@ -49,7 +49,7 @@ impl OwnedRequest {
     }
 
     /// Appends the head of the answer to `out`, and returns the body that follows it. The head tells the
-    /// client what happens to the connection `then`.
+    /// client what `then` happens to the connection.
     pub fn answer<'s>(
         &self,
         response: Response,

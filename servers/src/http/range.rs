@@ -10,16 +10,16 @@ pub(crate) enum Part {
         start: u64,
         length: u64,
     },
-    /// It asks for bytes behind the end.
+    /// The request asks for bytes beyond the end of the file.
     Missing,
 }
 
 impl Part {
     /// Returns what the `Range` field asks for, of a file of `length` bytes.
     ///
-    /// The field is a wish: a server may always send the whole, and does when the field is malformed, has
-    /// several ranges, or comes with an `If-Range` that says that the client's part belongs to another state
-    /// of the file.
+    /// The field is a wish: a server may always send the whole, and this server does so if the field is
+    /// malformed, has several ranges, or comes with an `If-Range` which says that the client's part belongs
+    /// to another state of the file.
     pub(crate) fn requested_by(request: &Request<'_>, length: u64, validators: &Validators) -> Part {
         let mut ranges = request.headers("Range");
         let (Some(range), None, "GET") = (ranges.next(), ranges.next(), request.method) else {
@@ -53,7 +53,7 @@ fn parse(range: &str, length: u64) -> Option<Part> {
     Some(if start < length { Part::Range { start, length: end - start } } else { Part::Missing })
 }
 
-/// Reads a number. One too large for any file counts as the largest.
+/// Reads a number. A number that is too large for any file counts as the largest number.
 fn number(digits: &str) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(u64::MAX))

@@ -18,15 +18,15 @@ pub enum Refusal {
     HeadTooLarge,
     /// The request's body is longer than the limit.
     BodyTooLarge,
-    /// The request is for another server: one that speaks TLS.
+    /// The request is for a server that speaks TLS.
     Misdirected,
     /// The request depends on an expectation that the server does not know.
     ExpectationFailed,
     /// The body has an encoding that this server does not know.
     UnknownTransferCoding,
-    /// A version of HTTP other than 1.0 and 1.1.
+    /// The version of HTTP is neither 1.0 nor 1.1.
     VersionNotSupported,
-    /// The head was begun and not finished in time.
+    /// The head was begun, but not finished in time.
     HeadTimeout,
     /// The body was not finished in time.
     BodyTimeout,
@@ -61,7 +61,7 @@ pub(crate) const FACTS: [(&str, Status, &str); 12] = [
 ];
 
 impl Refusal {
-    /// Returns its index in the [facts](FACTS).
+    /// Returns the index of the refusal in the [facts](FACTS).
     pub(crate) fn number(self) -> usize {
         match self {
             Refusal::Malformed(_) => 0,

@@ -8,7 +8,7 @@ use super::Authority;
 use std::fmt;
 use std::net::SocketAddr;
 
-/// The versions of HTTP that are understood.
+/// The versions of HTTP that the server understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Version {
     /// HTTP/1.0: a connection closes after one request unless the client asks otherwise.
@@ -55,7 +55,7 @@ pub struct Request<'b> {
 }
 
 impl<'b> Request<'b> {
-    /// Returns the host that the request is for; `None` for a request of HTTP/1.0 that names no host.
+    /// Returns the host that the request is for; `None` if a request of HTTP/1.0 names no host.
     pub(crate) fn authority(&self) -> Option<Authority<'b>> {
         self.authority
     }
@@ -99,8 +99,8 @@ pub trait Presence: fmt::Debug {
     /// Whether the client has ended its side of the connection, or is gone: the server cannot tell these
     /// apart.
     ///
-    /// A client that has sent more after the request counts as present. A call costs some system calls, so do
-    /// not call it often.
+    /// If the client has sent more after the request, it counts as present. A call costs some system calls,
+    /// so do not call it often.
     fn has_left(&self) -> bool;
 }
 

@@ -1,8 +1,8 @@
-//! An answer: status, fields and body, and how they are written as bytes.
+//! An answer: its status, fields and body, and how they are written as bytes.
 //!
 //! Head and body of a small answer are one write: two small writes in a row would wait for each other
 //! (Nagle's algorithm on this side, delayed acknowledgement on the other). A large file is never in memory as
-//! a whole: it passes through a buffer in chunks.
+//! a whole: it is copied through a buffer, chunk by chunk.
 
 use super::date;
 use smallvec::{SmallVec, smallvec};
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How much of a file is in memory at a time, and how much of a body in memory is copied behind its head.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
-/// How many fields an answer can have without an allocation for their list; most have no more.
+/// How many fields an answer can have without an allocation for their list; most answers have no more.
 const USUAL_FIELDS: usize = 2;
 
 /// The statuses this server answers with.
@@ -86,15 +86,15 @@ impl Status {
 /// The body of a response.
 #[derive(Debug)]
 pub enum Body {
-    /// No body and no `Content-Length`, as in 204 and 304.
+    /// The response has no body and no `Content-Length`, as with status 204 and 304.
     None,
     /// Bytes in memory.
     Bytes(Cow<'static, [u8]>),
-    /// Bytes of a file, read as they are sent.
+    /// Bytes of a file, which are read while they are sent.
     File {
         /// Where the bytes come from.
         file: File,
-        /// How many bytes of the file come before them.
+        /// How many bytes of the file come before the bytes that are sent.
         start: u64,
         /// How many bytes of the file are sent.
         length: u64,
@@ -115,8 +115,9 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// If the client does not take the bytes, or if the file has become shorter: the length was promised, and
-    /// only the end of the connection tells the client that the rest is missing.
+    /// If the client does not take the bytes, or if the file has become shorter. In that case the head has
+    /// promised a greater length, and only the end of the connection tells the client that the rest is
+    /// missing.
     pub(crate) fn send(self, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
         match self {
             Body::None => to.write_all(out),
@@ -132,7 +133,8 @@ impl Body {
     }
 }
 
-/// What the head of an answer says about its connection. `true` stays, `false` ends.
+/// What the head of an answer says about its connection. Converts from a `bool`: with `true` the connection
+/// stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persistence<'s> {
     /// The connection is closed after the answer.
@@ -146,14 +148,14 @@ pub enum Persistence<'s> {
 
 impl Persistence<'_> {
     /// Returns the lines that tell a client for how long its connection may be idle, in whole seconds; `None`
-    /// for less than one.
+    /// if that is less than a second.
     ///
     /// A client that knows this does not send a request just when the connection is closed. It subtracts a
     /// margin for the network, undici two seconds and Node's agent one.
     pub fn idle_for(timeout: Duration) -> Option<String> {
         let seconds = timeout.as_secs();
-        // The field is about this connection alone, so `Connection` must name it (RFC 9110, 7.6.1). It does:
-        // names are case-insensitive.
+        // The field is about this connection alone, so `Connection` must name it (RFC 9110, 7.6.1). That is
+        // the case: names are case-insensitive.
         (seconds > 0).then(|| format!("Connection: keep-alive\r\nKeep-Alive: timeout={seconds}\r\n"))
     }
 }
@@ -302,7 +304,7 @@ fn append_all(parts: &[&str], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// Counts the writes to it.
+    /// Counts how often it is written to.
     #[derive(Default)]
     struct Writes(Vec<Vec<u8>>);
 

@@ -1,4 +1,5 @@
-//! A bound on the memory for the bodies of all clients together, and the share that each body has of it.
+//! A bound on the memory that the bodies of all clients together may take, and the share of that memory that
+//! each body has.
 //!
 //! The server takes the share of a body before it reads the body, and refuses the request if too little is
 //! left. The share moves with the body, to another thread or into an answer, and is given back when it is
@@ -12,8 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// A body counts twice from the beginning: an answer may repeat it, as that of `/echo` does, and then it is
 /// too late for a refusal. It counts until its answer is sent or dropped. Bytes that are not parsed yet
-/// count, too, except the first 4 KiB of each connection. Memory counts as it is allocated, which may be more
-/// than what is in it.
+/// count, too, except the first 4 KiB of each connection. What counts is the allocated memory, which may be
+/// more than the bytes in it.
 #[derive(Debug, Clone)]
 pub struct Room(Arc<Bytes>);
 
@@ -23,12 +24,12 @@ struct Bytes {
     most: usize,
 }
 
-/// A part of a [`Room`]. Its drop gives it back.
+/// A part of a [`Room`], which is given back when this value is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     bytes: usize,
-    /// `None` as long as there are no bytes: most requests have no body, and need not touch what all
-    /// connections share.
+    /// `None` as long as there are no bytes: most requests have no body, and so do not write to memory that
+    /// all connections share.
     room: Option<Room>,
 }
 
@@ -52,7 +53,8 @@ impl Room {
 }
 
 impl Share {
-    /// Makes it a share of at least `bytes`. Returns false, and changes nothing, if `room` has fewer.
+    /// Lets the share grow to at least `bytes`. Returns false, and changes nothing, if `room` does not have
+    /// so many bytes left.
     #[must_use]
     pub(super) fn grow_to(&mut self, bytes: usize, room: &Room) -> bool {
         let missing = bytes.saturating_sub(self.bytes);

@@ -14,10 +14,10 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Derives both from the file's metadata.
+    /// Derives both validators from the file's metadata.
     pub fn new(modified: SystemTime, length: u64) -> Validators {
         let since_epoch = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-        // HTTP dates go from 1970 to 9999 and have whole seconds; the times of files need not.
+        // HTTP dates are whole seconds from 1970 to 9999; the times of files can be others.
         let modified_second = match since_epoch.as_secs() {
             0 | 253_402_300_800.. => None,
             seconds => Some(UNIX_EPOCH + Duration::from_secs(seconds)),
@@ -32,8 +32,8 @@ impl Validators {
     /// Evaluates the conditions of a GET or HEAD request, in the order of RFC 9110, 13.2.2.
     ///
     /// If the client sends both a tag and a date, the tag counts: a date cannot tell two changes in one
-    /// second apart. A date that cannot be read is ignored, and so is any date if HTTP cannot express the
-    /// file's.
+    /// second apart. A date that cannot be read is ignored. If HTTP cannot express the date of the file,
+    /// every date is ignored.
     pub fn precondition(&self, request: &Request<'_>) -> Precondition {
         let sent = |name| request.header_count(name) > 0;
         let is_as_expected = if sent("If-Match") {
@@ -52,7 +52,7 @@ impl Validators {
         if is_known { Precondition::NotModified } else { Precondition::Holds }
     }
 
-    /// Whether the field lists our tag, compared as `compared` returns it, or is `*`.
+    /// Whether the field is `*` or lists our tag; `compared` returns the part of a tag that is compared.
     fn is_among(&self, request: &Request<'_>, field: &str, compared: fn(&str) -> &str) -> bool {
         let tags = request.headers(field).flat_map(|value| value.split(',')).map(str::trim);
         tags.into_iter().any(|tag| tag == "*" || compared(tag) == self.etag)
@@ -67,7 +67,7 @@ impl Validators {
 /// The result of a request's conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precondition {
-    /// All conditions hold, or there are none.
+    /// All conditions hold, or the request has no conditions.
     Holds,
     /// The client's copy is current: 304.
     NotModified,
@@ -131,7 +131,7 @@ mod tests {
             format!("If-Match: W/{tag}\r\n"),
             format!("If-Unmodified-Since: {earlier}\r\n"),
             format!("If-Match: \"other\"\r\nIf-Unmodified-Since: {date}\r\n"),
-            // This condition comes before the one whether the client has a current copy.
+            // This condition is checked before the condition that asks whether the client has a current copy.
             format!("If-Match: \"other\"\r\nIf-None-Match: {tag}\r\n"),
             format!("If-Unmodified-Since: {earlier}\r\nIf-Modified-Since: {date}\r\n"),
         ] {

@@ -1,9 +1,9 @@
 //! The listener of an event loop, until it is closed.
 //!
-//! The system reports a connection only if it arrives while none waits. So the loop accepts until no
-//! connection is left; and if accepting fails because descriptors have run out, no event follows for the
-//! waiting connections: the loop looks again by itself. The page of [`listener`](crate::listener) describes
-//! the listener of a blocking stage.
+//! The system reports a new connection only if it arrives while no other connection waits. So the loop
+//! accepts until no connection is left. If accepting fails because descriptors have run out, no event will
+//! follow for the connections that wait, so the loop tries again by itself. The page of
+//! [`listener`](crate::listener) describes the listener of a blocking stage.
 
 use crate::crowd::{Crowd, Place};
 use crate::diagnostics::report;
@@ -19,7 +19,7 @@ pub(super) struct Acceptor {
     socket: Option<TcpListener>,
     crowd: Crowd,
     is_ready: bool,
-    /// When to look again without an event.
+    /// When to try again without an event.
     retry: Option<Instant>,
     /// How long to wait after another failure.
     pause: Duration,
@@ -49,7 +49,7 @@ impl Acceptor {
         self.socket.is_none()
     }
 
-    /// Accepts a connection, if one waits. The caller must turn a connection without a place away.
+    /// Accepts a connection, if one waits. If the connection has no place, the caller must turn it away.
     pub(super) fn accept(&mut self, now: Instant) -> Option<(TcpStream, SocketAddr, Option<Place>)> {
         self.is_ready |= self.retry.is_some_and(|retry| retry <= now);
         while self.is_ready {
@@ -74,8 +74,8 @@ impl Acceptor {
         None
     }
 
-    /// Lets no new client connect. Clients that have connected are accepted, until none has arrived for a
-    /// moment.
+    /// Makes sure that no new client can connect. Clients that have already connected are accepted, until no
+    /// client has arrived for a moment.
     pub(super) fn begin_to_close(&mut self, now: Instant) {
         if let Some(socket) = &self.socket {
             stop_connecting(socket);
@@ -84,13 +84,13 @@ impl Acceptor {
         }
     }
 
-    /// Returns when it must act without an event.
+    /// Returns when the acceptor must act without an event.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let end = self.closing.as_ref().filter(|_| self.socket.is_some()).map(Closing::end);
         self.retry.into_iter().chain(end).min()
     }
 
-    /// Whether there may be more to accept at once.
+    /// Whether more connections may be waiting to be accepted.
     pub(super) fn has_more(&self) -> bool {
         self.is_ready && self.socket.is_some()
     }

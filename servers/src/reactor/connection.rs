@@ -34,14 +34,15 @@ use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr};
 use std::time::Instant;
 
-/// How often one turn reads or sends: it can read, answer, and find that nothing more has arrived. With more
-/// steps, clients that pipeline without end would hold up the others for longer, without more throughput.
+/// How often one turn may read or send: often enough to read, to answer, and to find that nothing more has
+/// arrived. With a greater number, clients that pipeline without end would hold up other clients for longer,
+/// and the throughput would not rise.
 pub(super) const STEPS: usize = 3;
 
 /// How many bytes of answers are collected before they are sent.
 const ENOUGH: usize = 64 * 1024;
 
-/// Whether a read that fills less than its buffer has found everything there is.
+/// Whether a read that does not fill its buffer has found everything that has arrived.
 const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 pub(super) struct Connection {
@@ -59,9 +60,10 @@ pub(super) struct Connection {
     send_buffer: SendBuffer,
     state: State,
     is_readable: bool,
-    /// The system has reported the end of the client's side, which even a short read does not always find.
+    /// The system has reported that the client has ended its side; a read does not always find that, even if
+    /// it does not fill its buffer.
     end_is_near: bool,
-    /// Whether it is in the queue for another turn.
+    /// Whether the connection is in the queue for another turn.
     pub(super) is_scheduled: bool,
     /// The entry among the [deadlines](super::deadlines) that counts.
     pub(super) looked_at: Option<Instant>,
@@ -70,8 +72,8 @@ pub(super) struct Connection {
 #[derive(Debug, Clone, Copy)]
 enum State {
     Open,
-    /// No more requests are parsed. When the answers are sent, the connection is closed, or lingers for a
-    /// client that sends more.
+    /// No more requests are parsed. When all answers are sent, the connection is closed, or lingers if the
+    /// client is still sending.
     Ending(StillSending, Lingering),
     Lingering(Lingering),
 }
@@ -100,8 +102,8 @@ enum Need {
 }
 
 impl Connection {
-    /// Makes an accepted connection. Without a `place` its client is told 503 in the first turn, and it is
-    /// closed.
+    /// Makes an accepted connection. If there is no `place`, the first turn tells the client 503 and closes
+    /// the connection.
     pub(super) fn new(
         socket: TcpStream,
         peer: SocketAddr,
@@ -170,7 +172,7 @@ impl Connection {
         Ok(self.send(turn)?.unwrap_or(Next::Again))
     }
 
-    /// Sends the output. Returns what to do next if that cannot go on now.
+    /// Sends the output. If that cannot go on now, returns what to do next.
     fn send(&mut self, turn: &mut Turn) -> io::Result<Option<Next>> {
         if !turn.output.is_empty() {
             turn.look_at_the_clock(); // a handler may have taken long
@@ -196,7 +198,7 @@ impl Connection {
                 Ok(Step::Read) => return Need::Bytes,
                 Ok(Step::Request) if !self.answer(turn) => return Need::Answer,
                 Ok(Step::Request) => {}
-                // Other steps must wait for their turn, too.
+                // Other steps must also wait for their turn.
                 _ if self.pipeline.has_unanswered() => return Need::Answer,
                 Ok(Step::Expectation) => self.go_ahead(turn),
                 Ok(Step::Over) => self.state = ends(StillSending::No, turn.now),
@@ -243,8 +245,8 @@ impl Connection {
         self.conversation.answered(turn.now);
         match tail {
             Ok(tail) => tail.into_iter().for_each(|tail| self.send_buffer.put_tail(tail)),
-            // The head has promised a body. Only the end of the connection can tell the client that it is
-            // missing.
+            // The head has promised a body. Only the end of the connection can tell the client that the body
+            // is missing.
             Err(_) => self.state = ends(StillSending::No, turn.now),
         }
         if let Some(end) = end {
@@ -276,7 +278,8 @@ impl Connection {
             }
             turn.output.extend_from_slice(&exchange.output);
             exchange.tail.take().into_iter().for_each(|tail| self.send_buffer.put_tail(tail));
-            // Perhaps the answer has become the last one: its handler has panicked, or no thread has run it.
+            // The answer may have become the last one, because its handler has panicked or no thread has run
+            // the handler.
             if !exchange.stays && matches!(self.state, State::Open) {
                 let has_more = self.conversation.has_unread();
                 self.state = ends(if has_more { StillSending::Yes } else { StillSending::Perhaps }, turn.now);
@@ -295,7 +298,7 @@ impl Connection {
         };
         let line = turn.server.begin_answer(self.peer, Some(&request), response.status);
         self.answer_last(response, line, turn);
-        // Perhaps the client sends its body nevertheless.
+        // The client may send its body nevertheless.
         self.state = State::Ending(StillSending::Yes, refused(false, turn));
     }
 
@@ -306,7 +309,7 @@ impl Connection {
         let line = turn.server.begin_answer(self.peer, None, response.status);
         self.answer_last(response, line, turn);
         let lingering = match refusal {
-            // The server has waited for this client long enough.
+            // By now the server has waited long enough for this client.
             Refusal::HeadTimeout | Refusal::BodyTimeout => Lingering::briefly(turn.now),
             _ => refused(refusal.is_of_a_body(), turn),
         };
@@ -396,7 +399,7 @@ impl Connection {
         let began = self.conversation.since();
         let hurried = match (stop, self.conversation.phase()) {
             (Stop::No, _) | (_, Phase::Request) | (Stop::Asked(_), Phase::Body) => return Some(usual),
-            // Perhaps its next request is on the way.
+            // The client's next request may be on its way.
             (Stop::Asked(last_moment), Phase::Idle) => (last_moment.max(began + KEPT_FOR), None),
             (Stop::Cancelled, Phase::New | Phase::Idle) => (began, None),
             (Stop::Asked(_), Phase::New) => (began + ON_THE_WAY, None),

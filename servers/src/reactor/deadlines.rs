@@ -1,19 +1,19 @@
 //! The times at which the loop must look at a connection even without an event.
 //!
-//! Each request would move its connection's deadline twice. So deadlines are not moved: the heap has a time
-//! at which to *look*, not later than the deadline was when the entry was made. At that time the loop asks
-//! the connection for its deadline, and usually finds that it has moved away. A busy connection costs an
-//! entry every few seconds and not for each request.
+//! Each request changes its connection's deadline twice. To keep that cheap, the heap does not follow the
+//! changes: an entry is a time at which to *check* a connection, not later than the deadline was when the
+//! entry was made. At that time the loop asks the connection for its present deadline, which usually turns
+//! out to be later. So a busy connection needs a new entry every few seconds and not for each request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-/// The times at which to look.
+/// The times at which to check connections.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
     /// The time, the index and the number of a connection; the number shows whether the index belongs to
-    /// another one by then.
+    /// another connection by then.
     looks: BinaryHeap<Reverse<(Instant, usize, u64)>>,
 }
 
@@ -22,7 +22,7 @@ impl Deadlines {
         self.looks.push(Reverse((when, place, connection)));
     }
 
-    /// The first time to look.
+    /// Returns the first time at which to check a connection.
     pub(super) fn first(&self) -> Option<Instant> {
         self.looks.peek().map(|Reverse((when, ..))| *when)
     }

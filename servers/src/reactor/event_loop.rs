@@ -12,12 +12,14 @@
 //!
 //! # Invariants
 //!
-//! 1. Only [`Poll::poll`] waits here; handlers that are not handed over are the exception, and the lesson.
+//! 1. Only [`Poll::poll`] waits here; the exception, which is the lesson, are handlers that are not handed
+//!    over.
 //! 2. Each connection that can go on without an event is in the queue for another turn, and then the poll
 //!    does not wait.
-//! 3. Each connection with a deadline has an entry among the [`deadlines`](super::deadlines) that is not
-//!    later.
-//! 4. A turn, and what is accepted in one go, have a bound, so no client keeps the loop to itself.
+//! 3. For each connection with a deadline, the [`deadlines`](super::deadlines) have an entry that is not
+//!    later than that deadline.
+//! 4. A turn is bounded, and so is the number of connections that are accepted in one go. So no client keeps
+//!    the loop to itself.
 
 use super::acceptor::Acceptor;
 use super::connection::{Connection, Next};
@@ -42,7 +44,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many connections the event loops of the process have accepted: each has a number that no other has.
+/// How many connections the event loops of the process have accepted: this gives each connection a unique
+/// number.
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
 const LISTENER: Token = Token(usize::MAX);
@@ -64,10 +67,10 @@ pub struct Reactor {
     /// The queue of connections that get another turn without an event.
     again: VecDeque<usize>,
     deadlines: Deadlines,
-    /// Answers that the loop is taking in.
+    /// The answers that the loop is taking from its mailbox.
     #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     posted: Vec<Box<Exchange>>,
-    /// When the task was cancelled: the loop has no more time.
+    /// When the task was cancelled; since then the loop has no more time.
     cancelled: Option<Instant>,
     stats: Arc<ReactorStats>,
     turn: Turn,
@@ -119,11 +122,11 @@ impl Reactor {
     /// Serves connections until the server is [stopped](Server::until) and no connection is left. Returns how
     /// many were cut off.
     ///
-    /// After a stop, it accepts the clients that wait for that, and closes the listener. It keeps idle
-    /// connections for 50 ms, or until 200 ms after their last answer; further requests on them are answered
-    /// with `Connection: close`. The others are closed when their arrived requests are answered. Once the
-    /// calling task is cancelled, requests of which only a part has arrived are answered with 503, and half a
-    /// second later all remaining connections are cut off.
+    /// After a stop, the loop accepts the clients that wait to be accepted, and closes the listener. It keeps
+    /// idle connections for 50 ms, or until 200 ms after their last answer; further requests on them are
+    /// answered with `Connection: close`. Other connections are closed when the requests that have arrived on
+    /// them are answered. Once the calling task is cancelled, requests of which only a part has arrived are
+    /// answered with 503, and half a second later all remaining connections are cut off.
     ///
     /// # Blocking
     ///
@@ -171,7 +174,7 @@ impl Reactor {
             Some(first) => Some(first.saturating_duration_since(Instant::now())),
             None => None,
         };
-        // If a signal interrupts it or memory is short, it brings no events, and is called again.
+        // If a signal interrupts the poll, or memory is short, it returns no events, and is called again.
         if self.poll.poll(events, patience).is_err() {
             events.clear();
         }
@@ -239,7 +242,7 @@ impl Reactor {
             }
             if next != Next::Close {
                 let interest = Interest::READABLE | Interest::WRITABLE;
-                // The registration reports at once what has changed since its turn.
+                // The registration reports at once what has changed since the connection's turn.
                 let told = self.poll.registry().register(&mut connection.socket, Token(place), interest);
                 next = if told.is_ok() { next } else { Next::Close };
             }
@@ -248,7 +251,8 @@ impl Reactor {
         self.acceptor.close_if_quiet(self.turn.now);
     }
 
-    /// Gives the answers that other threads have posted to their connections, unless these are gone.
+    /// Takes the answers that other threads have posted, and gives them to their connections, except for
+    /// connections that are closed.
     fn take_answers(&mut self) {
         let mut posted = mem::take(&mut self.posted);
         self.turn.answers.take_all(&mut posted);
@@ -257,7 +261,8 @@ impl Reactor {
             match self.connections.get_mut(place) {
                 Some(connection) if connection.number == exchange.connection => {
                     connection.has_answer(exchange);
-                    // After all answers, so that those that came together are sent together.
+                    // The turns come after all answers were given out, so that answers that came together are
+                    // sent together.
                     if !mem::replace(&mut connection.is_scheduled, true) {
                         self.again.push_back(place);
                     }
@@ -270,7 +275,7 @@ impl Reactor {
 
     // ANCHOR: again
     fn give_turns_again(&mut self) {
-        // Connections that need yet another turn are put at the end, for the next time.
+        // A connection that needs yet another turn is put at the end of the queue, for the next round.
         for _ in 0..self.again.len() {
             let Some(place) = self.again.pop_front() else { break };
             let waits = self
@@ -300,7 +305,7 @@ impl Reactor {
     }
     // ANCHOR_END: late
 
-    /// Looks at each connection after a stop, because other deadlines count from now on.
+    /// Checks each connection after a stop, because other deadlines count from now on.
     fn notice_a_stop(&mut self, stop: &CancelToken, task: &CancelToken) {
         let wanted = match () {
             () if task.is_cancelled() => Stop::Cancelled,
@@ -350,12 +355,12 @@ pub struct ReactorStats {
 }
 
 impl ReactorStats {
-    /// How many connections it looks after.
+    /// How many connections the loop looks after.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// How many connections it has accepted.
+    /// How many connections the loop has accepted.
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
@@ -430,7 +435,7 @@ mod tests {
         assert_eq!(reactor.again, [0]);
     }
 
-    /// The last step of this turn was an answer.
+    /// The turn ended with an answer as its last step.
     #[test]
     fn no_answer_is_left_when_a_turn_ends() {
         let (_reactor, mut client) = a_turn_for(STEPS - 1);

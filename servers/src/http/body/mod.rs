@@ -12,8 +12,8 @@
 //! in different places. So the only line end is CR LF, a size has only digits before the line end or the
 //! semicolon, and the data is followed by the line end only.
 //!
-//! Between two bytes the decoder holds only a state, so it does not matter where the arriving bytes are
-//! split.
+//! Between two bytes the decoder keeps nothing but a state, so it does not matter where the arriving bytes
+//! are split.
 
 mod extension;
 
@@ -49,10 +49,11 @@ pub(super) struct BodyDecoder {
     framing_left: usize,
 }
 
-/// What the next byte must be. The number is how many bytes of data the chunk has, or still has.
+/// What the next byte must be. The number is how many bytes of data the chunk has, or how many of them are
+/// still missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// One of this many bytes with which the body ends.
+    /// One of the last bytes of the body, of which so many are still missing.
     Last(usize),
     SizeStart,
     Size(usize),
@@ -75,7 +76,7 @@ const BAD_SIZE: Refusal = Refusal::Malformed("the size of a chunk is malformed")
 const BAD_END: Refusal = Refusal::Malformed("a chunk does not end where its size says");
 const BAD_FIELD: Refusal = Refusal::Malformed("a field after the last chunk is malformed");
 
-/// How often a body counts, because an answer may repeat it.
+/// How many times a body counts against the memory: more than once, because an answer may repeat the body.
 const TWICE: usize = 2;
 
 /// The most bytes of a chunk that are not data, if its size has no leading zeros: its digits and two line
@@ -106,13 +107,13 @@ impl BodyDecoder {
         }
     }
 
-    /// Takes the bytes of the body from the front of `bytes`, and returns how many these were: all of them,
+    /// Takes the bytes of the body from the front of `bytes`, and returns how many bytes it has taken: all,
     /// unless the body [is complete](BodyDecoder::is_complete) now.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] once it can be told that the body is malformed or too large, or `room` has no memory for
-    /// it.
+    /// A [`Refusal`] as soon as it is known that the body is malformed or too large, or if `room` has no
+    /// memory for the body.
     pub(super) fn decode(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let mut used = 0;
         while used < bytes.len() && !self.is_complete() {
@@ -141,7 +142,7 @@ impl BodyDecoder {
         self.share.take()
     }
 
-    /// Takes data in one piece, and other bytes one by one.
+    /// Takes data as a whole, and other bytes one by one.
     fn take_some(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let (State::Last(left) | State::Data(left)) = self.state else {
             self.framing_left = self.framing_left.checked_sub(1).ok_or(Refusal::BodyTooLarge)?;
@@ -160,8 +161,8 @@ impl BodyDecoder {
         Ok(count)
     }
 
-    /// Lets the memory grow so that `count` of the `left` expected bytes fit: not byte by byte, and not
-    /// beyond what is expected.
+    /// Lets the memory grow so that `count` of the `left` expected bytes fit: in large steps, but not beyond
+    /// the expected bytes.
     fn make_room_for(&mut self, count: usize, left: usize, room: &Room) -> Result<(), Refusal> {
         let (length, capacity) = (self.body.len(), self.body.capacity());
         if length + count <= capacity {

@@ -1,4 +1,4 @@
-//! The protocol of one connection as a state machine: bytes in, requests; responses, bytes out.
+//! The protocol of one connection as a state machine: it turns bytes into requests, and responses into bytes.
 //!
 //! ```text
 //!            a byte                head whole                  body whole
@@ -8,22 +8,23 @@
 //!                        └─────────────────────── Idle ◀──────────────────────────┘
 //! ```
 //!
-//! A conversation has no socket and no clock, and never waits. Its *driver* does: it reads bytes and [hands
-//! them in](Conversation::arrived), asks for [the next step](Conversation::step), and sends what the
-//! conversation gives it. The blocking driver is [`Server`](crate::Server), whose thread waits between two
-//! steps; an event loop takes the step that a connection is ready for and turns to the next connection. The
-//! conversation knows how long a client may take ([`Conversation::deadline`]); the driver waits until then,
-//! and watches for other reasons to end the wait.
+//! A conversation has no socket and no clock, and never waits. The socket, the clock and the waits belong to
+//! its *driver*, which reads bytes and [hands them in](Conversation::arrived), asks for [the next
+//! step](Conversation::step), and sends the bytes that the conversation gives it. The blocking driver is
+//! [`Server`](crate::Server), whose thread waits between two steps; an event loop takes the step that a
+//! connection is ready for and turns to the next connection. The conversation knows how long a client may
+//! take ([`Conversation::deadline`]); the driver waits until then, and watches for other reasons to end the
+//! wait.
 //!
 //! # Invariants
 //!
 //! - The input begins with the head of the current request. Bytes of its body are taken out as they are
 //!   decoded, or never put in, so the bytes behind the head are not parsed yet: the beginning of the body, or
 //!   the next request.
-//! - A request stays here until it is [answered](Conversation::answered). Until then each step says the same,
+//! - A request stays here until it is [answered](Conversation::answered). Until then each step is the same,
 //!   so a conversation can be moved to another thread between a step and its answer.
-//! - A refusal is the last thing that a conversation says. Each later step repeats it, whatever arrives:
-//!   perhaps the driver must send other answers first.
+//! - A refusal is the last thing that a conversation says. Each later step repeats the refusal, whatever
+//!   arrives, because the driver may have to send other answers first.
 //! - The pieces in which the bytes arrive change no request and no refusal.
 
 use super::head::Head;
@@ -48,12 +49,12 @@ pub struct Conversation {
     /// Whether the client waits for "100 Continue" that was not sent yet.
     is_waiting: bool,
     has_ended: bool,
-    /// The refusal of the last request. No request follows.
+    /// The refusal that ends the conversation. No request follows it.
     refused: Option<Refusal>,
     answered: usize,
     /// When the phase began.
     since: Instant,
-    /// The latest time that the driver has told.
+    /// The latest time that the driver has handed in.
     now: Instant,
 }
 
@@ -62,10 +63,10 @@ pub struct Conversation {
 pub enum Step {
     /// Read on: the bytes that have arrived are not enough for another step.
     Read,
-    /// Send [`Conversation::go_ahead`], or answer the request without its body. At most a part of the body
-    /// has arrived, and the client waits for the permission to send it.
+    /// Send [`Conversation::go_ahead`], or answer the request without its body. The body has not arrived
+    /// completely, and the client waits for the permission to send it.
     Expectation,
-    /// Answer the request, which is whole.
+    /// Answer the request, which has arrived completely.
     Request,
     /// Close: the client has ended its side, and expects no answer.
     Over,
@@ -86,21 +87,21 @@ pub enum Phase {
     Request,
 }
 
-/// The capacity in bytes that the input keeps, and may have without a share of the memory for all clients.
+/// How many bytes of capacity the input keeps, and may have without a share of the memory for all clients.
 const KEPT: usize = 4 * 1024;
 
 const CUT_SHORT: Refusal = Refusal::Malformed("the request ends in the middle");
 
 impl Conversation {
-    /// Makes the conversation of a connection that was opened at the time `now`. It shares the memory that
-    /// `limits` give for bodies with no other.
+    /// Makes the conversation of a connection that was opened at the time `now`. The conversation has the
+    /// memory that `limits` allow for bodies to itself.
     pub fn new(limits: &Limits, now: Instant) -> Conversation {
         Conversation::sharing(&Room::of_at_most(limits.body_memory), limits, now)
     }
 
     /// Makes the conversation of a connection that was opened at the time `now`. Arriving bytes take memory
-    /// from `room`. Without enough memory a request is [refused](Refusal::NoRoom): with a body of known
-    /// length before the body is sent, with a body in chunks as it grows.
+    /// from `room`. If there is not enough memory, a request is [refused](Refusal::NoRoom): before the body
+    /// is sent if its length is known, or while the body grows if it comes in chunks.
     pub fn sharing(room: &Room, limits: &Limits, now: Instant) -> Conversation {
         Conversation {
             limits: limits.clone(),
@@ -119,7 +120,7 @@ impl Conversation {
         }
     }
 
-    /// Takes bytes that have arrived at the time `now`. Behind a refused request they are dropped.
+    /// Takes bytes that have arrived at the time `now`. After a refused request the bytes are dropped.
     pub fn arrived(&mut self, bytes: &[u8], now: Instant) {
         if self.refused.is_some() {
             return;
@@ -137,8 +138,8 @@ impl Conversation {
         }
     }
 
-    /// Decodes the bytes of a body whose beginning has been decoded: they need no memory in the input, which
-    /// may lack it though the body has it. Returns the bytes behind the body.
+    /// Decodes the bytes of a body whose beginning has been decoded: the bytes then need no memory in the
+    /// input, for which there may be none although the body has its own. Returns the bytes behind the body.
     fn decode_at_once<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
         let is_next = self.input.len() == self.head.length();
         match &mut self.body {
@@ -175,7 +176,7 @@ impl Conversation {
         self.look().inspect_err(|&refusal| self.refuse(refusal))
     }
 
-    /// Refuses everything that follows: from now on each step says `refusal`, and the arrived bytes are
+    /// Refuses everything that follows: from now on each step returns `refusal`, and the arrived bytes are
     /// dropped.
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         self.refused = Some(refusal);
@@ -214,7 +215,7 @@ impl Conversation {
     ///
     /// # Panics
     ///
-    /// If the last step said neither [`Step::Expectation`] nor [`Step::Request`].
+    /// If the last step was neither [`Step::Expectation`] nor [`Step::Request`].
     pub fn request(&self) -> Request<'_> {
         let body = self.body.as_ref().expect("a step has found a request").body();
         self.head.request(&self.input[self.start..self.start + self.head.length()], body)
@@ -233,13 +234,13 @@ impl Conversation {
             && self.head.wants_keep_alive()
     }
 
-    /// Whether the client has announced the current request as its last, and that request has no body. Some
-    /// clients send an empty line behind a body, even so.
+    /// Whether the client has announced the current request as its last, and that request has no body. After
+    /// a body this cannot be known, because some clients send an empty line behind it.
     pub(crate) fn is_the_clients_last(&self) -> bool {
         !self.head.wants_keep_alive() && self.body.as_ref().is_none_or(|body| body.body().is_empty())
     }
 
-    /// Whether another request has arrived behind the current one, and can be answered or refused without
+    /// Whether another request has arrived after the current request, and can be answered or refused without
     /// reading on.
     pub fn next_is_here(&self) -> bool {
         let next = &self.input[self.start + self.head.length()..];
@@ -260,7 +261,7 @@ impl Conversation {
     }
 
     /// Appends the head of the answer to the current request to `out`, and returns the body that follows it.
-    /// The head tells the client what happens to the connection `then`.
+    /// The head tells the client what `then` happens to the connection.
     pub fn answer<'s>(
         &self,
         response: Response,
@@ -270,8 +271,8 @@ impl Conversation {
         self.head.answer(response, then.into(), out)
     }
 
-    /// Moves the current body's share of the memory away, for an answer that perhaps repeats the body and is
-    /// not sent yet.
+    /// Moves the current body's share of the memory away, for an answer that may repeat the body and is not
+    /// sent yet.
     pub(crate) fn take_share(&mut self) -> Share {
         self.body.as_mut().map(BodyDecoder::take_share).unwrap_or_default()
     }
@@ -289,7 +290,7 @@ impl Conversation {
     ///
     /// # Panics
     ///
-    /// If the last step did not say [`Step::Request`].
+    /// If the last step was not [`Step::Request`].
     pub fn take(&mut self, owned: &mut OwnedRequest, now: Instant) {
         let body =
             self.body.take().filter(BodyDecoder::is_complete).expect("a step has found a whole request");
@@ -315,8 +316,8 @@ impl Conversation {
         }
     }
 
-    /// Begins the client's turn at the time `now`: it has the answers to all requests that were taken. The
-    /// time of a request that it has perhaps begun to send begins now, too.
+    /// Begins the client's turn at the time `now`: it has the answers to all requests that were taken. If the
+    /// client has already begun to send another request, the time for that request also begins now.
     pub fn is_its_turn(&mut self, now: Instant) {
         (self.since, self.now) = (now, now);
     }
@@ -333,15 +334,16 @@ impl Conversation {
         }
     }
 
-    /// Returns since when it waits for that.
+    /// Returns since when the conversation has been waiting for that.
     pub fn since(&self) -> Instant {
         self.since
     }
 
-    /// Returns until when the client may send it; `None` if it is not the client's turn.
+    /// Returns until when the client may send what the conversation waits for; `None` if it is not the
+    /// client's turn.
     pub fn deadline(&self) -> Option<Instant> {
         let longest = match self.phase() {
-            // A connection that is silent from the beginning perhaps only wants to hold a thread.
+            // A client that is silent from the beginning may only want to keep a thread busy.
             Phase::New | Phase::Head => self.limits.header_timeout,
             Phase::Idle => self.limits.idle_timeout,
             Phase::Body => self.limits.body_timeout,

@@ -64,7 +64,7 @@ fn each_phase_has_its_time() {
         let _ = conversation.step();
         let expected = match request.len() - at {
             1 => (Phase::Request, None, None),
-            // The head was whole when its last byte came.
+            // The head was complete when its last byte came.
             2..=4 => {
                 (Phase::Body, Some(second(1000 + request.len() as u64 - 4 + 10)), Some(Refusal::BodyTimeout))
             }
@@ -104,7 +104,7 @@ fn a_client_that_waits_is_told_once() {
     conversation.arrived(b"abc", second(0));
     assert_eq!(conversation.step(), Ok(Step::Request));
     assert_eq!(conversation.request().body, b"abc");
-    // A client that has not waited needs no permission.
+    // A client that has sent its body without a wait needs no permission.
     conversation.answered(second(0));
     conversation.arrived(&[head.as_slice(), b"abc"].concat(), second(0));
     assert_eq!(conversation.step(), Ok(Step::Request));
@@ -152,7 +152,7 @@ fn what_finds_no_memory_is_refused_and_what_was_taken_is_given_back() {
         (Err(Refusal::NoRoom), 2_000),
         "a refused one gives back its part"
     );
-    // No more arrives than is taken, and it counts until it is dropped.
+    // No more bytes count than have been taken, and they count until they are dropped.
     one.arrived(&[b'a'; 1_000], second(0));
     assert_eq!((one.step(), room.held()), (Ok(Step::Request), 2_000));
     let mut owned = OwnedRequest::default();
@@ -182,7 +182,7 @@ fn the_end_is_in_order_between_two_requests_only() {
     for bytes in cut {
         assert_eq!(end(bytes), Err(CUT_SHORT), "{}", bytes.escape_ascii());
     }
-    // A malformed request is refused as such first.
+    // A malformed request is refused as malformed before anything else is checked.
     let Err(refusal) = end(b"GET\0") else { panic!("that is no request") };
     assert_ne!(refusal, CUT_SHORT);
 }

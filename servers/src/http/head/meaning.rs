@@ -1,5 +1,5 @@
 //! The meaning of a head whose lines are well formed: its host, where its body ends, what its client expects.
-//! And the kind of mistake in a head whose lines are malformed.
+//! It also finds the kind of mistake in a head whose lines are malformed.
 
 use super::super::{Authority, Framing, Refusal, Version};
 use httparse::Header;
@@ -16,8 +16,8 @@ pub(super) fn refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
     }
 }
 
-/// Whether the request line is well formed up to a version such as `HTTP/2.0`, so that it is not just
-/// garbage.
+/// Whether the request line is well formed up to a version such as `HTTP/2.0`, which shows that the bytes are
+/// a request and not garbage.
 fn names_some_http_version(bytes: &[u8]) -> bool {
     let (line, _) = request_line(bytes);
     let mut words = line.split(|&byte| byte == b' ').skip(2);
@@ -25,8 +25,8 @@ fn names_some_http_version(bytes: &[u8]) -> bool {
         if major.is_ascii_digit() && minor.is_ascii_digit())
 }
 
-/// Whether the request line is not complete, and can still end in a version: only a complete line shows the
-/// kind of mistake.
+/// Whether the request line is incomplete and can still end in a version; only a complete line shows the kind
+/// of mistake.
 pub(super) fn may_become_a_version(bytes: &[u8]) -> bool {
     let (line, is_complete) = request_line(bytes);
     let so_far = line.splitn(3, |&byte| byte == b' ').nth(2).unwrap_or_default();
@@ -53,8 +53,8 @@ pub(super) struct Target<'b> {
     pub(super) authority: Option<Authority<'b>>,
 }
 
-/// Parses the three forms of a target that a server must know: `/path?query`, the same with `http://host`
-/// before it, and the `*` of `OPTIONS *`.
+/// Parses the three forms of a target that a server must know: `/path?query`, `http://host/path?query`, and
+/// the `*` of `OPTIONS *`.
 pub(super) fn target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Refusal> {
     if method == "CONNECT" {
         return Err(Refusal::Malformed("this server is no proxy and opens no tunnels"));
@@ -92,8 +92,9 @@ fn has_scheme(target: &str, scheme: &str) -> bool {
     target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
-/// Returns the host of a request: the target's, or else that of the `Host` field. The request must have
-/// exactly one such field in any case, even if the target has a host and the field's value is ignored.
+/// Returns the host of a request: the host in the target, or else the host in the `Host` field. The request
+/// must have exactly one such field in any case, even if the target has a host and the field's value is
+/// ignored.
 pub(super) fn host<'b>(
     headers: &[Header<'b>],
     version: Version,
@@ -114,7 +115,7 @@ pub(super) fn host<'b>(
     }
 }
 
-/// Returns how the body ends, from the only two fields that can say it. Request smuggling attacks these
+/// Returns how the body ends, from the only two fields that can say so. Request smuggling makes use of these
 /// fields.
 pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framing, Refusal> {
     let mut lengths = values(headers, "Content-Length");
@@ -134,8 +135,8 @@ pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framin
     }
 }
 
-/// Accepts `chunked` alone. A list that ends in `chunked` has an end, but this server cannot decode it; any
-/// other body has no end that a reader could know.
+/// Accepts `chunked` alone. After a list of codings that ends in `chunked`, the end of the body could be
+/// found, but this server cannot decode the body; after any other value, no reader can find the end.
 fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
     let fields: Vec<_> = values(headers, "Transfer-Encoding").collect();
     let codings: Vec<_> = fields.iter().flat_map(|field| field.split(|&byte| byte == b',')).collect();
@@ -164,8 +165,8 @@ pub(super) fn expects_continue(headers: &[Header<'_>], version: Version) -> Resu
     }
 }
 
-/// Whether the client expects the connection to stay open. By default a client of HTTP/1.1 does, and one of
-/// HTTP/1.0 does not.
+/// Whether the client expects the connection to stay open. By default a client of HTTP/1.1 expects that, and
+/// a client of HTTP/1.0 does not.
 pub(super) fn wants_keep_alive(headers: &[Header<'_>], version: Version) -> bool {
     let says = |option: &str| {
         values(headers, "Connection")

@@ -1,17 +1,17 @@
 //! The head of a request, as places in its bytes.
 //!
-//! The [`httparse`] crate checks the grammar of lines; `head/meaning.rs` checks what that crate leaves to its
-//! user. The head keeps *places* in the bytes and not the bytes themselves, so it costs no allocation but the
-//! list of its fields, which the next head of the connection uses again.
+//! The [`httparse`] crate checks the grammar of lines; `head/meaning.rs` checks everything that the crate
+//! leaves to its caller. The head keeps *places* in the bytes and not the bytes themselves, so the only
+//! allocation is the list of its fields, whose memory the next head of the connection uses again.
 //!
 //! # Bytes that come in pieces
 //!
-//! To parse all bytes for each piece that arrives would cost the square of the head's length if it arrives
-//! byte by byte. So each piece is only searched for line ends, from where the last search ended. Parsing
-//! follows when the head is whole, when it can only be refused, and otherwise as long as all parsing has read
-//! no more than [`WORTH`] times the bytes that have arrived. Hence nonsense is refused before its end has
-//! arrived; in tiny pieces, perhaps some bytes later. The kind of refusal does not depend on the pieces: see
-//! [`parse`].
+//! If all bytes were parsed again after each piece, the cost of a head that arrives byte by byte would grow
+//! with the square of its length. So each piece is only searched for line ends, from where the last search
+//! ended. The bytes are parsed when the head is complete, when it can only be refused, and otherwise as long
+//! as all parsing together has read no more than [`WORTH`] times the bytes that have arrived. So a malformed
+//! head is refused before its end has arrived, though possibly some bytes later if it comes in tiny pieces.
+//! The kind of refusal does not depend on the pieces: see [`parse`].
 
 mod meaning;
 
@@ -24,7 +24,7 @@ use std::mem::MaybeUninit;
 /// How often each byte may be parsed, on average, while the head is not whole.
 const WORTH: usize = 16;
 
-/// A head, while it is read and afterwards.
+/// A head that is being read, or has been read.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     sight: Sight,
@@ -47,17 +47,17 @@ struct Parts {
     framing: Framing,
     expects_continue: bool,
     keep_alive: bool,
-    /// Whether the method is `HEAD`, to which the answer is a head alone.
+    /// Whether the method is `HEAD`, for which the answer has no body.
     is_for_head: bool,
 }
 
 impl Head {
-    /// Reads a head from the start of `bytes`, which are all that have arrived, those of earlier calls
-    /// included. Returns whether the head is whole. `is_end`: no more bytes will arrive.
+    /// Reads a head from the start of `bytes`, which are all bytes that have arrived, including those of
+    /// earlier calls. Returns whether the head is complete. `is_end` means that no more bytes will arrive.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] if no further bytes could make it a head.
+    /// A [`Refusal`] if the bytes cannot become a head, whatever follows.
     pub(super) fn read(&mut self, bytes: &[u8], limits: &Limits, is_end: bool) -> Result<bool, Refusal> {
         if self.sight.is_worth_parsing(bytes, limits) || is_end {
             self.sight.parsed += bytes.len();
@@ -103,7 +103,7 @@ impl Head {
         if self.parts.is_for_head { Body::None } else { response.body }
     }
 
-    /// Prepares for the next head.
+    /// Prepares this value for the next head.
     pub(super) fn clear(&mut self) {
         (self.sight, self.length) = (Sight::default(), 0);
     }
@@ -139,7 +139,7 @@ struct Sight {
     line_start: usize,
     /// Whether there was a line that is not empty. (Empty lines before the first are skipped.)
     has_line: bool,
-    /// How many bytes all calls have parsed together.
+    /// How many bytes all calls together have parsed.
     parsed: usize,
 }
 
@@ -170,9 +170,9 @@ impl Sight {
 /// Parses a head from the start of `bytes`. Returns its length, or `None` if further bytes can still make it
 /// a head.
 ///
-/// The verdict does not depend on how the bytes arrived: of several mistakes, the first that shows counts. A
-/// refused beginning stays refused when more bytes follow, so a search can find the shortest refused
-/// beginning.
+/// The result does not depend on the pieces in which the bytes arrived: if there are several mistakes, the
+/// one that can be seen first counts. A refused beginning stays refused when more bytes follow, so a search
+/// can find the shortest refused beginning.
 fn parse(
     bytes: &[u8],
     limits: &Limits,
@@ -208,7 +208,8 @@ fn parse_arrived(
         httparse::Status::Complete(length) => &bytes[..length],
         httparse::Status::Partial => bytes,
     };
-    // One reader ends a line at LF, another only at CR LF: between them, a smuggled header.
+    // If one reader ends a line at LF, and another only at CR LF, an attacker can smuggle a header past one
+    // of them.
     if has_bare_line_feed(head) {
         return Err(Refusal::Malformed("a line ends in LF alone instead of CR LF"));
     }

@@ -78,7 +78,7 @@ fn chunks_are_named_in_any_case() {
     }
 }
 
-/// Heads beside the cases of the acceptance suite, which has those that the stages refuse.
+/// Heads that are not among the cases of the acceptance suite, which has the heads that the stages refuse.
 #[test]
 fn lines_and_versions_have_one_reading() {
     for (head, status) in [
@@ -146,12 +146,12 @@ fn each_byte_has_its_places() {
         };
         let rest = " / HTTP/1.1\r\nHost: h\r\n\r\n";
         assert_eq!(accepts("G", &format!("T{rest}")), is_token(byte), "method: {byte:#x}");
-        // `#` begins a fragment, which is not sent. Browsers send other ASCII that URIs do not have, in
-        // queries.
+        // `#` begins a fragment, which is not sent. In queries, browsers also send other ASCII characters
+        // that the grammar of URIs does not allow.
         let in_target = byte.is_ascii_graphic() && byte != b'#';
         assert_eq!(accepts("GET /?a", "b HTTP/1.1\r\nHost: h\r\n\r\n"), in_target, "target: {byte:#x}");
         let get = "GET / HTTP/1.1\r\nHost: h\r\n";
-        // A colon ends the name, and is text within the value.
+        // The first colon ends the name; further colons belong to the value.
         let in_name = is_token(byte) || byte == b':';
         assert_eq!(accepts(&format!("{get}A"), "B: c\r\n\r\n"), in_name, "name: {byte:#x}");
         assert_eq!(accepts(&format!("{get}A: b"), "c\r\n\r\n"), is_text(byte), "value: {byte:#x}");
@@ -166,8 +166,8 @@ fn one_expectation_is_met() {
     assert!(!expects("GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n"));
 }
 
-/// Reads a head that arrives byte by byte. Returns after how many bytes it was refused or whole, and how many
-/// bytes were parsed.
+/// Reads a head that arrives byte by byte. Returns after how many bytes the head was refused or complete, and
+/// how many bytes were parsed.
 fn read_byte_by_byte(bytes: &[u8]) -> (Result<(), Refusal>, usize, usize) {
     let mut head = Head::default();
     for end in 1..=bytes.len() {
@@ -210,7 +210,7 @@ fn nonsense_is_refused_before_its_end_has_come() {
     for bytes in nonsense {
         assert!(parse_bytes(bytes).is_err(), "{}", bytes.escape_ascii());
     }
-    // Byte by byte, it takes some more bytes.
+    // If the head arrives byte by byte, it is refused some bytes later.
     for bytes in nonsense {
         let (verdict, seen, _) = read_byte_by_byte(&[bytes, &[b'a'; 100]].concat());
         assert!(verdict == parse_bytes(bytes).map(|_| ()) && seen <= bytes.len() + 16, "{seen}");

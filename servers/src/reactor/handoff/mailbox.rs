@@ -11,8 +11,8 @@
 //!
 //! # Invariants
 //!
-//! 1. Each errand is posted once: done, or, if it is dropped, as [undone](Load::is_undone). So no client
-//!    waits for an errand that a queue has refused or discarded, or that was lost in a panic.
+//! 1. Each errand is posted exactly once: as done, or, if it is dropped, as [undone](Load::is_undone). So no
+//!    client waits for an errand that a queue has refused or discarded, or that was lost in a panic.
 //! 2. Loads come out in the order in which they were posted.
 //! 3. The loop is notified of the first load that comes after it has emptied the mailbox, and this ends the
 //!    wait that follows. So the loop never sleeps while a load is in the mailbox.

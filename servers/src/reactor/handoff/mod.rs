@@ -106,8 +106,8 @@ impl Exchange {
         let head = self.output.len();
         match into_bytes(body, &mut self.output) {
             Ok(tail) => self.tail = tail.map(|tail| tail.with(self.request.take_share())),
-            // The head has promised a body. Only the end of the connection can tell the client that it is
-            // missing.
+            // The head has promised a body. Only the end of the connection can tell the client that the body
+            // is missing.
             Err(_) => self.stays = false,
         }
         self.line = line.map(|line| AnswerLine { line, began, head, body: length });
