@@ -17,7 +17,7 @@ use executor::{CancelToken, ExecutorService, ThreadPoolExecutor};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// How often the operator is told what the end waits for.
+/// How often the operator is told what the end is waiting for.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// How long clients that came too late may take for their answer.

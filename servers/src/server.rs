@@ -1,28 +1,30 @@
 //! The task of one connection.
 //!
-//! A task of these servers is a *connection*: read a request, answer it, and again, until one side has
-//! enough. Which thread does that, and how many connections are served at once, is not decided here. That is
-//! the execution policy, the lesson of each binary.
+//! In these servers, a task is a *connection*: the task reads a request, answers it, and repeats this until
+//! the client or the server ends the connection. This module does not decide which thread runs the task, nor
+//! how many connections are served at once. That is the execution policy, the lesson of each binary.
 //!
 //! # How a connection ends
 //!
-//! - The client is done: it closes, or asked for `Connection: close`.
-//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then are answered,
-//!   and those that come within 200 ms of the last answer. Once an idle connection was closed for another
-//!   client, answers are the last ones for a second, so that no client relies on a promise that is then
-//!   broken.
+//! - The client is done: it has closed its side, or has asked for `Connection: close`.
+//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then, or that
+//!   arrive within 200 ms of the last answer, are still answered. After an idle connection was closed for
+//!   another client, for a second every answer is the last on its connection, so that no client relies on a
+//!   promise that is then broken.
 //! - The stage has begun to stop: see [`Server::until`]. Requests that arrive within 50 ms, or within 200 ms
-//!   of the last answer, are answered, as the last ones; and half a request head has a second to become
-//!   whole.
-//! - It has had as many answers as [`Limits::max_requests`] allows.
-//! - It is idle for the idle time-out, or has sent nothing since it was opened for the header time-out. The
-//!   client expects no answer then, so the connection is just closed.
-//! - A request cannot be read, or not in time: one [`Refusal`] is answered, then the connection is closed.
+//!   of the last answer, are still answered, as the last requests; and the rest of a request head that has
+//!   begun must arrive within a second.
+//! - The connection has had as many answers as [`Limits::max_requests`] allows.
+//! - The connection has been idle for the idle time-out, or the client has sent nothing within the header
+//!   time-out after the connection was opened. In this case the client expects no answer, so the connection
+//!   is just closed.
+//! - A request cannot be read, or does not arrive in time: the client gets one [`Refusal`], then the
+//!   connection is closed.
 //! - The client does not take its answer in time, or is gone.
 //! - The task is cancelled, because the stage is stopping and has no more time: half a request is answered
 //!   with 503, and an answer that is being sent is cut short.
 //!
-//! A handler that panics costs no thread: its request is answered with 500, and the connection closed.
+//! If a handler panics, no thread is lost: the request is answered with 500, and the connection is closed.
 
 use crate::access_log::{AccessLog, Line};
 use crate::client::{Client, Received, Wait};
@@ -52,12 +54,12 @@ use std::time::{Duration, Instant};
 /// but a client's bytes take time on the network.
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 
-/// How long a connection is kept after an answer that promised so, even if other clients wait: the next
-/// request of a busy client is on its way by then.
+/// How long a connection is kept after an answer that promised to keep it, even if other clients wait: the
+/// next request of a busy client is on its way by then.
 pub(crate) const KEPT_FOR: Duration = Duration::from_millis(200);
 
-/// How many bytes one read can bring. A client whose thread is wanted gets answers to the requests among
-/// them.
+/// How many bytes one read can bring. If the thread is wanted by another client, the requests within these
+/// bytes are still answered.
 const READ: usize = 16 * 1024;
 
 /// Everything that serving a connection needs. All connections of a stage share one server.
@@ -76,13 +78,13 @@ pub struct Server {
 
 /// Why a conversation has ended.
 enum End {
-    /// The last answer has been given, and announced as the last.
+    /// The last answer was sent, and the client was told that it was the last.
     Finished(StillSending),
-    /// The client is done, or was silent for too long: it expects no answer.
+    /// The client is done, or was silent for too long; in both cases it expects no answer.
     Silent,
     /// The request was refused.
     Refused(Refusal),
-    /// The request was answered before its body, which the client perhaps sends nevertheless.
+    /// The request was answered before its body arrived, and the client may send the body nevertheless.
     Declined,
     /// The client is gone, or does not take its answer.
     Lost,
@@ -112,22 +114,23 @@ impl Server {
     /// Lets a connection stay open only while `may_stay` says so. Once it returns false, the requests that
     /// were read together are answered, and then the connection is closed.
     ///
-    /// A blocking stage gives a connection a thread. An idle connection does not use it, while another client
-    /// perhaps waits for a thread: with a single thread, one idle browser tab would shut all others out. HTTP
-    /// lets a server close an idle connection at any time; the client opens another when it needs one.
+    /// A blocking stage gives a connection a thread. An idle connection does not use that thread, although
+    /// another client may be waiting for a thread: with a single thread, one idle browser tab would shut all
+    /// others out. HTTP lets a server close an idle connection at any time; the client opens another when it
+    /// needs one.
     ///
-    /// `may_stay` is asked after each answer and some twenty times a second for each idle connection: keep it
-    /// cheap.
+    /// `may_stay` is called after each answer, and some twenty times a second for each idle connection, so it
+    /// must be cheap.
     #[must_use]
     pub fn keep_alive_while(mut self, may_stay: impl Fn() -> bool + Send + Sync + 'static) -> Server {
         self.keep_alive.only_while(may_stay);
         self
     }
 
-    /// Ends connections once `stop` is cancelled: idle ones are closed if nothing comes on them for a moment,
-    /// half a request head is refused if it does not become whole within a second of its first byte, and the
-    /// others are closed as if their thread were wanted. Requests in progress, and arriving bodies, keep
-    /// their time.
+    /// Ends connections once `stop` is cancelled. An idle connection is closed if nothing arrives on it for a
+    /// moment; a request head that has begun is refused if it is not complete within a second of its first
+    /// byte; all other connections are closed as if their thread were wanted. Requests in progress, and
+    /// bodies that are arriving, have as much time as before.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
         self.keep_alive.until(stop);
@@ -139,13 +142,13 @@ impl Server {
         &self.room
     }
 
-    /// Lets the server's threads write on a board what they do.
+    /// Lets the server's threads note on a board what they are doing.
     pub(crate) fn watched_on(mut self, board: Option<Arc<Board>>) -> Server {
         self.board = board;
         self
     }
 
-    /// Serves one client until one side has enough.
+    /// Serves one client until the client or the server ends the connection.
     ///
     /// # Blocking
     ///
@@ -186,7 +189,8 @@ impl Server {
             Received::Nothing => {}
             Received::End => conversation.ended(),
         }
-        // Also after bytes have come: otherwise a client that sends byte by byte could take any time.
+        // The deadline is also checked after bytes have come, because otherwise a client that sends byte by
+        // byte could take as long as it likes.
         match conversation.step()? {
             Step::Read => self.check_patience(client, conversation, now),
             _ => Ok(()),
@@ -194,8 +198,8 @@ impl Server {
     }
 
     /// How long one read may wait. A blocked read does not notice that its thread is wanted, or that the
-    /// stage stops: where that can happen, the wait is in slices, with checks between them. Elsewhere the
-    /// thread sleeps until the time is over.
+    /// stage stops. If that can happen, the wait is divided into slices, with checks between them. Otherwise
+    /// the thread sleeps until the time is over.
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
             // Windows does not end a read that waits when its socket is shut down.
@@ -243,7 +247,8 @@ impl Server {
     /// Returns what an answer says about its connection.
     pub(crate) fn then(&self, stays: bool, has_more: bool) -> Persistence<'_> {
         match &self.idle_for {
-            // A client that has sent its next request already need not know how long it could wait with it.
+            // A client that has already sent its next request need not know for how long the connection may
+            // be idle.
             Some(lines) if stays && !has_more => Persistence::Idles(lines),
             _ => stays.into(),
         }
@@ -279,12 +284,13 @@ impl Server {
         request.client = Some(client);
         let began = Instant::now();
         let (response, is_sound) = self.respond(&request);
-        // A whole request that has arrived is answered even if the thread is wanted: closing would drop it.
-        // To read on would be without an end, because a client can send as fast as it is answered.
+        // A complete request that has arrived is answered even if the thread is wanted, because closing the
+        // connection would drop the request. But the server does not read on: there might be no end to it,
+        // because a client can send as fast as it is answered.
         let stays = is_sound && conversation.may_go_on() && (self.may_stay() || conversation.next_is_here());
-        // The next request is often on its way. To yield, and find it here afterwards, is less work for the
-        // system than to fall asleep and be woken. Behind a file it is not yet: the client has that to take
-        // first.
+        // The next request is often on its way. If the thread yields, and then finds the request here, the
+        // system has less work than if the thread falls asleep and is woken. After a file no request is on
+        // its way yet, because the client must first take the file.
         let gives_way = !conversation.has_unread() && !matches!(response.body, Body::File { .. });
         let status = response.status;
         let then = self.then(stays, conversation.has_unread());
@@ -305,8 +311,8 @@ impl Server {
         self.site.is_slow(request)
     }
 
-    /// Returns the answer, and whether the handler was sound: after a panic the answer is 500, and the
-    /// connection must not go on.
+    /// Returns the answer, and whether the handler has returned without a panic: after a panic the answer is
+    /// 500, and the connection must not go on.
     pub(crate) fn respond(&self, request: &Request<'_>) -> (Response, bool) {
         let _doing = self.board.as_ref().map(|board| board.answers(request));
         match catch_unwind(AssertUnwindSafe(|| self.site.respond(request))) {
@@ -371,7 +377,8 @@ impl Server {
     }
 }
 
-/// Leaks the payload of a panic, because its drop could panic, too. The panic hook has reported the panic.
+/// Leaks the payload of a panic, because dropping the payload could panic, too. The panic hook has reported
+/// the panic.
 fn forget(payload: Box<dyn Any + Send>) {
     std::mem::forget(payload);
 }

@@ -1,24 +1,24 @@
 //! Signals that ask a stage to stop, and the deadline for its end.
 //!
-//! The library does the rest, from a signal to the end of the process: [`executor::shutdown_hooks`]. It does
-//! not handle SIGHUP, which is added here.
+//! The library does everything else, from the signal to the end of the process: [`executor::shutdown_hooks`].
+//! It does not handle SIGHUP, which is added here.
 
 use executor::shutdown_hooks::{ShutdownGuard, ShutdownHooks};
 use executor::{CancelToken, Promise};
 use std::time::Duration;
 
 // ANCHOR: stop_on_signal
-/// Cancels `stop` when SIGINT or SIGTERM arrives; or SIGHUP, on Linux and unless the process was started with
-/// that ignored. Once `stop` is cancelled, for any reason, another such signal ends the process at once, with
-/// the status 128 + its number; and after `longest` the process ends with `status_at_deadline`, whatever its
-/// threads wait for.
+/// Cancels `stop` when SIGINT or SIGTERM arrives; or SIGHUP, on Linux, unless the process was started with
+/// SIGHUP ignored. Once `stop` is cancelled, for any reason, another such signal ends the process at once,
+/// with the status 128 + its number; and after `longest` the process ends with `status_at_deadline`, whatever
+/// its threads wait for.
 ///
-/// The guard must live until the end of `main`. The caller must complete the promise with the exit status
-/// when everything is served.
+/// The guard must live until the end of `main`. The caller must complete the returned promise with the exit
+/// status when everything is served.
 ///
 /// # Errors
 ///
-/// When the system gives no thread, or no descriptor.
+/// If the system gives no thread or no descriptor.
 pub fn stop_on_signal(
     stop: &CancelToken,
     longest: Duration,
@@ -46,7 +46,7 @@ pub fn stop_on_signal(
 }
 // ANCHOR_END: stop_on_signal
 
-/// The terminal is gone, or was closed.
+/// SIGHUP: the terminal is gone, or was closed.
 #[cfg(target_os = "linux")]
 mod hangup {
     use executor::CancelToken;
@@ -74,8 +74,8 @@ mod hangup {
             }
         };
         thread::Builder::new().name("hang-up".to_owned()).spawn(listen)?;
-        // As the library does it: the first signal finds the flag down and raises it, the next one finds it
-        // up.
+        // This works as in the library: the first signal finds the flag unset and sets it; the next signal
+        // finds the flag set.
         flag::register_conditional_shutdown(SIGHUP, 128 + SIGHUP, Arc::clone(&asked))?;
         flag::register(SIGHUP, asked)?;
         pipe::register(SIGHUP, writer)?;

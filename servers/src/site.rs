@@ -1,7 +1,7 @@
 //! What the stages serve: a few endpoints to experiment with, and files.
 //!
-//! The endpoints stand for the work that real handlers do: none, computing, waiting. Each stage answers the
-//! same requests, so that what differs between two stages is the execution policy alone.
+//! The endpoints stand for the work that real handlers do: some do nothing, some compute, some wait. Each
+//! stage answers the same requests, so that what differs between two stages is the execution policy alone.
 
 use crate::files::Files;
 use crate::hosts::Hosts;
@@ -21,7 +21,7 @@ const STOPPING: &str = "the server is stopping";
 /// How often a computation checks whether its client is still there. Shorter work is done without a check.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Routes, and below them files.
+/// A site: routes, and files at all other paths.
 pub struct Site {
     routes: Vec<Route>,
     files: Option<Files>,
@@ -30,7 +30,7 @@ pub struct Site {
     about: About,
 }
 
-/// What a site says of itself on its front page.
+/// What a site says about itself on its front page.
 #[derive(Debug)]
 struct About {
     name: String,
@@ -41,7 +41,7 @@ struct Route {
     path: &'static str,
     methods: &'static [&'static str],
     about: &'static str,
-    /// Its handler computes or waits.
+    /// The route's handler computes or waits.
     is_slow: bool,
     handler: Handler,
 }
@@ -78,14 +78,14 @@ impl Site {
         })
     }
 
-    /// Answers only requests to these hosts, and others with 421.
+    /// Answers only requests to these hosts, and all other requests with 421.
     #[must_use]
     pub fn answering_for(mut self, hosts: Hosts) -> Site {
         self.hosts = hosts;
         self
     }
 
-    /// Answers `/stats` and `/metrics` with what is measured here; the default is to measure the process.
+    /// Answers `/stats` and `/metrics` with these statistics; by default they measure only the process.
     #[must_use]
     pub fn with_stats(mut self, stats: &Arc<Stats>) -> Site {
         self.stats = Arc::clone(stats);
@@ -101,8 +101,8 @@ impl Site {
 
     /// Answers `path` with `handler`, before any file of that name.
     ///
-    /// `methods` are those that the handler answers; `GET` implies `HEAD`. `about` is a line for the list of
-    /// endpoints.
+    /// `methods` lists the methods that the handler answers; `GET` implies `HEAD`. `about` is a line for the
+    /// list of endpoints.
     #[must_use]
     pub fn route(
         mut self,
@@ -115,7 +115,7 @@ impl Site {
         self
     }
 
-    /// The last route's handler computes or waits: it [is slow](Site::is_slow).
+    /// Declares that the handler of the last route computes or waits, so that it [is slow](Site::is_slow).
     #[must_use]
     pub fn slow(mut self) -> Site {
         if let Some(route) = self.routes.last_mut() {
@@ -126,13 +126,13 @@ impl Site {
 
     /// Whether a request is for a handler that was declared to compute or wait.
     ///
-    /// An event loop that answers by itself hands such requests over.
+    /// An event loop that answers other requests by itself hands these requests over.
     pub fn is_slow(&self, request: &Request<'_>) -> bool {
         self.at(request.path).is_some_and(|route| route.is_slow)
     }
 
-    /// The refusal of a request whose head alone decides that: it is for another host, or by a method that is
-    /// not answered.
+    /// Returns the refusal of a request whose head is enough to refuse it: the request is for another host,
+    /// or has a method that is not answered.
     ///
     /// The server calls this before it reads the body, so that a client that waits for *100 Continue* need
     /// not send it.
@@ -152,7 +152,7 @@ impl Site {
         Some(Response::error(Status::MethodNotAllowed, &what).header("Allow", allow))
     }
 
-    /// The answer to a request whose body has been read. Runs the work that the request asks for.
+    /// Returns the answer to a request whose body has been read, after the work that the request asks for.
     pub fn respond(&self, request: &Request<'_>) -> Response {
         if let Some(refusal) = self.refusal(request) {
             return refusal;
@@ -183,7 +183,7 @@ impl Site {
 
     fn methods(&self, path: &str) -> &'static [&'static str] {
         match path {
-            // The server as a whole: every method that some path answers.
+            // For the target `*`, the server as a whole: every method that some path answers.
             "*" => &["GET", "POST"],
             path => self.at(path).map_or(&["GET"], |route| route.methods),
         }
@@ -220,7 +220,8 @@ impl Site {
     }
 }
 
-/// Commands for a shell with which a reader can try an endpoint. AT stands for the host and the port.
+/// Returns shell commands with which a reader can try an endpoint. In them, AT stands for the host and the
+/// port.
 const EXPERIMENTS: [(&str, &str, &str); 6] = [
     ("/hello", "Is it there?", "curl -i http://AT/hello"),
     ("/block", "Who waits for whom?", "curl \"http://AT/block?ms=5000\" & curl http://AT/hello"),
@@ -242,7 +243,8 @@ const EXPERIMENTS: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// Returns the host of the request, if it is safe in a command of a shell: the client can send any host.
+/// Returns the host of the request if it is safe in a shell command, because a client can send any text as
+/// host.
 fn shown<'r>(request: &Request<'r>) -> &'r str {
     let is_plain = |host: &&str| {
         !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
@@ -261,7 +263,7 @@ impl fmt::Debug for Site {
     }
 }
 
-/// Returns the value of the `Allow` field: these methods, and those that every path has.
+/// Returns the value of the `Allow` field: the given methods, and the methods that every path has.
 fn allow(methods: &[&str]) -> String {
     methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS"
 }
@@ -276,7 +278,7 @@ fn echo(request: &Request<'_>) -> Response {
     Response::new(Status::Ok, "application/octet-stream", body)
 }
 
-/// Does `how` for as many milliseconds as the request says, unless it is ended early.
+/// Does `how` for as many milliseconds as the request says, unless the work is ended early.
 fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'static str>) -> Response {
     let wanted = request.query_value("ms").and_then(whole_number).map(Duration::from_millis);
     match wanted {

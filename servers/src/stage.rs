@@ -1,4 +1,4 @@
-//! What stages share beside their lesson: name and statistics, and the stop of those that stop in order.
+//! What the stages share beside their lesson: name and statistics, and the orderly stop of the later stages.
 
 use crate::args::ServerArgs;
 use crate::control::{Control, ShutdownArgs};
@@ -153,7 +153,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Prints a line; without a reader of its output the server still serves.
+/// Prints a line; an error is ignored, because the server must still serve if nobody reads its output.
 fn print_line(line: fmt::Arguments<'_>) {
     let mut stdout = io::stdout();
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
@@ -187,7 +187,8 @@ impl<'a> Stoppable<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Stage::new`]; and when the system gives no thread, no descriptor or no random bytes.
+    /// The errors of [`Stage::new`]; and an error if the system gives no thread, no descriptor or no random
+    /// bytes.
     pub fn new<C: CommandFactory>(
         args: &'a ServerArgs,
         flags: &StopArgs,
@@ -206,7 +207,7 @@ impl<'a> Stoppable<'a> {
         &self.stage.stop
     }
 
-    /// Returns the time that it has then.
+    /// Returns the time that the stage then has.
     pub fn grace(&self) -> &Grace {
         &self.grace
     }
@@ -225,7 +226,8 @@ impl<'a> Stoppable<'a> {
     // ANCHOR_END: control
 
     // ANCHOR: outcome
-    /// Ends the stage, once everything is served or cut off: the hook that waits for the exit status gets it.
+    /// Ends the stage, once everything is served or cut off: passes the exit status to the hook that waits
+    /// for it.
     pub fn end(self, status: u8) -> ExitCode {
         let _ = self.outcome.complete(status);
         drop(self.guard); // runs the hooks, if no signal has
@@ -244,9 +246,10 @@ impl<'a> Deref for Stoppable<'a> {
 
 /// Why a stage could not begin: the error that `main` returns.
 ///
-/// The standard library prints the `Debug` form of an error that `main` returns. That of [`anyhow::Error`]
-/// has a backtrace behind its sentence if `RUST_BACKTRACE` is set, which helps to find a fault in the
-/// program. A port that is taken is not a fault. So this type prints only the sentences, in one line.
+/// The standard library prints the `Debug` form of an error that `main` returns. The `Debug` form of
+/// [`anyhow::Error`] has a backtrace after its sentence if `RUST_BACKTRACE` is set, which helps to find a
+/// fault in the program. But a port that is taken is not a fault of the program. So this type prints only the
+/// sentences, in one line.
 pub struct Failure(Error);
 
 impl<E: Into<Error>> From<E> for Failure {

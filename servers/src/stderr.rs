@@ -1,15 +1,16 @@
 //! Standard error, for which no thread waits.
 //!
-//! Its reader can be slow, stopped or stuck. A thread that waits for room there serves no client meanwhile,
-//! and all threads would wait in the end. So a line that finds no room is dropped and counted, and the next
-//! one that finds room is preceded by a line that says how many are missing.
+//! Its reader can be slow, stopped or stuck. A thread that waits for room in the pipe serves no client
+//! meanwhile, and in the end all threads would wait. So a line that finds no room is dropped and counted, and
+//! the next one that finds room is preceded by a line that says how many are missing.
 //!
 //! On Windows a line is written without asking for room, and may wait.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A pipe that has room at all has room for this many bytes: POSIX guarantees no more for the smallest pipe.
+/// A pipe that is ready for writing has room for this many bytes: POSIX guarantees no more for the smallest
+/// pipe.
 const PIECE: usize = 512;
 
 static STDERR: Mutex<Stderr> = Mutex::new(Stderr { lost: 0, is_cut: false });
@@ -27,7 +28,7 @@ pub(crate) fn write_line(line: &str) {
     lock().write_line(line.as_bytes());
 }
 
-/// A writer for `tracing`'s formatter: each `write` counts as a line.
+/// A writer for `tracing`'s formatter; each call of `write` writes one line.
 pub(crate) struct Lines;
 
 impl Write for Lines {

@@ -1,9 +1,9 @@
 //! The clients that were turned away: told 503, or closed without an answer.
 //!
 //! If a connection is closed while its client is still sending, it is reset, and the client may never see the
-//! answer (see [`lingering`](crate::lingering)). To wait for one client after the other would make the last
-//! of some hundreds wait for seconds. So each is answered at once, and the accept loop waits for all of them
-//! together while it waits for the next connection.
+//! answer (see [`lingering`](crate::lingering)). If the server waited for one client after the other, the
+//! last of some hundred clients would wait for seconds. So each client is answered at once, and the accept
+//! loop waits for all these clients together while it waits for the next connection.
 
 use crate::http::{CLOSE, Refusal};
 use crate::lingering::{LONGEST, Lingering};
@@ -15,7 +15,8 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many such clients the loop waits for at a time. Beyond that, the one that was told first is closed.
+/// How many such clients the loop waits for at a time. If there are more, the connection of the client that
+/// was told first is closed.
 pub(crate) const MOST: usize = 2000;
 
 /// How many bytes of one client are dropped before the next client's turn.
@@ -28,7 +29,7 @@ pub struct TurnedAway(Arc<Mutex<Clients>>);
 #[derive(Debug, Default)]
 struct Clients {
     list: Vec<Leaver>,
-    /// Clients that are turned away once it is cancelled came too late.
+    /// Clients that are turned away after this token was cancelled came too late.
     stop: CancelToken,
 }
 
@@ -50,7 +51,7 @@ impl Drop for Leaver {
     }
 }
 
-/// What is known of a client after a look.
+/// What is known about a client after a check.
 #[derive(PartialEq, Eq)]
 enum Fate {
     Stays,
@@ -60,7 +61,7 @@ enum Fate {
 }
 
 impl TurnedAway {
-    /// From when `stop` is cancelled, clients that are turned away count as too late.
+    /// Once `stop` is cancelled, clients that are turned away count as too late.
     pub(crate) fn count_from(&self, stop: &CancelToken) {
         self.lock().stop = stop.clone();
     }
@@ -125,7 +126,7 @@ impl TurnedAway {
         }
     }
 
-    /// Looks after the clients that were turned away until `listener` has a connection, or no such client is
+    /// Reads from the clients that were turned away until `listener` has a connection, or no such client is
     /// left.
     pub(crate) fn look_after_until(&self, listener: &TcpListener) {
         loop {
@@ -142,7 +143,7 @@ impl TurnedAway {
         }
     }
 
-    /// Closes the connections of all of them. Returns whether there was one.
+    /// Closes the connections of all these clients. Returns whether there was at least one.
     pub(crate) fn hang_up(&self) -> bool {
         !self.take().is_empty()
     }
@@ -172,8 +173,8 @@ fn tell(mut stream: &TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)
 }
 
-/// Waits until one of `leavers` has sent something or has to go, `listener` has a connection, or the
-/// `deadline` has come. Returns whether `listener` has one.
+/// Waits until one of `leavers` has sent something or must be closed, until `listener` has a connection, or
+/// until the `deadline` has come. Returns whether `listener` has a connection.
 fn look_after(leavers: &mut [Leaver], listener: Option<&TcpListener>, deadline: Instant) -> bool {
     let first = leavers.iter().map(Leaver::deadline).fold(deadline, Instant::min);
     let mut watched: Vec<_> =
@@ -196,12 +197,12 @@ pub(crate) fn is_ready_within(listener: &TcpListener, longest: Duration) -> bool
 
 fn wait(watched: &mut [PollFd<'_>], longest: Duration) {
     let longest = Timespec::try_from(longest).expect("some seconds");
-    // If a signal interrupts it or memory is short, it returns early, and is called again.
+    // If a signal interrupts the system call, or memory is short, it returns early, and is called again.
     let _ = poll(watched, Some(&longest));
 }
 
-/// Drops the clients that have hung up or had enough time. Returns how many of them came too late, without
-/// those that sent nothing, such as the connection with which a stop wakes the accept loop.
+/// Drops the clients that have hung up or had enough time. Returns how many of them came too late. Clients
+/// that sent nothing do not count, such as the connection with which a stop wakes the accept loop.
 fn sweep(leavers: &mut Vec<Leaver>) -> usize {
     let now = Instant::now();
     let mut gone = 0;
@@ -256,7 +257,7 @@ mod tests {
         let turned_away = TurnedAway::default();
         turned_away.turn_away(stream);
         assert!(turned_away.hang_up());
-        // A client that was reset could not send, and would not read an answer.
+        // A client whose connection was reset could not send, and would not read an answer.
         client.write_all(b"more").unwrap();
         let mut answer = String::new();
         client.read_to_string(&mut answer).unwrap();

@@ -1,9 +1,9 @@
 //! How long a client may take for an answer.
 //!
-//! A time-out for each write would start again whenever the client takes a byte, and a client that takes one
-//! now and then would hold a thread for hours. So an answer has a budget of time. It begins with the write
-//! time-out; each byte that the client takes adds the time of a byte at the least rate; the budget never
-//! grows beyond the write time-out. Hence two bounds:
+//! A time-out for each write would start again whenever the client takes a byte, and a client that takes a
+//! byte now and then would hold a thread for hours. So an answer has a budget of time. It begins with the
+//! write time-out; each byte that the client takes adds the time of a byte at the least rate; the budget
+//! never grows beyond the write time-out. Hence two bounds:
 //!
 //! - a client that takes nothing is given up after the write time-out, and
 //! - an answer of N bytes is over after the write time-out and N / rate seconds.

@@ -1,8 +1,8 @@
 //! Several event loops, each a task on a thread of its own, and their end.
 //!
-//! The end is that of [`ending`](crate::ending), for a stage whose connections belong to loops: it waits for
-//! the loops themselves. When the time is over, it cancels the tasks on the pool of handlers, and the loops
-//! then have half a second to tell the clients so.
+//! The end has the phases that [`ending`](crate::ending) describes, but here the connections belong to loops,
+//! so the stage waits for the loops. When the time is over, the tasks on the pool of handlers are cancelled,
+//! and the loops then have half a second to tell the clients.
 
 use super::event_loop::{Reactor, ReactorStats};
 use crate::diagnostics::report;
@@ -15,11 +15,11 @@ use executor::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How soon the operator is told what the end waits for. Idle connections are kept for a moment, which needs
-/// no report.
+/// How soon the operator is first told what the end waits for. Idle connections are kept for a moment, which
+/// needs no report.
 const FIRST_REPORT: Duration = KEPT_FOR.saturating_mul(2);
 
-/// How often after that.
+/// How often the operator is told after the first time.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// Event loops, each a task on a thread of its own, and their end.
@@ -36,7 +36,7 @@ impl Loops {
         Loops { pool: ThreadPoolExecutor::fixed(count), running: Vec::new(), stats: Vec::new() }
     }
 
-    /// Starts a loop, and adds it to the statistics `shown`.
+    /// Starts a loop, and adds the loop to the statistics that are `shown`.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Loops {
     // ANCHOR: finish
     /// Waits until `stop` is cancelled, and then for the loops to serve the connections that they have. When
     /// `grace` is over, the tasks on the pool of `handlers` are cancelled, and the loops have half a second
-    /// to tell the clients so. Returns the exit status.
+    /// to tell the clients. Returns the exit status.
     pub fn finish(self, handlers: &ThreadPoolExecutor, stop: &CancelToken, grace: Duration) -> u8 {
         let _ = stop.sleep(Duration::MAX);
         let deadline = Instant::now() + grace;

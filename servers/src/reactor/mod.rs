@@ -4,8 +4,8 @@
 //! the system reports which connections have changed, and each of them gets a
 //! [turn](connection::Connection::turn), in which it goes on as far as it can without waiting.
 //!
-//! Handlers run on this thread, and while one computes or waits, no other client is served; or the loop
-//! [hands them over](Reactor::handing_over), and only reads, parses and writes.
+//! Handlers may run on this thread, but while a handler computes or waits, no other client is served. Or the
+//! loop [hands them over](Reactor::handing_over), and itself only reads, parses and writes.
 //!
 //! | room | what it holds |
 //! |---|---|

@@ -1,9 +1,10 @@
 //! The requests of one connection that were handed over, until their answers are sent.
 //!
-//! A client may send its next request before it has the answer to the last. Other threads answer these
-//! requests while the loop reads on. The answers come back in the order of the requests, because the jobs of
-//! one connection are run in order. The number of the requests has a bound, and so has the sum of their
-//! bytes: beyond it the loop does not look at the next request, and TCP tells the client to wait.
+//! A client may send its next request before it has the answer to the request before. Other threads answer
+//! these requests while the loop reads on. The answers come back in the order of the requests, because the
+//! jobs of one connection are run in order. The number of these requests is bounded, and so is the sum of
+//! their bytes. While a bound is reached, the loop does not parse the next request, and TCP tells the client
+//! to wait.
 
 use super::handoff::{Exchange, Remote};
 use super::turn::Turn;
@@ -26,7 +27,7 @@ pub(super) struct Pipeline {
     unanswered: usize,
     bytes: usize,
     answered: VecDeque<Box<Exchange>>,
-    /// The last answer was taken. Later answers are dropped.
+    /// The last answer of the connection was taken. Later answers are dropped.
     is_over: bool,
     client: Option<Arc<Remote>>,
 }
@@ -36,7 +37,7 @@ impl Pipeline {
         self.unanswered == 0 && self.answered.is_empty()
     }
 
-    /// Whether nothing can be sent before another thread has answered.
+    /// Whether the connection can send nothing before another thread has answered.
     pub(super) fn has_to_come(&self) -> bool {
         self.unanswered > 0 && self.answered.is_empty() && !self.is_over
     }
@@ -68,7 +69,7 @@ impl Pipeline {
         exchange
     }
 
-    /// Takes an exchange that has come back.
+    /// Takes an exchange that has come back from another thread.
     pub(super) fn is_answered(&mut self, mut exchange: Box<Exchange>) {
         self.unanswered -= 1;
         self.bytes -= exchange.request.size();
@@ -78,7 +79,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns the next answer to send. No answer follows the last one.
+    /// Returns the next answer to send; nothing after the last answer of the connection.
     pub(super) fn next_answer(&mut self) -> Option<Box<Exchange>> {
         let next = self.answered.pop_front()?;
         if !next.stays {

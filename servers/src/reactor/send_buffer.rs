@@ -2,10 +2,10 @@
 //!
 //! All answers of a connection that are not sent are here. While the buffer is not empty, no further request
 //! of that connection is answered, and nothing is read. So a client that sends and never reads costs no more
-//! than this.
+//! than one buffer.
 //!
-//! A *tail* is the rest of a body that is too large to be copied: a place in a file, or bytes that are not
-//! copied. A file is read from the client's place, a chunk at a time.
+//! A *tail* is the rest of a body that is too large to be copied into the buffer: a place in a file, or bytes
+//! in memory. A file is read from the place that the client has reached, a chunk at a time.
 
 use crate::access_log::Line;
 use crate::http::{CHUNK, Share, append_chunk};
@@ -40,7 +40,7 @@ pub(super) struct Tail {
     source: Source,
     at: u64,
     end: u64,
-    /// A share of the memory for bodies: perhaps the tail is a body that a client has sent.
+    /// A share of the memory for bodies, because the tail may be a body that a client has sent.
     _share: Share,
 }
 
@@ -62,7 +62,7 @@ impl Tail {
         Tail { _share: share, ..self }
     }
 
-    /// Writes at most a chunk. Returns how many bytes were written, and whether `to` takes more.
+    /// Writes at most a chunk. Returns how many bytes were written, and whether `to` accepts more.
     fn send(&mut self, buffer: &mut Vec<u8>, to: &mut impl Write) -> io::Result<(usize, bool)> {
         let chunk = match &self.source {
             Source::File(file) => {
@@ -91,13 +91,13 @@ struct Unfinished {
     end: u64,
 }
 
-/// How far sending went.
+/// How far a call has sent the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
     All,
     /// The system takes no more for now.
     Blocked,
-    /// There is more to send, but this turn was long enough.
+    /// There is more to send, but this turn has sent enough.
     Enough,
 }
 
@@ -107,7 +107,7 @@ impl SendBuffer {
         self.bytes.is_empty() && self.tail.is_none()
     }
 
-    /// Whether a tail is left to send. Nothing may be put behind it.
+    /// Whether a tail is left to send. Nothing must be put behind a tail.
     pub(super) fn has_tail(&self) -> bool {
         self.tail.is_some()
     }
@@ -202,7 +202,7 @@ impl SendBuffer {
 }
 
 impl Drop for SendBuffer {
-    /// Logs for each answer that was not completely sent how far it came.
+    /// Logs each answer that was not sent completely, with the number of bytes that were sent.
     fn drop(&mut self) {
         for Unfinished { line, began, body, .. } in self.lines.drain(..) {
             line.end(self.total.saturating_sub(body), true, began.elapsed());

@@ -1,7 +1,7 @@
 //! What an event loop lends to the connection whose turn it is.
 //!
-//! Buffers, clock and spare memory exist once and not for each connection: only one connection has its turn
-//! at a time, and most of the thousands are idle.
+//! There is only one set of buffers, clock and spare memory, and not one for each connection, because only
+//! one connection has its turn at a time, and most of the thousands of connections are idle.
 
 use super::handoff::{Answers, Exchange, Job, Remote};
 use crate::http::{Request, date};
@@ -24,12 +24,12 @@ pub(super) struct Turn {
     pub(super) server: Arc<Server>,
     pub(super) answers: Arc<Answers>,
     pub(super) hand_over: Option<HandOver>,
-    /// When the turn began, or later.
+    /// The time at which the turn began, or a later time.
     pub(super) now: Instant,
     pub(super) stop: Stop,
     /// The buffer into which reads put their bytes.
     pub(super) arrived: Box<[u8]>,
-    /// Answers that are not sent yet, of the connection whose turn it is.
+    /// The answers of the current connection that are not sent yet.
     pub(super) output: Vec<u8>,
     #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     spare: Vec<Box<Exchange>>,
@@ -41,12 +41,12 @@ pub(super) struct HandOver {
     pub(super) give: Box<dyn Fn(Job) + Send>,
 }
 
-/// Whether the end has begun.
+/// Whether the end of the loop has begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stop {
     No,
-    /// Requests in progress are finished. Idle connections are kept at least until this time: perhaps the
-    /// next request is on its way.
+    /// Requests in progress are finished. Idle connections are kept at least until this time, because their
+    /// next request may be on its way.
     Asked(Instant),
     /// There is no more time.
     Cancelled,
@@ -75,7 +75,8 @@ impl Turn {
         self.hand_over.as_ref().is_some_and(|hand_over| (hand_over.is_wanted)(request))
     }
 
-    /// Returns an exchange for a request of this client, in the memory of a used one if there is one.
+    /// Returns an exchange for a request of this client; if possible, it uses the memory of an exchange that
+    /// is no longer in use.
     pub(super) fn exchange(&mut self, peer: SocketAddr, client: Arc<Remote>) -> Box<Exchange> {
         match self.spare.pop() {
             Some(mut used) => {
@@ -86,7 +87,7 @@ impl Turn {
         }
     }
 
-    /// Keeps the memory of an exchange for another one, except for large buffers.
+    /// Keeps the memory of an exchange for another exchange, except for large buffers.
     pub(super) fn keep(&mut self, mut exchange: Box<Exchange>) {
         if self.spare.len() < SPARE && exchange.output.capacity() <= MOST_KEPT {
             exchange.forget();

@@ -1,4 +1,4 @@
-//! What each thread does: which client it serves, and the client's request. `--watch` shows it.
+//! Shows what each thread does: which client it serves, and the client's request. `--watch` shows it.
 //!
 //! Threads write it on a board, which costs each request a lock that all threads share. So there is a board
 //! only with `--watch`.
@@ -27,7 +27,8 @@ struct Line {
     since: Instant,
 }
 
-/// What the current thread does while this value lives. Its drop restores the entry before.
+/// What the current thread does while this value lives. When this value is dropped, the previous entry is
+/// restored.
 pub(crate) struct Doing<'b> {
     board: &'b Board,
     before: Option<Line>,
@@ -51,7 +52,7 @@ impl Board {
         Doing { board: self, before: self.lock().insert(id, line) }
     }
 
-    /// Returns the lines, in the order of the names of the threads.
+    /// Returns the lines of the board, ordered by the names of the threads.
     pub(crate) fn json(&self) -> Json {
         let now = Instant::now();
         let lines = self.lock();

@@ -8,9 +8,9 @@ use std::fmt;
 pub struct Family {
     /// Its name for Prometheus.
     pub name: &'static str,
-    /// Whether it only grows.
+    /// Whether the value only grows.
     pub kind: Kind,
-    /// Its group in the JSON. Empty if the value of the label names the group.
+    /// Its group in the JSON. The group is empty if the value of the label names it.
     pub group: &'static str,
     /// Its key in the group.
     pub key: &'static str,
@@ -23,9 +23,9 @@ pub struct Family {
 /// How a value may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It begins at zero with the process, and only grows.
+    /// The value begins at zero with the process, and only grows.
     Counter,
-    /// It can rise and fall.
+    /// The value can rise and fall.
     Gauge,
 }
 
@@ -52,7 +52,8 @@ macro_rules! families {
     };
 }
 
-// The names of pools are those of Micrometer, of the process those of Prometheus' own libraries.
+// The names of pools' values are those of Micrometer; the names of the process's values are those of
+// Prometheus' own libraries.
 families! {
     POOL_STATE: Gauge "executor_pool_state", ""."state" by "name", "Where the pool stands: always 1, the label says it";
     POOL_SIZE: Gauge "executor_pool_size_threads", ""."threads" by "name", "Threads that the pool has";

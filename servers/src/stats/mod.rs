@@ -8,8 +8,8 @@
 //!                      ──────▶ text   (/metrics)    the same sample, below the name of its family
 //! ```
 //!
-//! A *family* is one thing that is measured; [`families()`](families) is the list of all, with both names and
-//! what they mean. A *sample* is a family's value for one pool, one loop, one status code. Both forms are
+//! A *family* is one thing that is measured; [`families()`](families) lists all families, with both names and
+//! a description. A *sample* is a family's value for one pool, one loop or one status code. Both forms are
 //! made of the same samples, so they agree.
 //!
 //! Values are measured only for a request. Events that must be counted as they happen are in the `Tally`,
@@ -46,7 +46,7 @@ pub struct Samples(Vec<Sample>);
 #[derive(Debug)]
 struct Sample {
     family: &'static Family,
-    /// The pool, loop or status that it belongs to; empty if there is only one.
+    /// The pool, loop or status that the sample belongs to; empty if the family has only one sample.
     of: String,
     value: Value,
 }
@@ -67,8 +67,8 @@ impl Stats {
         stats
     }
 
-    /// Measures a pool, too. `name` tells it from other pools, and from the other groups of the JSON, which
-    /// are called `server`, `loops` and `process`.
+    /// Also measures a pool. `name` distinguishes the pool from other pools, and from the other groups of the
+    /// JSON, which are called `server`, `loops` and `process`.
     #[must_use]
     pub fn with_pool(self, name: &'static str, pool: &Arc<ThreadPoolExecutor>) -> Stats {
         let pool = Arc::clone(pool);
@@ -91,7 +91,7 @@ impl Stats {
         self
     }
 
-    /// Measures the room in a pool's queue, too, and how often there was none.
+    /// Also measures the room in a pool's queue, and how often the queue was full.
     #[must_use]
     pub fn with_bound(
         self,
@@ -106,8 +106,8 @@ impl Stats {
         self
     }
 
-    /// Measures something else, too. The source is called for each look, under a lock: it must not come back
-    /// here.
+    /// Also measures what `source` adds. The source is called for each measurement, under a lock, so it must
+    /// not call this value.
     pub(crate) fn add(&self, source: impl Fn(&mut Samples) + Send + Sync + 'static) {
         self.lock().push(Box::new(source));
     }
@@ -200,7 +200,8 @@ impl Samples {
 }
 
 impl Sample {
-    /// Appends a line of the text. A word is the value of a label, and the sample is 1.
+    /// Appends a line of the text. If the sample is a word, the word becomes the value of a label, and the
+    /// number is 1.
     fn append_line(&self, text: &mut String) {
         let Family { name, label, key, .. } = *self.family;
         let word = if let Value::Word(word) = &self.value { Some((key, word)) } else { None };

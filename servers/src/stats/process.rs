@@ -1,11 +1,11 @@
-//! The system's values of this process: memory, descriptors, threads, processor time. Only on Linux, from
-//! `/proc`.
+//! The system's values of this process: memory, descriptors, threads, processor time. They are read from
+//! `/proc`, so only on Linux.
 
 use super::Samples;
 use super::family;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Measures this process, as far as the system tells.
+/// Measures this process, as far as the system reports its values.
 pub(super) fn source() -> impl Fn(&mut Samples) + Send + Sync {
     let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     move |samples| {
@@ -15,18 +15,19 @@ pub(super) fn source() -> impl Fn(&mut Samples) + Send + Sync {
     }
 }
 
-/// Values that cannot be read are left out: without a `/proc`, or without a descriptor to read it.
+/// Values that cannot be read are left out: there may be no `/proc`, or no descriptor left to read it.
 #[cfg(target_os = "linux")]
 fn look_into_proc(samples: &mut Samples) {
     use std::fs;
 
-    /// The unit in which Linux reports processor time to programs, whatever it uses itself.
+    /// The unit in which Linux reports processor time to programs, whatever unit it uses itself.
     const TICKS_PER_SECOND: f64 = 100.0;
 
     if let Ok(stat) = fs::read_to_string("/proc/self/stat")
         && let Some((_, fields)) = stat.rsplit_once(") ")
     {
-        // Behind the name, which may hold anything: the state is field 3 of `man 5 proc_pid_stat`.
+        // The text after the name, because the name may contain anything. This text begins with the state,
+        // which is field 3 of `man 5 proc_pid_stat`.
         let ticks = |number: usize| fields.split(' ').nth(number - 3)?.parse::<u32>().ok();
         if let (Some(user), Some(system)) = (ticks(14), ticks(15)) {
             samples.seconds(&family::CPU, (f64::from(user) + f64::from(system)) / TICKS_PER_SECOND);

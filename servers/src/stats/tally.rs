@@ -4,8 +4,8 @@
 //! answers are counted in stripes, each in cache lines of its own, and each thread writes to one of them. A
 //! reader adds the stripes up.
 //!
-//! All operations are relaxed: a number says nothing about any other, and no thread reads it to learn what
-//! another thread has written.
+//! All operations are relaxed: a counter says nothing about any other data, and no thread reads a counter to
+//! learn what another thread has written.
 
 use super::Samples;
 use super::family;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// How many threads can count answers at the same time without disturbing each other.
 const STRIPES: usize = 16;
 
-/// Three digits each, from 200 on.
+/// The possible statuses: three digits, from 200 on.
 const CODES: usize = 400;
 const FIRST_CODE: u16 = 200;
 
@@ -27,13 +27,13 @@ pub(crate) struct Tally {
     refusals: [AtomicU64; FACTS.len()],
 }
 
-/// The answers of some of the threads, by status. In cache lines of its own.
+/// The answers of some of the threads, by status. Each stripe is in its own cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Stripe([AtomicU64; CODES]);
 
 thread_local! {
-    /// The stripe of this thread. The first threads have a stripe each.
+    /// The stripe of this thread. The first threads have one stripe each; later threads share them.
     static STRIPE: usize = {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         NEXT.fetch_add(1, Ordering::Relaxed) % STRIPES

@@ -1,8 +1,8 @@
-//! `--watch`: a stage is seen from outside, by a listener and a thread of its own.
+//! `--watch` shows a stage from outside, with a separate listener and a separate thread.
 //!
-//! A server that reports on itself through the threads that serve its clients is silent when it matters most:
-//! when they are all busy. So this is a server beside the server. The two share only the process and the
-//! numbers, and this one goes on until the process ends.
+//! A server that reports on itself through the threads that serve its clients is silent when its report
+//! matters most: when all these threads are busy. So a second server runs beside the first. The two share
+//! only the process and the numbers, and the second server goes on until the process ends.
 //!
 //! One thread is enough because it is an event loop: a client that says nothing, or reads slowly, holds no
 //! thread. Its limits are small, and its handlers only read numbers.
@@ -24,12 +24,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The policy of the page: it loads nothing from elsewhere and runs only its own script, whatever names
-/// threads and requests have.
+/// The policy of the page: it loads nothing from elsewhere and runs only its own script, even if a stranger
+/// has chosen the text of a request.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// How many clients may watch at a time. They share the descriptors with the stage, which needs them more.
+/// How many clients may watch at a time. Watchers use the same descriptors as the stage, which needs them
+/// more.
 const MOST: usize = 256;
 
 /// The files of the page.
@@ -80,7 +81,7 @@ fn site(stats: &Arc<Stats>, board: &Arc<Board>) -> Site {
     site
 }
 
-/// The limits of clients that send a small request a second and take a small answer.
+/// The limits for clients that send one small request a second and take a small answer.
 fn limits() -> Limits {
     let briefly = Duration::from_secs(2);
     Limits {

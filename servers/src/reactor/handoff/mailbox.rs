@@ -12,14 +12,14 @@
 //! # Invariants
 //!
 //! 1. Each errand is posted exactly once: as done, or, if it is dropped, as [undone](Load::is_undone). So no
-//!    client waits for an errand that a queue has refused or discarded, or that was lost in a panic.
+//!    client waits in vain when a queue has refused or discarded an errand, or a panic has ended it.
 //! 2. Loads come out in the order in which they were posted.
-//! 3. The loop is notified of the first load that comes after it has emptied the mailbox, and this ends the
-//!    wait that follows. So the loop never sleeps while a load is in the mailbox.
+//! 3. The loop is notified of the first load that is posted after it has emptied the mailbox, and the
+//!    notification ends the loop's next wait. So the loop never sleeps while a load is in the mailbox.
 
 use super::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Ends a wait of the event loop: the one in progress, or else the next.
+/// Ends the current wait of the event loop, or else its next wait.
 pub(crate) trait Notify {
     fn notify(&self);
 }
@@ -55,12 +55,12 @@ impl<L, B: Notify> Mailbox<L, B> {
     }
     // ANCHOR_END: post
 
-    /// Moves everything into `taken`, which is empty.
+    /// Moves all loads into `taken`, which must be empty.
     pub(crate) fn take_all(&self, taken: &mut Vec<L>) {
         std::mem::swap(&mut *self.lock(), taken);
     }
 
-    /// Wakes the loop for another reason than mail.
+    /// Wakes the loop although no load was posted.
     pub(crate) fn notify(&self) {
         self.event_loop.notify();
     }

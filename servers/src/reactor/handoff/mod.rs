@@ -5,13 +5,13 @@
 //!                  Exchange: the answer  ◀──────────  (or the job is dropped, and the answer is 503)
 //! ```
 //!
-//! The loop gives a request away whole, in a box of its own. The other thread makes the answer, head and
-//! body, as bytes; so it never waits for the client, and the loop only has to send them. The box comes back
-//! through the [mailbox] of the loop, and is used for another request when its answer is sent.
+//! The loop gives a complete request away, in its own box. The other thread makes the bytes of the answer,
+//! head and body. So that thread never waits for the client, and the loop only sends the bytes. The box comes
+//! back through the [mailbox] of the loop, and is used for another request when its answer is sent.
 
 mod mailbox;
 
-/// The one door to the types that a model replaces.
+/// The only place that imports the types that a model replaces.
 mod door {
     pub(super) use std::sync;
 }
@@ -28,18 +28,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// One request that was handed over, and its answer. The memory is used again for others.
+/// One request that was handed over, and its answer. The memory is used again for other requests.
 #[derive(Debug)]
 pub(super) struct Exchange {
     server: Arc<Server>,
     /// Slab index and unique number of the connection; the number shows whether the index belongs to another
-    /// one by now.
+    /// connection by now.
     pub(super) place: usize,
     pub(super) connection: u64,
     pub(super) request: OwnedRequest,
-    /// Whether the connection goes on after it.
+    /// Whether the connection goes on after this request.
     pub(super) stays: bool,
-    /// Whether more has arrived behind the request.
+    /// Whether more bytes have arrived after the request.
     pub(super) has_more: bool,
     pub(super) peer: SocketAddr,
     pub(super) client: Arc<Remote>,
@@ -54,7 +54,7 @@ pub(super) struct Exchange {
 pub(super) struct AnswerLine {
     pub(super) line: Line,
     pub(super) began: Instant,
-    /// How many bytes of the answer are its head, and how many follow.
+    /// How many bytes of the answer are its head, and how many its body.
     pub(super) head: usize,
     pub(super) body: u64,
 }
@@ -113,7 +113,7 @@ impl Exchange {
         self.line = line.map(|line| AnswerLine { line, began, head, body: length });
     }
 
-    /// Drops the request and the answer, and keeps memory for others.
+    /// Drops the request and the answer, and keeps the memory for other requests.
     pub(super) fn forget(&mut self) {
         self.request.drop_body();
         (self.tail, self.line) = (None, None);
@@ -137,7 +137,8 @@ impl Load for Box<Exchange> {
 
 impl Notify for Waker {
     fn notify(&self) {
-        // It fails only if the system is out of memory; the loop then takes its mail at its next event.
+        // Waking fails only if the system is out of memory; in that case the loop empties its mailbox at its
+        // next event.
         let _ = self.wake();
     }
 }
@@ -155,7 +156,8 @@ impl Job {
     }
 
     /// Returns the unique number of the request's connection. Jobs of one connection must be run one after
-    /// the other, in the order in which they were handed over: their answers are sent as they come.
+    /// the other, in the order in which they were handed over, because their answers are sent in the order in
+    /// which they come back.
     pub fn connection(&self) -> u64 {
         self.0.load().connection
     }
@@ -164,17 +166,17 @@ impl Job {
     ///
     /// # Blocking
     ///
-    /// As long as the handler does. It never waits for the client.
+    /// Blocks as long as the handler blocks; the call never waits for the client.
     pub fn run(self) {
         self.0.done(|exchange| exchange.answer());
     }
 }
 
-/// Appends a body to `out`, but at most a chunk of it. Returns the rest.
+/// Appends at most a chunk of a body to `out`. Returns the rest of the body.
 ///
 /// # Errors
 ///
-/// When the file cannot be read, or is shorter than it was.
+/// If the file cannot be read, or has become shorter.
 pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tail>> {
     match body {
         Body::None => Ok(None),
