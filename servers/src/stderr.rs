@@ -1,8 +1,8 @@
-//! Standard error, for which no thread waits.
+//! Writes to standard error so that no thread waits.
 //!
-//! Its reader can be slow, stopped or stuck. A thread that waits for room in the pipe serves no client
-//! meanwhile, and in the end all threads would wait. So a line that finds no room is dropped and counted, and
-//! the next one that finds room is preceded by a line that says how many are missing.
+//! The reader of standard error can be slow, stopped or stuck. A thread that waits for room in the pipe
+//! serves no client meanwhile, and in the end all threads would wait. So a line that finds no room is dropped
+//! and counted, and the next one that finds room is preceded by a line that says how many are missing.
 //!
 //! On Windows a line is written without asking for room, and may wait.
 

@@ -1,5 +1,5 @@
-//! What examples print, in a test program of their own: Cargo builds the examples of a package before it runs
-//! the package's tests, unless it is told which of them to run.
+//! Checks what the examples print. These tests are a separate test program: Cargo builds the examples of a
+//! package before it runs the package's tests, unless it is told which of them to run.
 
 use std::process::Command;
 

@@ -1,8 +1,8 @@
-//! The answers that a client has not taken yet: bytes, then at most one tail.
+//! The answers that a client has not taken yet: first bytes, then at most one tail.
 //!
-//! All answers of a connection that are not sent are here. While the buffer is not empty, no further request
-//! of that connection is answered, and nothing is read. So a client that sends and never reads costs no more
-//! than one buffer.
+//! This buffer holds all answers of a connection that are not sent yet. While the buffer is not empty, no
+//! further request of that connection is answered, and nothing is read. So a client that sends and never
+//! reads costs no more than one buffer.
 //!
 //! A *tail* is the rest of a body that is too large to be copied into the buffer: a place in a file, or bytes
 //! in memory. A file is read from the place that the client has reached, a chunk at a time.

@@ -12,8 +12,8 @@
 //! a description. A *sample* is a family's value for one pool, one loop or one status code. Both forms are
 //! made of the same samples, so they agree.
 //!
-//! Values are measured only for a request. Events that must be counted as they happen are in the `Tally`,
-//! whose counters are atomics: no answer waits for a lock.
+//! Values are measured only when a request asks for them. Events that must be counted as they happen are in
+//! the `Tally`, whose counters are atomics: no answer waits for a lock.
 
 mod board;
 pub(crate) mod family;
@@ -107,7 +107,7 @@ impl Stats {
     }
 
     /// Also measures what `source` adds. The source is called for each measurement, under a lock, so it must
-    /// not call this value.
+    /// not use these statistics.
     pub(crate) fn add(&self, source: impl Fn(&mut Samples) + Send + Sync + 'static) {
         self.lock().push(Box::new(source));
     }

@@ -1,8 +1,8 @@
 //! What the client sees when there is no room, for each policy; and how a saturated stage stops.
 //!
-//! A thread is kept busy by an upload whose body the test sends when it likes. The accepting thread takes
-//! clients in the order in which they have connected, so the one that connects next finds what those before
-//! it have left.
+//! A thread is kept busy by an upload; the test decides when it sends the body. The accepting thread takes
+//! clients in the order in which they have connected, so each client finds the places that earlier clients
+//! have left.
 
 use crate::lifecycle::{Upload, stop_by, stopping};
 #[cfg(target_os = "linux")]
@@ -11,19 +11,19 @@ use crate::support::{BOUNDED, Client, Stage, once_of_five, shell};
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-/// One thread, and room for one more.
+/// A stage with one thread, and room for one more client.
 const SMALL: [&str; 6] = ["--threads", "1", "--queue", "1", "--body-timeout", "10m"];
 
 fn start(policy: &str, flags: &[&str]) -> Stage {
     Stage::start(BOUNDED, &[&["--policy", policy], &SMALL[..], flags].concat())
 }
 
-/// Returns the client that keeps the thread, and the one for which there was still room.
+/// Returns the client that keeps the thread busy, and the client for which there was still room.
 fn saturate(stage: &Stage) -> (Upload, Client) {
     (Upload::begin(stage), stage.ask("/hello"))
 }
 
-/// What `/stats` says, once there is room to ask.
+/// Returns what `/stats` says, once there is room for a client that asks.
 fn stat(stage: &Stage, name: &str) -> u64 {
     stage.stats()["pool"][name].as_u64().unwrap()
 }
@@ -100,8 +100,8 @@ fn caller_runs_serves_the_next_client_and_accepts_nobody_meanwhile() {
 }
 // ANCHOR_END: caller_runs
 
-/// All others would have to wait for a client that has nothing to ask, while the threads of the pool have
-/// nothing to do.
+/// Otherwise all other clients would wait for a client that asks for nothing, while the threads of the pool
+/// are idle.
 #[test]
 fn the_accepting_thread_does_not_stay_with_an_idle_client() {
     let stage = start("caller-runs", &["--quiet", "--idle-timeout", "10m"]);
@@ -120,7 +120,7 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
     let stage = start("block", &["--quiet", "--backlog", "2"]);
     let (upload, waiting) = saturate(&stage);
     let in_hand = stage.ask("/hello");
-    // Linux keeps one more than it is told.
+    // Linux keeps one connection more than it is told.
     let in_the_backlog = [stage.ask("/hello"), stage.ask("/hello"), stage.ask("/hello")];
     eventually("not all are there", || stage.backlog() == 3);
     let silence = std::net::TcpStream::connect_timeout(&stage.addr, Duration::from_millis(300));
@@ -134,9 +134,10 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
 // ANCHOR_END: block
 
 // ANCHOR: rush
-/// 200 clients at once, 50 ms each, eight threads, room for 48 more: seven rounds. That takes a tenth more on
-/// a quiet machine (the book's chapter measures it). Here it may take twice as long, since the machine may be
-/// busy; without a bound it would take 25 rounds.
+/// 200 clients come at once; each needs 50 ms. With eight threads and room for 48 more, an accepted client
+/// waits for at most seven rounds. On a quiet machine that takes a tenth longer (the book's chapter measures
+/// it). This test allows twice the time, because the machine may be busy; without a bound it would take 25
+/// rounds.
 #[test]
 fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
     const REQUEST: &str = "GET /block?ms=50 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
@@ -168,7 +169,8 @@ fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
 
 #[test]
 fn a_saturated_stage_stops_in_order() {
-    // The other policies have tests of their own: there the accepting thread is busy when the stop comes.
+    // The other policies have separate tests, because with them the accepting thread is busy when the stop
+    // comes.
     for (policy, how) in [("abort", "TERM"), ("discard", "INT")] {
         let mut stage = start(policy, &["--quiet", "--grace", "10m"]);
         let (upload, waiting) = saturate(&stage);
@@ -185,8 +187,8 @@ fn a_saturated_stage_stops_in_order() {
     }
 }
 
-/// When the longest waiting connection is closed, the new one is not yet in its place. If the stop comes
-/// then, the new client is told 503.
+/// When the connection that has waited longest is closed, the new connection is not yet in its place. If the
+/// stop comes at that moment, the new client is told 503.
 #[test]
 fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes() {
     for _ in 0..20 {
@@ -204,8 +206,8 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
     }
 }
 
-/// A client that was refused before the stop did not come too late. It has not hung up, so the end waits for
-/// it.
+/// A client that was refused before the stop did not come too late. The client has not hung up, so the end of
+/// the stage waits for it.
 #[test]
 fn clients_that_were_refused_before_the_stop_do_not_count_as_late() {
     let mut stage = start("abort", &["--quiet"]);
@@ -249,15 +251,15 @@ fn what_the_accepting_thread_serves_is_served_to_the_end() {
     eventually("the stop has begun: it connects to wake the accepting thread", || stage.backlog() == 2);
     let reply = next.end();
     assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")));
-    // Until then no thread could tell it.
+    // Before that, no thread could tell the client.
     assert_refused(&mut { late });
     assert_eq!(stopping(&stage), "stopping: refused 1 that came too late");
     assert_served(upload, vec![waiting]);
     assert_eq!(stage.exit_status(), Some(0));
 }
 
-/// The process ends two seconds after the grace, whatever its threads do: on a very busy machine that may be
-/// before they have told their clients. So one of five attempts has to do.
+/// The process ends two seconds after the grace, whatever its threads do: on a very busy machine that may
+/// happen before the threads have told their clients. So it is enough if one of five attempts succeeds.
 #[test]
 fn out_of_time_everybody_is_cancelled_and_told_also_by_the_accepting_thread() {
     for policy in ["caller-runs", "block", "discard"] {
@@ -285,8 +287,8 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
     told.iter().all(|&told| told)
 }
 
-/// Clients that were refused and stay keep a descriptor each. They are closed for the next clients, which are
-/// told 503 in the same way.
+/// Clients that were refused and do not hang up keep a descriptor each. Their connections are closed when the
+/// next clients need descriptors, and those are told 503 in the same way.
 #[test]
 fn with_few_descriptors_everybody_is_told_all_the_same() {
     let flags = [&["--quiet"], &SMALL[..]].concat();

@@ -1,4 +1,4 @@
-//! What one client can take of a thread is bounded, also for a client that is never idle.
+//! A client can keep a thread only for a bounded time, even if the client is never idle.
 
 #[cfg(unix)]
 use crate::lifecycle::Upload;
@@ -12,13 +12,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// A buffer of 16 KiB never ends where one of these ends.
+/// A request of this length never ends where a buffer of 16 KiB ends.
 const HELLO: &str = "GET /hello?a HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// A client that always has a request in the pipe, or at least the beginning of one, and takes every answer.
-/// It says when an answer has come.
+/// A client that always has a request on its way, or at least the beginning of a request, and reads every
+/// answer. It reports each answer.
 pub(crate) fn pipeline_endlessly(stage: &Stage) -> mpsc::Receiver<()> {
-    // Each write ends within a request, and the next begins with the rest of it.
+    // Each write ends within a request, and the next write begins with the rest of that request.
     let (begin, rest) = HELLO.split_at(7);
     let requests = [rest, &HELLO.repeat(30_000), begin].concat();
     let mut client = stage.connect();
@@ -42,12 +42,12 @@ fn a_client_that_pipelines_without_end_does_not_delay_the_end() {
         let mut stage = Stage::start(binary, &["--quiet", "--grace", "5s"]);
         pipeline_endlessly(&stage).recv().unwrap();
         stage.signal("TERM");
-        // With what is in the buffer answered, and nothing cut off.
+        // All requests in the buffer were answered, and no answer was cut off.
         assert_eq!(stage.exit_status(), Some(0));
     }
 }
 
-/// The stages that never keep an idle connection answer a row of requests that has arrived together.
+/// The stages that never keep an idle connection still answer several requests that have arrived together.
 #[test]
 fn what_has_arrived_together_is_answered_also_when_the_thread_is_wanted() {
     every_stage(&["--quiet"], |stage| {
@@ -97,7 +97,7 @@ fn who_comes_when_all_places_are_taken_is_told_so_and_costs_no_thread() {
         #[cfg(target_os = "linux")]
         assert_eq!(stage.threads(), threads);
         assert_eq!(served.pop().unwrap().end().status, 200);
-        // The place is free when the server has seen the end.
+        // The place is free only when the server has seen the end of the connection.
         eventually("clients are no longer served", || stage.get("/hello").status == 200);
         for upload in served {
             assert_eq!(upload.end().status, 200);
@@ -117,7 +117,7 @@ fn who_has_seen_the_end_of_its_connection_finds_a_place_for_another() {
     });
 }
 
-/// A client with a small window, so that it shows at the other end what it takes.
+/// A client with a small window, so that the server notices how much the client takes.
 fn connect_with_small_window(stage: &Stage) -> Client {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(32 * 1024).unwrap();
@@ -125,14 +125,14 @@ fn connect_with_small_window(stage: &Stage) -> Client {
     Client::over(TcpStream::from(socket))
 }
 
-/// A client that reads some 40 KiB a second of a large answer, of the 64 that are asked for. It ends when it
-/// is dropped.
+/// A client that reads some 40 KiB of a large answer in a second, while the server requires 64 KiB. It ends
+/// when it is dropped.
 pub(crate) struct SlowReader {
     stream: TcpStream,
     reading: Option<thread::JoinHandle<()>>,
 }
 
-/// Comes back when the answer has begun to arrive.
+/// Returns when the answer has begun to arrive.
 pub(crate) fn read_slowly(stage: &Stage) -> SlowReader {
     let mut client = connect_with_small_window(stage);
     client.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");

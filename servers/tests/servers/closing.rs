@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 
 pub(crate) const MIB: usize = 1024 * 1024;
 
-/// When a client that sends a large body looks for an answer.
+/// When a client that sends a large body checks for an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reads {
-    /// Once it has sent everything.
+    /// After it has sent everything.
     Afterwards,
-    /// As soon as there is one, between two writes.
+    /// Between two writes, so that it sees an answer at once.
     InBetween,
 }
 
-/// Sends as Node's `http` does: a write that fails is the end, whatever has been answered before.
+/// Sends as Node's `http` does: if a write fails, the client gives up, whatever answer has come before.
 pub(crate) fn upload(addr: SocketAddr, head: &str, size: usize, reads: Reads) -> u16 {
     let piece = vec![b'a'; 64 * 1024];
     let mut client = Client::connect(addr);
@@ -33,7 +33,7 @@ pub(crate) fn upload(addr: SocketAddr, head: &str, size: usize, reads: Reads) ->
     client.reply().status
 }
 
-/// Whether a client has an answer by now, or was hung up on.
+/// Whether a client has got an answer, or its connection was closed.
 pub(crate) fn has_answer(client: &Client) -> bool {
     client.stream.set_nonblocking(true).unwrap();
     let is_here = client.stream.peek(&mut [0]).is_ok();
@@ -41,7 +41,7 @@ pub(crate) fn has_answer(client: &Client) -> bool {
     is_here
 }
 
-/// Uploads again and again, and each time sees the answer.
+/// Uploads again and again, and each time must see the answer.
 fn assert_told(addr: SocketAddr, head: &str, size: usize, status: u16) {
     for reads in [Reads::Afterwards, Reads::InBetween] {
         for attempt in 0..12 {
@@ -87,8 +87,8 @@ fn a_client_that_is_still_sending_sees_that_it_was_turned_away() {
     stop.cancel();
 }
 
-/// Clients that keep their sockets, as most do that expect more answers. To wait a moment for each of them to
-/// hang up would take twice as long as this allows.
+/// These clients keep their sockets open, as most clients do that expect more answers. If the server waited a
+/// moment for each of them to hang up, this test would take twice as long as it allows.
 #[test]
 fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
     for binary in STAGES {
@@ -96,7 +96,8 @@ fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
         once_of_five(Duration::from_secs(3), || {
             let mut clients: Vec<_> = (0..120).map(|_| stage.connect()).collect();
             for client in &mut clients {
-                // The server closes of its own accord, so it looks whether something is on the way.
+                // The server closes the connection by itself, so it first checks whether bytes are on the
+                // way.
                 client.send("POST /echo HTTP/1.0\r\nContent-Length: 1\r\n\r\na");
             }
             let began = Instant::now();
@@ -112,7 +113,7 @@ fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
 fn hundreds_that_are_turned_away_are_told_at_once() {
     let (addr, stop) = turn_everyone_away();
     let mut clients = Vec::new();
-    // A hundredth of a second for each would be three.
+    // With a hundredth of a second for each client, this would take three seconds.
     once_of_five(Duration::from_millis(1500), || {
         let began = Instant::now();
         clients = (0..300).map(|_| Client::connect(addr)).collect();
@@ -121,7 +122,7 @@ fn hundreds_that_are_turned_away_are_told_at_once() {
         }
         began.elapsed()
     });
-    // They are still there, and one that sends something now is not reset.
+    // The clients are still connected, and a client that sends something now is not reset.
     for client in &mut clients[200..] {
         client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
     }
@@ -134,7 +135,7 @@ fn a_client_that_was_turned_away_and_stays_is_hung_up_on() {
     let mut client = Client::connect(addr);
     assert_eq!(client.reply().status, 503);
     client.assert_closed();
-    // What it sends is thrown away for a while, and then answered with a reset.
+    // For a while the server throws away what the client sends, and then it answers with a reset.
     while client.stream.write_all(b"a").is_ok() {
         thread::sleep(Duration::from_millis(10)); // the pace of the client
     }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// Runs a stage that cannot start; it fails and says so in one line about `expected`.
 pub(crate) fn assert_fails(binary: &str, flags: &[&str], expected: &str) {
-    // Which shows where a fault of the program is, and there is none.
+    // A backtrace shows where the program has a fault, but here the program has none.
     let output = output_of(Command::new(binary).args(flags).env("RUST_BACKTRACE", "1"));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!said.contains("backtrace"), "{said}");
@@ -64,7 +64,7 @@ fn every_stage_has_the_same_flags() {
         let help = String::from_utf8(help).unwrap();
         let flags =
             help.lines().map(str::trim).filter(|line| line.starts_with('-') && !line.starts_with("- "));
-        // What it is for stands behind it, or below if one of them has much to say.
+        // The description of a flag stands behind it, or below it if some description is long.
         flags.filter_map(|line| line.split("  ").next()).map(str::to_owned).collect::<Vec<_>>()
     };
     let everywhere = flags(SINGLE_THREADED);
@@ -82,11 +82,12 @@ fn every_stage_has_the_same_flags() {
     }
 }
 
-/// The flags that help lists as limits, each with its default.
+/// Returns the flags that the help lists as limits, each with its default.
 fn limits() -> Vec<(String, String)> {
     let help = output_of(Command::new(SINGLE_THREADED).arg("-h")).stdout;
     let help = String::from_utf8(help).unwrap();
-    // A line that is too long goes on in the next: a flag's text ends where another flag begins.
+    // A line that is too long continues on the next line, so the text of a flag ends where another flag
+    // begins.
     let (_, limits) = help.split_once("Limits:").unwrap();
     let limit = |text: &str| {
         let flag = text.split_whitespace().next().unwrap();

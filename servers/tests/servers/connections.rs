@@ -1,4 +1,4 @@
-//! Which connections stay open behind an answer, for how long, and what tells the client.
+//! Tests which connections stay open after an answer, for how long, and how the client is told.
 
 use crate::support::{KEEPING_STAGES, SHARED_ACCEPT, SINGLE_THREADED, Stage};
 
@@ -16,7 +16,7 @@ fn keeps(stage: &Stage) {
         assert_eq!((reply.status, reply.header("Connection")), (200, Some("keep-alive")));
         assert_eq!(reply.header("Keep-Alive"), Some("timeout=30"));
     }
-    // An error about a request that was understood is no reason to part.
+    // An error about a request that was understood is no reason to close the connection.
     assert_eq!(client.get("/nothing").status, 404);
     assert_eq!(
         client.send("POST /hello HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc").reply().status,
@@ -25,7 +25,8 @@ fn keeps(stage: &Stage) {
     assert_eq!(client.get("/hello").status, 200);
 }
 
-/// A client that has sent more already need not be told, and less than a second cannot be told.
+/// A client that has already sent more need not be told, and a time of less than a second cannot be
+/// expressed.
 #[test]
 fn a_client_is_told_for_how_long_it_may_be_idle() {
     for (timeout, told) in [("1700ms", Some("timeout=1")), ("2m", Some("timeout=120")), ("900ms", None)] {

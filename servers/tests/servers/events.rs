@@ -1,5 +1,5 @@
-//! What the library says through the `tracing` facade, to a subscriber of the stages and to one of the user's
-//! own.
+//! Tests what the library reports through the `tracing` facade, to the stages' subscriber and to a user's own
+//! subscriber.
 
 use crate::support::{Client, POOLED, REACTOR, Stage};
 use executor::CancelToken;
@@ -15,7 +15,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 const HELLO: &str = "GET /hello?a=\"b\" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/// A user's own subscriber, which keeps what it gets.
+/// A user's own subscriber, which keeps the events that it receives.
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<(String, Level, Fields)>>>);
 
@@ -42,7 +42,7 @@ impl Kept {
         Dispatch::new(tracing_subscriber::registry().with(self.clone()))
     }
 
-    /// What has come with this target, and nothing else may have.
+    /// Returns the events with this target; no other events may have come.
     fn only(&self, target: &str) -> Vec<(Level, Fields)> {
         let events = std::mem::take(&mut *self.0.lock().unwrap()).into_iter();
         let ours = events.filter(|(target, ..)| target.starts_with("servers"));
@@ -133,11 +133,12 @@ fn a_report_is_an_event_with_a_target_of_its_own() {
     assert_eq!(fields.0["message"], "no room");
 }
 
-/// The line to the byte, but for the time, and once, whatever `RUST_LOG` asks for besides.
+/// Except for the time, every byte of the line is as expected, and the line comes once, whatever else
+/// `RUST_LOG` asks for.
 #[test]
 fn on_stderr_an_answer_is_the_line_that_web_servers_have() {
     let handler = "pool-1-thread-1";
-    // What cannot be read, the loop refuses by itself.
+    // The loop itself refuses requests that cannot be read.
     for (binary, refuser) in [(POOLED, handler), (REACTOR, "pool-2-thread-1")] {
         for wanted in ["", "off", "info", "info,servers=trace,servers::access=trace"] {
             let mut command = Command::new(binary);

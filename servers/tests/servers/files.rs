@@ -1,4 +1,5 @@
-//! Files below `--root`: which are found, what their answers say, and that no path leads out.
+//! Tests of the files below `--root`: which are found, what their answers say, and that no path leads out of
+//! the directory.
 
 use crate::support::{POOLED, Reply, STAGES, Stage, every_stage};
 use std::fs;
@@ -8,7 +9,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// A directory to serve, inside one that must not be served; and the path to give to `--root`.
+/// A directory to serve, inside a directory that must not be served; and the path for `--root`.
 fn site() -> (TempDir, String) {
     let outer = tempfile::tempdir().unwrap();
     fs::write(outer.path().join("secret.txt"), "secret").unwrap();
@@ -62,7 +63,7 @@ fn files_are_served() {
     });
 }
 
-/// A quarter of a gibibyte passes through, and the server has never had more than a small part of it.
+/// The server sends a quarter of a gibibyte, and never has more than a small part of it in memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_large_file_never_sits_in_memory() {
@@ -133,14 +134,15 @@ fn links_may_lead_within_the_root_only() {
             let reply = stage.get(path);
             assert_eq!((reply.status, reply.text()), (404, "<h1>lost</h1>"), "{path}");
         }
-        // Where no system call keeps links below the root, none is followed.
+        // If the system has no call that keeps links below the root, no link is followed.
         if cfg!(target_os = "linux") {
             assert_eq!(stage.get("/in.css").text(), "p {}");
         }
     });
 }
 
-/// Runs `test` while `path` is now the one thing, now the other: each is made beside it and put in its place.
+/// Runs `test` while `path` changes all the time between two things: each is made beside the path, and then
+/// put in its place.
 #[cfg(unix)]
 fn while_swapping(path: &Path, makers: [&(dyn Fn(&Path) + Sync); 2], test: impl FnOnce()) {
     struct OnDrop<'a>(&'a AtomicBool);
@@ -187,7 +189,7 @@ fn a_file_that_becomes_a_link_meanwhile_leads_nowhere_else() {
     });
 }
 
-/// A thread that opens a pipe waits for its other end, without an end of its own.
+/// A thread that opens a pipe waits for the other end of the pipe, without a time limit.
 #[cfg(unix)]
 #[test]
 fn a_file_that_becomes_a_pipe_meanwhile_holds_no_thread() {
@@ -270,7 +272,7 @@ fn a_client_may_ask_for_one_state_of_a_file_only() {
             let reply = get_if(stage, "/style.css", &condition);
             assert_eq!((reply.status, reply.header("ETag")), (expected, Some(etag)), "{condition}");
         }
-        // Conditions are about what is there.
+        // Conditions are about a file that exists.
         for (path, expected) in [("/nothing", 404), ("/chapter", 301)] {
             assert_eq!(get_if(stage, path, "If-Match: \"other\"").status, expected, "{path}");
         }
@@ -281,7 +283,7 @@ fn a_client_may_ask_for_one_state_of_a_file_only() {
 fn a_changed_file_has_another_tag() {
     let (_outer, root) = site();
     let path = Path::new(&root).join("style.css");
-    // One after the other, since they are given the same file.
+    // The stages run one after the other, because they serve the same file.
     for binary in STAGES {
         let stage = Stage::start(binary, &["--root", &root]);
         fs::write(&path, "p {}").unwrap();

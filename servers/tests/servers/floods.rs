@@ -1,10 +1,11 @@
-//! Crowds of clients that hold their threads. Every stage has a bound within which it answers another client.
+//! Tests with crowds of clients that hold their threads. Every stage answers another client within a bounded
+//! time.
 //!
-//! A client that sends nothing, or half a request, keeps a thread until its time is up. Of N such clients
-//! each of T threads must outlast N/T, one after the other. The stage without a bound on threads need not
-//! outlast any, nor need an event loop.
+//! A client that sends nothing, or half a request, keeps a thread until its time is up. If there are N such
+//! clients and T threads, each thread must outlast N/T clients, one after the other. A stage without a bound
+//! on threads need not outlast any client, and neither need an event loop.
 //!
-//! `SERVERS_FLOOD=500` makes the crowds larger than fits a quick test run.
+//! `SERVERS_FLOOD=500` makes the crowds larger than is suitable for a quick test run.
 
 use crate::support::{
     Client, KEEPING_STAGES, MULTI_REACTOR, REACTOR, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK,
@@ -14,10 +15,11 @@ use std::time::{Duration, Instant};
 
 const HEADER_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// What a client may cost a thread on top: a read that waits, the answer, and the end of the connection.
+/// How much more of a thread's time a client may cost: for a read that waits, the answer, and the end of the
+/// connection.
 const OVERHEAD: Duration = Duration::from_millis(40);
 
-/// What a loaded machine may add, once.
+/// The time that a loaded machine may add, once.
 const SLACK: Duration = Duration::from_secs(10);
 
 const THREADS: usize = 8;
@@ -26,8 +28,9 @@ fn crowd_size() -> usize {
     std::env::var("SERVERS_FLOOD").map_or(30, |size| size.parse().expect("SERVERS_FLOOD is a number"))
 }
 
-/// Where no client waits for a thread, a client's time begins when it connects. There it gets more time,
-/// because a loaded machine can keep it from sending for a moment; the bound does not depend on it.
+/// In a stage where no client waits for a thread, a client's time begins when it connects. There the client
+/// gets more time, because a loaded machine can keep it from sending for a moment; the bound does not depend
+/// on that time.
 const ROOM_TO_SEND: Duration = Duration::from_millis(500);
 
 fn start(binary: &'static str) -> Stage {
@@ -50,7 +53,7 @@ fn timeout(binary: &str) -> Duration {
 }
 
 // ANCHOR: bound
-/// How many clients one thread has to outlast if `count` hold on.
+/// Returns how many clients one thread must outlast if `count` clients hold their threads.
 fn in_line(binary: &str, count: usize) -> usize {
     match binary {
         THREAD_PER_TASK | REACTOR | MULTI_REACTOR => 0,
@@ -59,7 +62,7 @@ fn in_line(binary: &str, count: usize) -> usize {
     }
 }
 
-/// How long another client may wait behind `count` clients that hold their threads.
+/// Returns how long another client may wait behind `count` clients that hold their threads.
 fn bound(binary: &str, count: usize) -> Duration {
     (HEADER_TIMEOUT + OVERHEAD) * u32::try_from(in_line(binary, count)).unwrap() + SLACK
 }
@@ -76,14 +79,14 @@ fn crowd(stage: &Stage, count: usize, begin: &str) -> Vec<Client> {
 
 fn reset_all(clients: Vec<Client>) {
     for client in clients {
-        // Closed with this set, a socket sends a reset in place of an orderly end.
+        // If a socket is closed with this option set, it sends a reset in place of an orderly end.
         socket2::Socket::from(client.stream).set_linger(Some(Duration::ZERO)).unwrap();
     }
 }
 
 fn assert_answers_within_bound(stage: &Stage, count: usize, what: &str) {
-    // A client that gets no processor for so long that its server takes it for silent, and closes, comes
-    // again.
+    // If a client gets no processor for so long that the server believes it to be silent, and closes the
+    // connection, it connects again.
     let (began, mut client) = loop {
         let began = Instant::now();
         let mut client = stage.connect();
@@ -122,7 +125,8 @@ fn flood(stage: &Stage, count: usize) {
 #[test]
 fn after_a_flood_everything_is_as_before() {
     let count = crowd_size();
-    // One after the other if they are large: this process has to have a descriptor for each client, too.
+    // If the crowds are large, the tests run one after the other, because this process also needs a
+    // descriptor for each client.
     let side_by_side = if count <= 100 { STAGES.len() } else { 1 };
     for stages in STAGES.chunks(side_by_side) {
         std::thread::scope(|scope| {
@@ -138,8 +142,8 @@ fn flood_twice(binary: &'static str, count: usize) {
     let descriptors = stage.open_descriptors();
     flood(&stage, count);
     eventually("a connection stays open", || stage.open_descriptors() == descriptors);
-    // What a pool's threads and the allocator keep, they have got by now. It must not grow from flood to
-    // flood.
+    // By now a pool's threads and the allocator have all the memory that they keep. The memory must not grow
+    // from flood to flood.
     let (threads, memory) = (settled_threads(&stage), stage.resident_kib());
     flood(&stage, count);
     eventually("a connection stays open", || stage.open_descriptors() == descriptors);
@@ -148,7 +152,7 @@ fn flood_twice(binary: &'static str, count: usize) {
     assert!(grown < 4 * 1024, "{binary}: {grown} KiB more than the {memory} KiB before");
 }
 
-/// How many threads there are once those that serve a connection of their own are gone.
+/// Returns how many threads there are once the threads that serve a single connection are gone.
 fn settled_threads(stage: &Stage) -> usize {
     if stage.binary == THREAD_PER_TASK {
         eventually("a thread stays", || stage.threads() == 1);

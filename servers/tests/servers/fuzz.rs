@@ -1,5 +1,5 @@
-//! The acceptance suite's cases, and mutations of them, held to what has to be true of any bytes. `fuzz/` has
-//! the target for those who have cargo-fuzz. What it finds becomes a case.
+//! Checks the properties that must hold for any bytes, with the acceptance suite's cases and mutations of
+//! them. `fuzz/` has the target for cargo-fuzz. Input for which it finds a fault becomes a case.
 
 #[path = "../../fuzz/property.rs"]
 mod property;
@@ -57,7 +57,7 @@ fn mutations_of_cases_are_understood_wherever_they_are_split() {
     }
 }
 
-/// Pieces that mean something to a parser.
+/// Pieces of text that mean something to a parser.
 const WORDS: [&[u8]; 20] = [
     b"\r\n",
     b"\n",

@@ -1,5 +1,5 @@
-//! The names that a server answers for. A stranger's page can reach it through the owner's browser, by a name
-//! of its own.
+//! The names that a server answers for. A stranger's page can reach the server through the owner's browser,
+//! under the stranger's domain name.
 
 use crate::support::{Client, Reply, STAGES, Stage};
 use std::thread;
@@ -24,7 +24,7 @@ fn status(stage: &Stage, host: &str) -> u16 {
     ask(&mut stage.connect(), "GET", "/hello", host).status
 }
 
-/// What a browser does for a page whose name leads to this machine since a minute ago (DNS rebinding).
+/// Sends what a browser sends for a page whose name has meant this machine for a minute (DNS rebinding).
 #[test]
 fn on_a_loopback_address_a_page_of_another_name_learns_nothing() {
     let root = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ fn a_request_for_another_host_is_refused_before_its_body_is_sent() {
     });
 }
 
-/// The page may be wrong about the server's name; the connection is as good as any.
+/// A wrong name is no fault of the connection, so the connection stays open.
 #[test]
 fn a_request_for_another_host_ends_no_connection() {
     let stage = Stage::start_with_only(crate::support::POOLED, &LOOPBACK);

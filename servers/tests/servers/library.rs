@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use std::{iter, thread};
 
-/// The accept loop of the pooled stage, on a thread of its own.
+/// The accept loop of the pooled stage, on its own thread.
 struct Accepting {
     addr: SocketAddr,
     pool: Arc<ThreadPoolExecutor>,
@@ -73,7 +73,7 @@ fn an_accept_loop_that_was_cancelled_before_does_not_begin() {
 #[test]
 fn threads_that_share_a_listener_all_stop() {
     let listener = Arc::new(listener("127.0.0.1:0"));
-    // Whether one thread takes another's wake-up is a matter of luck, so there are many rounds.
+    // It is a matter of chance that one thread takes another thread's wake-up, so there are many rounds.
     for _ in 0..300 {
         let stop = CancelToken::new();
         let (tell, ended) = mpsc::channel();
@@ -137,7 +137,7 @@ fn an_abrupt_stop_reaches_who_waits_for_a_client() {
         client.send(request);
         clients.push(client);
     }
-    // The first byte of the answer is here, so its writer is on its way to being stuck.
+    // The first byte of the answer has arrived, so the thread that writes it is about to get stuck.
     assert_eq!(clients[0].stream.peek(&mut [0]).unwrap(), 1);
     eventually("not all have begun", || accepting.pool.stats().active == 3);
     accepting.stop();
@@ -166,15 +166,15 @@ fn a_busy_connection_makes_way_for_a_waiting_one() {
     waiting.send("GET /hello HTTP/1.0\r\n\r\n");
     eventually("the second connection does not wait", || accepting.pool.queued() == 1);
     open.send(()).unwrap();
-    // Never idle, it is told with an answer that it is the last.
+    // The client is never idle, so it is told by an answer that this is the last one.
     assert_eq!(busy.reply().header("Connection"), Some("close"));
     busy.assert_closed();
     assert_eq!(waiting.reply().status, 200);
     accepting.stop();
 }
 
-/// Nothing but the end of its task can end the wait of a thread whose connection may stay, so it does not
-/// look up meanwhile.
+/// If a connection may stay, only a cancel of the task can end the wait of its thread, so the thread does not
+/// wake to check anything meanwhile.
 #[test]
 fn a_task_that_waits_for_long_ends_when_it_is_cancelled() {
     let hours = Duration::from_secs(10_000);
@@ -187,7 +187,7 @@ fn a_task_that_waits_for_long_ends_when_it_is_cancelled() {
         let server = Arc::clone(&server);
         pool.execute(move || server.serve(connection)).unwrap();
     }
-    // What is behind the first answer has been read, so the threads wait, or are about to.
+    // The bytes after the first request have been read, so the threads are waiting, or are about to wait.
     for (client, begin) in
         clients.iter_mut().zip(["", "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab"])
     {
@@ -239,7 +239,8 @@ fn whoever_is_in_the_backlog_when_listening_ends_is_told_so() {
     assert_eq!(turned_away.see_off(Instant::now() + DEADLINE), 5);
 }
 
-/// Without the filter, the listener would wait for a second in vain for the moment in which no client comes.
+/// Without the filter, the listener would wait in vain, for a whole second, for a moment in which no client
+/// arrives.
 #[cfg(target_os = "linux")]
 #[test]
 fn clients_that_come_without_end_do_not_keep_a_listener_open() {
@@ -247,7 +248,8 @@ fn clients_that_come_without_end_do_not_keep_a_listener_open() {
         let listener = listener("127.0.0.1:0");
         let addr = listener.local_addr();
         let (tell, told) = mpsc::channel();
-        // Several, so that on a busy machine, too, one comes while the others have to wait for a processor.
+        // There are several clients, so that even on a busy machine one arrives while the others wait for a
+        // processor.
         let coming: Vec<_> = iter::repeat_n(tell, 4)
             .map(|tell| {
                 thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! What stops a stage, and how it stops: all that stop in order, and `lifecycle` alone.
+//! Tests what stops a stage, and how it stops: some tests run all stages that stop in order, and some only
+//! `lifecycle`.
 
 use crate::support::{
     Client, DEADLINE, ENDLESS, LIFECYCLE, Reply, STOPPING_STAGES, Stage, each_of, eventually, get,
@@ -13,14 +14,14 @@ use std::{iter, thread};
 
 const SHUTDOWN: &str = "POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// The signal of a terminal that is gone, where it stops a stage: on Linux, and not if these tests were
-/// started with it ignored, as by `nohup`, since the stages inherit that.
+/// SIGHUP, the signal of a terminal that is gone, if it stops a stage. It does so on Linux, unless these
+/// tests were started with SIGHUP ignored, as by `nohup`: the stages inherit that.
 pub(crate) fn hangup() -> &'static str {
     if command_line::hears_hangup() { "HUP" } else { "TERM" }
 }
 
-/// A client that has sent these bytes. They come together with a request, whose answer says that they are
-/// read as far as they go.
+/// A client that has sent these bytes. The bytes come together with a request, and the answer to that request
+/// shows that they have been read.
 fn begin(stage: &Stage, bytes: &str) -> Client {
     let mut client = stage.connect();
     client.send(get("/hello") + bytes);
@@ -28,7 +29,7 @@ fn begin(stage: &Stage, bytes: &str) -> Client {
     client
 }
 
-/// A request that is in progress, as the stage has said, until the test sends its body.
+/// A request that is in progress until the test sends its body; the stage has reported that it has begun.
 pub(crate) struct Upload(Client);
 
 impl Upload {
@@ -96,7 +97,8 @@ fn new_connections_are_refused_while_it_stops() {
     });
 }
 
-/// Returns the answers to clients that ask without a pause, from before the signal until no socket listens.
+/// Returns the answers to clients that send requests without a pause, from before the signal until no socket
+/// listens.
 fn ask_until_the_end(stage: &mut Stage, clients: usize) -> Vec<String> {
     let addr = stage.addr;
     let ask = move || iter::from_fn(|| ask_alone(addr)).collect::<Vec<_>>();
@@ -107,7 +109,7 @@ fn ask_until_the_end(stage: &mut Stage, clients: usize) -> Vec<String> {
     answers
 }
 
-/// Whether a client comes in the moment between the last accept and the end of listening is chance.
+/// It is a matter of chance that a client arrives between the last accept and the end of listening.
 #[test]
 fn who_comes_too_late_is_told_and_counted() {
     for _ in 0..50 {
@@ -127,8 +129,8 @@ fn who_comes_too_late_is_told_and_counted() {
     panic!("in fifty attempts no client came too late");
 }
 
-/// Clients that ask again as soon as they are answered are in the queue at every moment, also when listening
-/// ends; and in that of each loop.
+/// If clients ask again as soon as they are answered, there are clients in the queue of each listener at
+/// every moment, even when listening ends.
 #[cfg(target_os = "linux")] // elsewhere one may come between the last look into the queue and the end
 #[test]
 fn nobody_in_the_queue_is_reset() {
@@ -154,8 +156,8 @@ fn half_a_head_does_not_delay_the_end() {
     });
 }
 
-/// Measured for a second: it takes no processor time, and wakes for nothing. On an event loop there may be
-/// idle connections.
+/// This is measured for a second: the stage takes no processor time, and no thread wakes without a reason. On
+/// an event loop there may be idle connections.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_while_there_is_nothing_to_do() {
@@ -167,12 +169,12 @@ fn nothing_wakes_while_there_is_nothing_to_do() {
             thread::sleep(Duration::from_secs(1)); // not a wait for something: the time in which wake-ups are counted
             stage.voluntary_context_switches() - before
         };
-        // In the first, threads that were just started may still go to sleep.
+        // In the first second, threads that were just started may still be falling asleep.
         eventually("something looks again and again", || wakes_within_a_second() == 0);
     });
 }
 
-/// The answer, which is empty if the connection was reset. `None` if no socket listens.
+/// Returns the answer, which is empty if the connection was reset; `None` if no socket listens.
 pub(crate) fn ask_alone(addr: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect(addr).ok()?;
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
@@ -189,10 +191,10 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     let unused = stage.open_descriptors();
     let upload = Upload::begin(&stage);
     let waiting: Vec<_> = (0..5).map(|_| stage.ask("/hello")).collect();
-    // Accepted is accepted, whether begun or not.
+    // A client that was accepted is answered, whether its request was begun or not.
     eventually("not all are accepted", || stage.open_descriptors() == unused + 6);
     stop_by("TERM", &stage);
-    // Until then no client is served, and from then on the answer depends on how it stops.
+    // Before that moment no client is served, and after it the answer depends on how the stage stops.
     stopping(&stage);
     assert_eq!(upload.end().status, 200);
     for mut client in waiting {
@@ -202,7 +204,7 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     assert_eq!(stage.exit_status(), Some(0));
 }
 
-/// Of these clients, two or three have a thread, as the stage is, and one waits for it.
+/// Two or three of these clients have a thread, depending on the stage, and one client waits for a thread.
 #[test]
 fn out_of_time_requests_are_cancelled_and_answered() {
     let flags = ["--quiet", "--threads", "2", "--grace", "300ms", "--body-timeout", "10m"];
@@ -272,7 +274,8 @@ fn strangers_cannot_stop_it() {
     stage.assert_alive();
 }
 
-/// What a reverse proxy on this machine makes of a stranger's request: its own address, the server's name.
+/// A stranger's request after a reverse proxy on this machine has passed it on: it comes from the proxy's
+/// address and names the server as host.
 fn through_a_proxy(stage: &Stage, fields: &str) -> Reply {
     let head = format!("POST /shutdown HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", stage.addr);
     stage
@@ -321,7 +324,7 @@ fn without_shutdown_only_a_signal_stops_it() {
     assert_eq!(stage.exit_status(), Some(0));
 }
 
-/// As `nohup` has it.
+/// SIGHUP is ignored, as by `nohup`.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_ignored_hangup_stays_ignored() {
@@ -336,7 +339,7 @@ fn an_ignored_hangup_stays_ignored() {
 
 #[test]
 fn no_signal_is_lost_however_early() {
-    // The first line of output is a promise: from then on a signal means an orderly stop.
+    // The first line of output is a promise: from that moment on, a signal stops the server in order.
     for signal in ["TERM", hangup()].into_iter().cycle().take(20) {
         let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
         stage.signal(signal);

@@ -1,4 +1,4 @@
-//! What goes to standard error, and that no client waits for it.
+//! Tests what is written to standard error, and that no client waits for it.
 
 use crate::support::{
     Client, DEADLINE, ENDLESS, LIFECYCLE, POOLED, STAGES, Stage, every_stage, get, lines,
@@ -10,7 +10,7 @@ use std::iter;
 /// More lines than any pipe holds.
 const MANY: usize = 2_000;
 
-/// One thread, so the lines are in the order of the requests.
+/// The stage has one thread, so the lines are in the order of the requests.
 #[test]
 fn lines_that_found_no_room_are_counted() {
     let (stage, log) = Stage::start_with_unread_log(POOLED, &["--threads", "1"]);
@@ -37,7 +37,7 @@ fn lines_that_found_no_room_are_counted() {
     };
     assert!(missing > MANY / 2, "{missing}");
     let line = log.recv_timeout(DEADLINE).unwrap();
-    // One of those that were written is the note.
+    // One of the written lines is the note that says how many are missing.
     assert!(
         line.contains(&format!("\"GET /hello?{} ", written - 1 + missing)),
         "{missing} and {written}: {line}"
@@ -87,7 +87,7 @@ fn the_log_says_how_much_was_sent_of_an_answer_that_was_cut_off() {
         for reads in [0, 3_000_000] {
             let mut client = stage.ask("/large.bin");
             read_exactly(&mut client, reads);
-            // It takes no more, so it is given up.
+            // The client takes no more of the answer, so the server gives it up.
             let line =
                 iter::repeat_with(|| stage.log_line()).find(|line| line.contains("/large.bin")).unwrap();
             let (_, after) = line.split_once("\" 200 ").expect(&line);

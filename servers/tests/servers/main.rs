@@ -1,4 +1,5 @@
-//! The stages over real sockets. What is true of every stage is written once and run against each.
+//! The stages over real sockets. Tests that every stage must pass are written once and run against each
+//! stage.
 
 mod support;
 

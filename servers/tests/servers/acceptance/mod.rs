@@ -1,10 +1,12 @@
-//! What every stage must do with the bytes that clients send, written once.
+//! Checks what every stage must do with the bytes that clients send; the checks are written once, for all
+//! stages.
 //!
-//! The cases are data. Each is sent whole, and byte by byte; `fuzz.rs` cuts it in two at every place. Sent
-//! whole, it is followed by another request: behind one that is understood that must be answered, so its end
-//! was found; behind one that is refused it must not be. What is refused is also tried behind a request that
-//! takes its time: the refusal has to wait for that answer, and must not change meanwhile. What clients do
-//! with time is in `timeouts.rs` and `floods.rs`.
+//! The cases are data. Each is sent whole, and byte by byte; `fuzz.rs` cuts it in two at every place. A case
+//! that is sent whole is followed by another request. If the case is understood, the next request must be
+//! answered, which shows that the server has found the end of the case; if the case is refused, the next
+//! request must not be answered. Each case that is refused is also sent after a slow request: the refusal
+//! must wait for the answer to that request, and must not change meanwhile. The tests of slow clients are in
+//! `timeouts.rs` and `floods.rs`.
 
 pub(crate) mod cases;
 
@@ -19,7 +21,7 @@ use std::time::Instant;
 
 const FOLLOWER: &[u8] = b"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// Reads the answers to a case, and no more. Gives back the last of them.
+/// Reads exactly the answers to a case. Returns the last of them.
 fn assert_answered(case: &Case, client: &mut Client, how: &str) -> Reply {
     let mut last = None;
     for &expected in &case.answers {
@@ -37,7 +39,7 @@ fn assert_answered(case: &Case, client: &mut Client, how: &str) -> Reply {
     last.expect("each case has an answer")
 }
 
-/// What the first of these requests says about its connection.
+/// Returns what the first of these requests says about its connection.
 fn wants_keep_alive(bytes: &[u8]) -> bool {
     let now = Instant::now();
     let mut conversation = Conversation::new(&Limits::default(), now);
@@ -65,7 +67,7 @@ fn every_case_is_answered_when_it_arrives_whole() {
                 Kind::Refused | Kind::Valid => [&case.bytes, FOLLOWER].concat(),
                 Kind::Pipelined => case.bytes.clone(),
             });
-            // What is refused is refused for what it says, and not for where it ends.
+            // A case is refused because of its contents, and not because it ends too early.
             if case.kind != Kind::Refused {
                 client.stream.shutdown(Shutdown::Write).unwrap();
             }
@@ -85,8 +87,8 @@ fn every_case_is_answered_when_it_arrives_whole() {
 
 /// Cases that can be split: a stage that keeps no connection may close between two requests.
 fn single_requests() -> impl Iterator<Item = Case> {
-    // A refusal may come, and the connection be closed, while the rest of an overlong request is still being
-    // sent.
+    // The server may send a refusal and close the connection while the rest of an overlong request is still
+    // being sent.
     cases::all().into_iter().filter(|case| case.kind != Kind::Pipelined && case.bytes.len() < 1_000)
 }
 
@@ -104,12 +106,13 @@ fn every_request_is_answered_when_it_arrives_byte_by_byte() {
     });
 }
 
-/// So many cases at a time that the threads are enough also for those before, which may not have seen their
-/// clients go.
+/// The number of cases at a time is so small that the threads are enough, even if some still serve earlier
+/// clients whose end they have not noticed.
 const AT_ONCE: usize = 60;
 
-/// A stage with jobs finds the refusal while the first answer is under way, and the rest arrives when it has
-/// been found. The others read on behind that answer; they share the halves.
+/// A stage that hands jobs over finds the refusal while the first answer is being made, and the rest arrives
+/// after that. The other stages read on only after that answer; both halves of the case are tried with them,
+/// too.
 #[test]
 fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
     const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -167,11 +170,11 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
             let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n{framing}\r\n\r\n");
             let mut client = stage.connect();
             assert_eq!(client.send(&head).reply().status, 100);
-            // What is read together with the rest of a body may be the next request.
+            // The bytes that are read together with the rest of a body may be the next request.
             client.send([body.as_bytes(), FOLLOWER].concat());
             assert_eq!(client.reply().text(), "abc");
             assert_eq!(client.reply().text(), "Hello, world!");
-            // A client that does not wait need not be told.
+            // A client that does not wait for permission need not get it.
             assert_eq!(stage.connect().send(head + body).reply().status, 200);
         }
         let too_large =
@@ -200,7 +203,7 @@ fn who_waits_for_100_continue_is_refused_at_once() {
             );
             client.assert_closed();
         }
-        // A client whose body has arrived already is not told that.
+        // A client whose body has already arrived is not told to send it.
         let whole = "POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc";
         let mut client = stage.connect();
         client.send([whole.as_bytes(), FOLLOWER].concat());
@@ -209,14 +212,14 @@ fn who_waits_for_100_continue_is_refused_at_once() {
     });
 }
 
-/// It may send its body all the same (RFC 9110, 10.1.1), and read when it has done so.
+/// The client may send its body nevertheless (RFC 9110, 10.1.1), and read the answer only after that.
 #[test]
 fn who_expects_100_continue_and_does_not_wait_reads_the_refusal() {
     every_stage(&["--quiet"], |stage| {
         let mut client = stage.connect();
         client.send("POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
         for _ in 0..100 {
-            // For a second in all: the client is slow, and nothing is waited for.
+            // The client sends for a second in all: it is slow, and does not wait for anything.
             thread::sleep(Duration::from_millis(10));
             client.send("a");
         }

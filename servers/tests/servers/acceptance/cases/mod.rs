@@ -1,4 +1,5 @@
-//! What the suite sends, and the statuses that every stage has to answer with. Data, and nothing else.
+//! The requests that the suite sends, and the statuses with which every stage must answer. This module
+//! contains only data.
 
 mod pipelined;
 mod refused;
@@ -9,7 +10,7 @@ use refused::{REFUSED, REFUSED_BYTES, REFUSED_CHUNKS, REFUSED_FIELDS};
 use std::borrow::Cow;
 use valid::{VALID, VALID_CHUNKS, VALID_FIELDS};
 
-/// One thing to send on a connection of its own.
+/// A piece of input that is sent on its own connection.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
@@ -20,9 +21,9 @@ pub(crate) struct Case {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// One request that is understood, whatever the answer.
+    /// One request that the server understands, whatever the answer is.
     Valid,
-    /// A request that is refused, after which the connection is closed whatever follows.
+    /// A request that is refused; after it the connection is closed, whatever follows.
     Refused,
     /// Several requests in a row.
     Pipelined,
