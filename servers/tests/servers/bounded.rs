@@ -134,8 +134,8 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
 // ANCHOR_END: block
 
 // ANCHOR: rush
-/// 200 clients come at once; each needs 50 ms. With eight threads and room for 48 more, an accepted client
-/// waits for at most seven rounds. On a quiet machine that takes a tenth longer (the book's chapter measures
+/// 200 clients come at once; each needs 50 ms. With eight threads and room for 48 more, an accepted client is
+/// answered within seven rounds. On a quiet machine that takes a tenth longer (the book's chapter measures
 /// it). This test allows twice the time, because the machine may be busy; without a bound it would take 25
 /// rounds.
 #[test]
@@ -288,7 +288,7 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
 }
 
 /// Clients that were refused and do not hang up keep a descriptor each. Their connections are closed when the
-/// next clients need descriptors, and those are told 503 in the same way.
+/// next clients need descriptors, and those clients are told 503 in the same way.
 #[test]
 fn with_few_descriptors_everybody_is_told_all_the_same() {
     let flags = [&["--quiet"], &SMALL[..]].concat();

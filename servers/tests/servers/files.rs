@@ -272,7 +272,7 @@ fn a_client_may_ask_for_one_state_of_a_file_only() {
             let reply = get_if(stage, "/style.css", &condition);
             assert_eq!((reply.status, reply.header("ETag")), (expected, Some(etag)), "{condition}");
         }
-        // Conditions are about a file that exists.
+        // A condition applies only to a file that exists.
         for (path, expected) in [("/nothing", 404), ("/chapter", 301)] {
             assert_eq!(get_if(stage, path, "If-Match: \"other\"").status, expected, "{path}");
         }

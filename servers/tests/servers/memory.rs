@@ -1,4 +1,4 @@
-//! The memory that all clients together can make a stage hold, and its release.
+//! Tests of the memory that all clients together can make a stage use, and of its release.
 
 use crate::closing::has_answer;
 use crate::support::{Client, SINGLE_THREADED, STAGES, Stage, each_of, eventually, every_stage};
@@ -14,7 +14,7 @@ use std::time::Duration;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// A body of so many bytes in one piece, or in chunks, with its head.
+/// A request whose body has so many bytes, in one piece or in chunks.
 fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     let mut bytes = b"POST /echo HTTP/1.1\r\nHost: h\r\n".to_vec();
     if !is_chunked {
@@ -33,14 +33,14 @@ fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     bytes
 }
 
-/// Clients that have sent all but the last byte of their bodies, unless they were refused before, or the
-/// stage takes no more.
+/// Clients that have sent all but the last byte of their bodies, except for clients that were refused before,
+/// or from which the stage takes no more.
 pub(crate) fn upload_all_but_one_byte(addr: SocketAddr, clients: usize, length: usize) -> Vec<Client> {
     let bodies = [post(length, false), post(length, true)];
     let upload = |number: usize| {
         let bytes = &bodies[number % 2];
         let mut client = Client::connect(addr);
-        // A single thread takes one body at a time.
+        // A stage with a single thread takes one body at a time.
         client.stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
         for piece in bytes[..bytes.len() - 1].chunks(128 * KIB) {
             if has_answer(&client) || client.stream.write_all(piece).is_err() {
@@ -68,7 +68,7 @@ const HALF: [&str; 2] = [
     "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n",
 ];
 
-/// Of a mebibyte, 250 000 bytes take nearly half.
+/// A body of 250 000 bytes counts for nearly half of a mebibyte.
 #[test]
 fn a_body_for_which_there_is_no_memory_is_refused_until_another_is_gone() {
     let others: Vec<_> = STAGES.into_iter().filter(|&binary| binary != SINGLE_THREADED).collect();
@@ -92,7 +92,7 @@ fn a_body_for_which_there_is_no_memory_is_refused_until_another_is_gone() {
         let _ = chunked.stream.write_all(format!("{:x}\r\n{}", 250_000, "a".repeat(250_000)).as_bytes());
         assert_eq!(chunked.reply().status, 503, "when it has outgrown what is left");
         chunked.assert_closed();
-        // One is answered, and one gives up: then there is room for two.
+        // One client is answered, and one gives up: after that there is room for two bodies.
         assert!(first.send("b".repeat(250_000)).reply().body == "b".repeat(250_000).as_bytes());
         drop(second);
         let mut two = Vec::new();
@@ -114,7 +114,7 @@ fn a_body_that_would_take_more_than_its_part_is_too_large() {
     });
 }
 
-/// What the README says that the bounds add up to, and half as much again.
+/// One and a half times the sum of the bounds that the README gives.
 #[cfg(target_os = "linux")]
 #[test]
 fn clients_within_their_bounds_end_no_stage() {
@@ -143,7 +143,7 @@ fn clients_within_their_bounds_end_no_stage() {
     });
 }
 
-/// A server in this process, whose counts can be looked at.
+/// A server in this process, so that the test can read its counts.
 struct Inside {
     addr: SocketAddr,
     crowd: Crowd,
@@ -172,7 +172,8 @@ impl Inside {
             let pool = Arc::new(ThreadPoolExecutor::fixed(8));
             if is_loop {
                 let stripes = StripedExecutor::over(Arc::clone(&pool));
-                // Quick requests are answered on the loop, and what is slow elsewhere: both ways hold bodies.
+                // Quick requests are answered on the loop, and slow requests on other threads; bodies are
+                // held in both cases.
                 let handed_over = |request: &servers::http::Request<'_>| request.query.is_some();
                 let give = move |job: servers::reactor::Job| {
                     let _ = stripes.execute_in(job.connection(), move || job.run());
@@ -195,7 +196,7 @@ impl Inside {
     }
 }
 
-/// A client that leaves in one of many ways, in the middle of something.
+/// A client that leaves in one of many ways, in the middle of an exchange.
 fn come_and_go(addr: SocketAddr, way: usize) {
     let Ok(mut stream) = TcpStream::connect(addr) else { return };
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -217,7 +218,7 @@ fn come_and_go(addr: SocketAddr, way: usize) {
             String::from_utf8(whole).unwrap().replacen("\r\n", "\r\nConnection: close\r\n", 1).as_bytes(),
         ),
     };
-    // Some read to the end, some a little, some nothing.
+    // Some clients read to the end, some read a little, some read nothing.
     if sent.is_ok() && !way.is_multiple_of(4) {
         let most = if way % 4 == 1 { 1_000 } else { u64::MAX };
         let _ = stream.shutdown(Shutdown::Write);
@@ -225,13 +226,14 @@ fn come_and_go(addr: SocketAddr, way: usize) {
     }
 }
 
-/// The next requests of these clients are on their way when the stage stops. It waits for a moment anyway.
+/// The next requests of these clients are on their way when the stage stops. The stage waits for a moment in
+/// any case.
 #[test]
 fn what_comes_right_after_the_stop_is_answered_as_the_last() {
     for is_loop in [false, true] {
         let attempt = || {
             let mut inside = Inside::start(is_loop);
-            // Their waits begin, and would end, at different times.
+            // The waits of these clients begin, and would end, at different times.
             let mut connect = |_| {
                 thread::sleep(Duration::from_millis(7));
                 let mut client = Client::connect(inside.addr);
@@ -255,13 +257,13 @@ fn what_comes_right_after_the_stop_is_answered_as_the_last() {
             inside.serving.take().unwrap().join().unwrap();
             answered
         };
-        // On a busy machine the way may take longer than the server waits.
+        // On a busy machine a request may be on its way for longer than the server waits.
         let answered: Vec<_> = (0..5).map(|_| attempt()).take_while(|&answered| answered < 7).collect();
         assert!(answered.len() < 5, "event loop: {is_loop}; of seven {answered:?}");
     }
 }
 
-/// Memory and places are counted when they are taken, and have to come back whatever becomes of the client.
+/// Memory and places are counted when they are taken, and must be given back, whatever becomes of the client.
 #[test]
 fn all_that_was_taken_is_given_back() {
     for is_loop in [false, true] {
@@ -273,7 +275,7 @@ fn all_that_was_taken_is_given_back() {
             }
         });
         eventually("something is not given back", || inside.held() == (0, 0));
-        // And at a stop, in the middle of everything.
+        // Memory and places are also given back after a stop in the middle of everything.
         let held: Vec<_> = (0..6)
             .map(|way| {
                 let mut stream = TcpStream::connect(inside.addr).unwrap();

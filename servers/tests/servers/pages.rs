@@ -1,5 +1,5 @@
-//! Rules for the sources that the compiler does not check: each file has a page, and the rooms are in an
-//! order.
+//! Checks rules for the sources that the compiler does not check: each file begins with a page of comments,
+//! and the modules have an order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files.chain(folders.iter().flat_map(|folder| sources(folder))).collect()
 }
 
-/// Returns the code of a file: without comments, and without its tests, which may use everything.
+/// Returns the code of a file without comments, and without its tests, which may use every module.
 fn code(file: &Path) -> String {
     let text = read(file);
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
@@ -75,7 +75,7 @@ fn the_readme_names_each_room() {
     }
 }
 
-/// So there is no circle among them.
+/// So there is no cycle among the modules.
 #[test]
 fn a_room_names_only_rooms_above_it() {
     let rooms = rooms();

@@ -1,5 +1,5 @@
-//! Requests that every stage refuses for their length, or because they end too early. (What could be read in
-//! two ways, and what is not supported, is among the cases of `acceptance`.)
+//! Requests that every stage refuses for their length, or because they end too early. (Requests that could be
+//! read in two ways, or that are not supported, are among the cases of `acceptance`.)
 
 use crate::support::every_stage;
 use std::net::Shutdown;

@@ -1,4 +1,4 @@
-//! What every stage answers to sound requests.
+//! Tests what every stage answers to correct requests.
 
 use crate::support::{STOPPING_STAGES, every_stage};
 use std::io::Read;
@@ -27,7 +27,7 @@ fn endpoints_answer() {
 fn the_date_is_now() {
     every_stage(&[], |stage| {
         let date = httpdate::parse_http_date(stage.get("/hello").header("Date").unwrap()).unwrap();
-        // A date has whole seconds and may be from just before.
+        // A date is in whole seconds, so it may be from just before the request.
         assert!(date.elapsed().unwrap() < Duration::from_secs(30));
     });
 }
@@ -68,8 +68,8 @@ fn work_of_a_strange_length_is_refused() {
     });
 }
 
-/// The time asked for is longer than a test waits: the next client is answered because the computation was
-/// given up.
+/// The request asks for a longer time than the test waits, so the next client is answered only because the
+/// computation was given up.
 #[test]
 fn a_computation_ends_when_its_client_leaves() {
     let endless = "GET /cpu?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -107,8 +107,8 @@ fn other_methods_are_told_which_there_are() {
     });
 }
 
-/// The commands can be copied, so a client that makes up its host must not get a command of its own among
-/// them.
+/// A reader may copy the commands into a shell, so nobody must be able to put another command among them by a
+/// made-up host.
 #[test]
 fn the_front_page_says_which_stage_it_is_and_what_to_send() {
     every_stage(&["--quiet"], |stage| {
@@ -146,8 +146,8 @@ fn head_is_get_without_the_body() {
     });
 }
 
-/// A head that leaves before its body arrives before its body, mostly. What leaves in one write arrives in
-/// one piece.
+/// If the head is sent before its body, it usually arrives before the body. If both are sent in one write,
+/// they arrive in one piece.
 #[test]
 fn a_small_answer_arrives_in_one_piece() {
     let root = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What is said against threads that share a listener, put to the test. (`policy.rs` has what every stage
-//! shows.)
+//! Tests the claims that are made against threads that share a listener. (The tests of every stage are in
+//! `policy.rs`.)
 
 use crate::support::{Client, DEADLINE, SHARED_ACCEPT, Stage};
 use servers::Listener;
@@ -13,7 +13,8 @@ use std::time::Duration;
 const BLOCK: &str = "/block?ms=600";
 
 // ANCHOR: sharing
-/// Refuted in Rust: the type says that threads may share a listener. Each connection goes to one of them.
+/// The claim is false in Rust: the type of a listener says that threads may share it. Each connection goes to
+/// one of them.
 #[test]
 fn a_listener_may_be_shared_and_each_connection_has_one_thread() {
     fn shared<T: Send + Sync>(listener: T) -> Arc<T> {
@@ -37,13 +38,14 @@ fn a_listener_may_be_shared_and_each_connection_has_one_thread() {
 // ANCHOR_END: sharing
 
 // ANCHOR: no_rejection
-/// True: there is no queue of its own. Who comes while all threads are busy is neither served nor refused nor
-/// counted.
+/// The claim is true: the server has no queue of its own. A client that comes while all threads are busy is
+/// neither served nor refused nor counted.
 #[test]
 fn nobody_is_refused_and_nobody_knows_who_waits() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);
     let busy: Vec<_> = (0..2).map(|_| stage.ask(BLOCK)).collect();
-    // Connected, as far as they can tell: the system does that, in the backlog.
+    // For the clients it seems that they are connected, because the system connects them and keeps them in
+    // the backlog.
     let waiting: Vec<_> = (0..50).map(|_| stage.ask("/stats")).collect();
     for mut client in waiting {
         let reply = client.reply();
@@ -57,7 +59,8 @@ fn nobody_is_refused_and_nobody_knows_who_waits() {
 // ANCHOR_END: no_rejection
 
 // ANCHOR: no_order
-/// True: clients are accepted in the order in which they came. A thread cannot look further down the backlog.
+/// The claim is true: clients are accepted in the order in which they came. A thread cannot look further down
+/// the backlog.
 #[test]
 fn the_order_is_the_systems() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "1"]);
@@ -78,8 +81,8 @@ fn the_order_is_the_systems() {
 // ANCHOR_END: no_order
 
 // ANCHOR: backlog
-/// True, on Linux: asked for room for two, the system has room for three. The fourth client is not refused;
-/// it hears nothing, and is connected when there is room.
+/// The claim is true on Linux, where the system has room for three connections if it is asked for room for
+/// two. The fourth client is not refused; it hears nothing, and is connected when there is room.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_backlog_refuses_nobody() {
@@ -98,8 +101,8 @@ fn a_full_backlog_refuses_nobody() {
 }
 // ANCHOR_END: backlog
 
-/// Two threads that accept, and die of the first connection they get. The listener lives as long as the test
-/// holds it.
+/// Two threads that accept connections, and die when they get the first one. The listener lives as long as
+/// the test holds it.
 fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
     let listener = Arc::new(Listener::bind(([127, 0, 0, 1], 0).into()).unwrap());
     let (tell, dead) = mpsc::channel::<()>();
@@ -122,8 +125,8 @@ fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
 }
 
 // ANCHOR: dying_threads
-/// True of the bare loop: a panic takes its thread along. The others notice nothing, until there are no
-/// others.
+/// The claim is true of a plain loop: a panic ends the thread. The other threads notice nothing, until no
+/// thread is left.
 #[test]
 fn a_dying_thread_is_not_replaced() {
     let (listener, dead) = accept_loops_that_panic();
@@ -132,15 +135,15 @@ fn a_dying_thread_is_not_replaced() {
         assert_eq!(client.reply().status, 503, "the connection is answered as it is dropped");
         dead.recv_timeout(DEADLINE).expect("a thread dies");
     }
-    // The process lives, and the system still takes connections for it. No thread will ever accept this one.
+    // The process is still running, and the system still accepts connections for it. No thread will ever
+    // accept this connection.
     let mut client = Client::connect(listener.local_addr());
     client.stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     let nothing = client.stream.read(&mut [0]).unwrap_err();
     assert!(matches!(nothing.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{nothing}");
 }
 
-/// Refuted for this stage: `serve` catches what a handler panics with, so the thread is never lost to begin
-/// with.
+/// The claim is false for this stage: `serve` catches the panic of a handler, so no thread is lost.
 #[test]
 fn panicking_handlers_cost_no_thread() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);
@@ -153,7 +156,7 @@ fn panicking_handlers_cost_no_thread() {
 // ANCHOR_END: dying_threads
 
 // ANCHOR: no_lifecycle
-/// True: there is no end but the end of the process, in the middle of whatever it does.
+/// The claim is true: the server ends only with the process, in the middle of its work.
 #[cfg(unix)]
 #[test]
 fn a_signal_cuts_requests_off() {
@@ -167,7 +170,7 @@ fn a_signal_cuts_requests_off() {
 // ANCHOR_END: no_lifecycle
 
 // ANCHOR: thundering_herd
-/// Refuted, on Linux: a connection wakes one of the threads that wait in `accept`, not all of them.
+/// The claim is false on Linux: a connection wakes one of the threads that wait in `accept`, not all of them.
 #[cfg(target_os = "linux")]
 #[test]
 fn there_is_no_thundering_herd() {
@@ -180,11 +183,12 @@ fn there_is_no_thundering_herd() {
         stage.assert_alive();
     }
     let switches = stage.voluntary_context_switches() - before;
-    // A few waits for each connection, on any thread. A herd would be every thread for every connection.
+    // Each connection costs a few waits, on any thread. If each connection woke a herd, every thread would
+    // wait once more for every connection.
     assert!(switches < connections * threads / 4, "{switches} context switches");
 }
 
-/// True: every thread is there from the start, needed or not.
+/// The claim is true: every thread exists from the start, whether it is needed or not.
 #[cfg(target_os = "linux")]
 #[test]
 fn its_threads_exist_before_any_client() {

@@ -1,4 +1,4 @@
-//! The deadline of a stop, which no stage can show, because no stage blocks without an end.
+//! Tests the deadline of a stop. No stage can show this deadline, because no stage blocks without an end.
 
 use crate::support::{DEADLINE, output_of};
 use executor::CancelToken;
@@ -10,7 +10,8 @@ use std::time::Duration;
 
 const LONGEST: Duration = Duration::from_millis(300);
 
-/// Not a test by itself: the process that the next one starts. It stops, and then waits for what never comes.
+/// This is not a test by itself, but the process that the next test starts. The process stops, and then waits
+/// for something that never comes.
 #[test]
 #[ignore = "does not end as a test should"]
 fn a_process_that_hangs_while_it_stops() {

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a test waits for what has to happen. Never waited for when all is well.
+/// How long a test waits for something that must happen. If all is well, no test waits that long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 pub(crate) const SINGLE_THREADED: &str = env!("CARGO_BIN_EXE_single_threaded");
@@ -22,7 +22,7 @@ pub(crate) const BOUNDED: &str = env!("CARGO_BIN_EXE_bounded");
 pub(crate) const REACTOR: &str = env!("CARGO_BIN_EXE_reactor");
 pub(crate) const MULTI_REACTOR: &str = env!("CARGO_BIN_EXE_multi_reactor");
 
-/// A path whose answer takes longer than a test.
+/// A path whose answer takes longer than any test.
 pub(crate) const ENDLESS: &str = "/block?ms=60000";
 
 /// The stages with event loops.
@@ -39,16 +39,18 @@ pub(crate) const KEEPING_STAGES: [&str; 6] =
 /// The stages that can be stopped in order.
 pub(crate) const STOPPING_STAGES: [&str; 4] = [LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
-/// Added to each command. The tests call the server by many names; those of `hosts.rs` start one that minds.
+/// Flags that are added to each command. The tests call the server by many names; the tests of `hosts.rs`
+/// start a server that checks the name.
 const USUAL: [&str; 4] = ["--addr", "127.0.0.1:0", "--host", "*"];
 
-/// Flags with which a stage refuses no client for want of room, however large the crowd is that a test sends.
+/// Flags with which a stage never refuses a client because there is no room, however many clients a test
+/// sends.
 pub(crate) fn room(binary: &str) -> &'static [&'static str] {
     if binary == BOUNDED { &["--queue", "10000"] } else { &[] }
 }
 
-/// Runs a test against each stage, started with `flags` and room for any crowd; side by side, since most of a
-/// test is waiting.
+/// Runs a test against each stage, which is started with `flags` and with room for any number of clients. The
+/// stages run side by side, because a test mostly waits.
 pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&mut Stage) + Sync) {
     each_of(&STAGES, flags, test);
 }
@@ -60,13 +62,13 @@ pub(crate) fn each_of(stages: &[&'static str], flags: &[&str], test: impl Fn(&mu
         for &binary in stages {
             let name = Path::new(binary).file_name().unwrap().to_string_lossy().into_owned();
             let run = move || test(&mut Stage::start_with_room(binary, flags));
-            // The name appears in the message of a test that fails.
+            // The name of this thread appears in the message of a test that fails.
             thread::Builder::new().name(name).spawn_scoped(scope, run).unwrap();
         }
     });
 }
 
-/// A shell that does something `before` it becomes a stage with these flags.
+/// Returns the command of a shell that does something `before` it becomes a stage with these flags.
 #[cfg(unix)]
 pub(crate) fn shell(before: &str, binary: &str, flags: &[&str]) -> Command {
     let mut command = Command::new("sh");
@@ -75,12 +77,14 @@ pub(crate) fn shell(before: &str, binary: &str, flags: &[&str]) -> Command {
 }
 
 /// A stage that has address space for some twenty threads with 64 MiB of stack each, and for everything else.
-/// A limit on threads does not bind the superuser, as whom tests may run. The stacks are large so that it is
-/// a stack that does not fit, and not one of the small things that come with a thread.
+/// The test does not limit the number of threads, because that limit does not bind the superuser, and tests
+/// may run as the superuser. The stacks are so large that a stack is the first thing that does not fit, and
+/// not one of the small allocations of a thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn with_few_threads(binary: &str, flags: &[&str]) -> Command {
     let mut command = shell(&format!("ulimit -v {}", 20 * 64 * 1024 + 40 * 1024), binary, flags);
-    // One arena: by default glibc reserves address space for each thread that allocates.
+    // The allocator has only one arena: by default glibc reserves address space for each thread that
+    // allocates.
     command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0"); // no memory for one
     command
 }
@@ -99,7 +103,7 @@ impl Stage {
         Stage::start_command(binary, Command::new(binary).args(flags).env_remove("RUST_LOG"))
     }
 
-    /// Starts a stage that refuses no client for want of room.
+    /// Starts a stage that never refuses a client because there is no room.
     pub(crate) fn start_with_room(binary: &'static str, flags: &[&str]) -> Stage {
         Stage::start(binary, &[flags, room(binary)].concat())
     }
@@ -107,7 +111,7 @@ impl Stage {
     /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell
     /// alone.
     pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
-        // As many loops on every machine, unless the test has its own idea.
+        // The same number of loops on every machine, unless the test sets another number.
         if binary == MULTI_REACTOR && !command.get_args().any(|arg| arg == "--loops") {
             command.args(["--loops", "2"]);
         }
@@ -143,7 +147,7 @@ impl Stage {
         (Stage::start_logging_to(stderr, Some(&log), binary, command), log)
     }
 
-    /// The log is read here if it has to tell why there is no address.
+    /// The log is read here if it must explain why there is no address.
     fn start_logging_to(
         stderr: PipeWriter,
         log: Option<&PipeReader>,
@@ -170,7 +174,7 @@ impl Stage {
         Client::connect(self.addr)
     }
 
-    /// A client that has asked, and perhaps waits.
+    /// Connects a client that has sent a request, and may have to wait for the answer.
     pub(crate) fn ask(&self, target: &str) -> Client {
         let mut client = self.connect();
         client.send(get(target));
@@ -182,28 +186,29 @@ impl Stage {
         serde_json::from_slice(&self.get("/stats").body).unwrap()
     }
 
-    /// One request on a connection of its own.
+    /// Sends one request on its own connection.
     pub(crate) fn get(&self, target: &str) -> Reply {
         self.connect().get(target)
     }
 
-    /// The stage still does what it is there for.
+    /// Checks that the stage still serves clients.
     pub(crate) fn assert_alive(&self) {
         assert_eq!(self.get("/hello").body, b"Hello, world!");
     }
 
-    /// The next line on stdout, after that with the address.
+    /// Returns the next line on stdout, after the line with the address.
     #[cfg(unix)]
     pub(crate) fn output_line(&self) -> String {
         self.output.recv_timeout(DEADLINE).expect("a line of output")
     }
 
-    /// The next line on stderr, as of `log_line_or_end`.
+    /// Returns the next line on stderr, as `log_line_or_end` does.
     pub(crate) fn log_line(&self) -> String {
         self.log_line_or_end().expect("a line in the log")
     }
 
-    /// The next line on stderr, or none if the process has ended. It skips that a flag has no effect.
+    /// Returns the next line on stderr, or `None` if the process has ended. Skips the report that a flag has
+    /// no effect.
     pub(crate) fn log_line_or_end(&self) -> Option<String> {
         match self.log.recv_timeout(DEADLINE) {
             Ok(line) if line.starts_with("--threads has no effect") => self.log_line_or_end(),
@@ -226,7 +231,7 @@ impl Stage {
         assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
     }
 
-    /// Waits for the process to end of itself; none if it was a signal that ended it.
+    /// Waits until the process ends by itself; returns `None` if a signal has ended it.
     pub(crate) fn exit_status(&mut self) -> Option<i32> {
         let mut status = None;
         eventually("the process does not end", || {
@@ -236,13 +241,13 @@ impl Stage {
         status.unwrap().code()
     }
 
-    /// How many threads the process has.
+    /// Returns how many threads the process has.
     #[cfg(target_os = "linux")]
     pub(crate) fn threads(&self) -> usize {
         self.tasks().count()
     }
 
-    /// How often its threads have waited for something.
+    /// Returns how often the threads of the process have waited for something.
     #[cfg(target_os = "linux")]
     pub(crate) fn voluntary_context_switches(&self) -> usize {
         let of_thread = |path: std::path::PathBuf| {
@@ -272,10 +277,10 @@ impl Stage {
         size.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    /// How many connections wait to be accepted, as the system's table says.
+    /// Returns how many connections wait to be accepted, as the system's table says.
     #[cfg(target_os = "linux")]
     pub(crate) fn backlog(&self) -> usize {
-        // Of a socket that listens (state 0A), the second number of the fifth column.
+        // The number is the second one in the fifth column of a socket that listens (state 0A).
         let listens = format!(":{:04X} 00000000:0000 0A ", self.addr.port());
         let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
         let (_, queues) = table.lines().find_map(|line| line.split_once(&listens)).unwrap();
@@ -307,7 +312,8 @@ pub(crate) fn get(target: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n")
 }
 
-/// A directory with `large.bin`, which no buffers between a server and its client can hold; and its path.
+/// Makes a directory with a file `large.bin` that is too large for the buffers between a server and its
+/// client; also returns the directory's path.
 pub(crate) fn root_with_a_large_file() -> (TempDir, String) {
     let root = tempfile::tempdir().unwrap();
     File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
@@ -315,7 +321,8 @@ pub(crate) fn root_with_a_large_file() -> (TempDir, String) {
     (root, path)
 }
 
-/// What a command prints that should end by itself. One that goes on is ended, and the test fails.
+/// Returns the output of a command that should end by itself. If it does not, it is killed, and the test
+/// fails.
 pub(crate) fn output_of(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + DEADLINE;
@@ -333,14 +340,15 @@ pub(crate) fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> 
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
-            // Goes on reading without a receiver, or the process would wait for room in the pipe.
+            // Goes on reading even if there is no receiver, because otherwise the process would wait for room
+            // in the pipe.
             let _ = tell.send(line);
         }
     });
     told
 }
 
-/// Waits until `holds`, and fails when it takes too long.
+/// Waits until `holds` returns true, and fails if that takes too long.
 pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + DEADLINE;
     while !holds() {
@@ -349,8 +357,8 @@ pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Fails unless `attempt` takes less than `bound`, by what it has measured itself, in one of five times. A
-/// wait that is in the code is there each time; what else the machine does is not.
+/// Fails unless one of five calls of `attempt` returns a time below `bound`. A wait that is in the code is
+/// there each time, but other work of the machine is not.
 pub(crate) fn once_of_five(bound: Duration, mut attempt: impl FnMut() -> Duration) {
     let times: Vec<_> = (0..5).map(|_| attempt()).take_while(|&took| took >= bound).collect();
     assert!(times.len() < 5, "never less than {bound:?}: {times:?}");
@@ -405,7 +413,7 @@ impl Client {
         self.send(get(target)).reply()
     }
 
-    /// Reads one response. Its end is where `Content-Length` says, so a wrong length shows.
+    /// Reads one response. The response ends where `Content-Length` says, so a wrong length is noticed.
     pub(crate) fn reply(&mut self) -> Reply {
         self.read_reply(true)
     }
@@ -435,8 +443,8 @@ impl Client {
         reply
     }
 
-    /// Fails unless the server closes in order, having said no more than was read: no second answer, no
-    /// reset.
+    /// Fails unless the server closes the connection in order after the bytes that were read, without a
+    /// second answer and without a reset.
     pub(crate) fn assert_closed(&mut self) {
         while self.read_some() {}
         assert_eq!(String::from_utf8_lossy(&self.arrived), "");

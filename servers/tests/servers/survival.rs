@@ -1,4 +1,4 @@
-//! Tries in what the stages differ, and makes a table of it for the book.
+//! Finds out where the stages differ, and makes a table of the differences for the book.
 //!
 //! `RECORD=1 cargo test --test servers survival` writes the table; without it the test compares.
 
@@ -18,10 +18,10 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{iter, thread};
 
-/// A client that has no answer by then waits for another client.
+/// After this time, a client without an answer counts as waiting for another client.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
 
-/// As many as the stages are given threads.
+/// The number of clients, which is also the number of threads of each stage.
 const THREADS: usize = 4;
 
 type Scenario = (&'static str, fn(&'static str) -> String);
@@ -61,7 +61,7 @@ fn start(binary: &'static str) -> Stage {
     Stage::start(binary, &flags)
 }
 
-/// Whether another client is answered while `count` clients that sent `bytes` are there.
+/// Whether another client is answered while `count` clients that have sent `bytes` are connected.
 fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
     let stage = start(binary);
     let mut busy: Vec<_> = (0..count).map(|_| stage.connect()).collect();
@@ -75,8 +75,8 @@ fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
 
 fn no_place(binary: &'static str) -> String {
     let stage = Stage::start(binary, &["--quiet", "--threads", "8", "--max-connections", "4"]);
-    // Each is told to go on, so it has its place. A single thread would tell the second when the first is
-    // done.
+    // Each client is told to continue, so it has its place. A single thread would tell the second client only
+    // when it has finished with the first.
     let count = if binary == SINGLE_THREADED { 1 } else { 4 };
     let _served: Vec<_> = (0..count).map(|_| Upload::begin(&stage)).collect();
     let mut next = stage.connect();
@@ -117,7 +117,7 @@ fn silent_clients(binary: &'static str) -> String {
     let stage = start(binary);
     let mut silent: Vec<_> = (0..THREADS).map(|_| stage.connect()).collect();
     stage.assert_alive();
-    // Which of them has to go is a matter of chance.
+    // It is a matter of chance which of them must go.
     let mut is_closed = |client: &mut Client| {
         client.stream.set_read_timeout(Some(LONG_ENOUGH / 40)).unwrap();
         matches!(client.stream.read(&mut [0]), Ok(0))
@@ -146,7 +146,7 @@ fn idle_wakeups(binary: &'static str) -> String {
     match stage.voluntary_context_switches() - before {
         // Some threads had not fallen asleep.
         0..=60 => "never",
-        // 400, or less where the machine is busy.
+        // The time is 400 ms, or less if the machine is busy.
         _ => "20 times a second",
     }
     .to_owned()
@@ -155,20 +155,21 @@ fn idle_wakeups(binary: &'static str) -> String {
 fn threads_for_a_crowd(binary: &'static str) -> String {
     let stage = start(binary);
     let _crowd: Vec<_> = (0..100).map(|_| stage.connect()).collect();
-    // These have their threads from the start, however many they have accepted.
+    // These stages have all their threads from the start, however many clients they have accepted.
     if ![SINGLE_THREADED, SHARED_ACCEPT].contains(&binary) {
         eventually("not all are accepted", || stage.backlog() == 0);
     }
     let mut before = (usize::MAX, 0);
     eventually("the number of threads goes up and up", || {
-        // For the last that was accepted: its thread is started, if it is, right then.
+        // This waits for the client that was accepted last: if its thread is started at all, that happens at
+        // this moment.
         thread::sleep(Duration::from_millis(100));
         let threads = stage.threads();
         before = if threads == before.0 { (threads, before.1 + 1) } else { (threads, 0) };
         before.1 == 5
     });
-    // A stage that ends in order has a thread that listens for SIGHUP, unless these tests were started with
-    // that ignored.
+    // A stage that ends in order has a thread that waits for SIGHUP, unless these tests were started with
+    // SIGHUP ignored.
     let ends_in_order = STOPPING_STAGES.contains(&binary);
     (before.0 + usize::from(ends_in_order && hangup() != "HUP")).to_string()
 }
@@ -199,12 +200,13 @@ fn panics(binary: &'static str) -> String {
     "500, and it goes on".to_owned()
 }
 
-/// Sixty clients that stay, where there is address space for some twenty threads.
+/// Sixty clients stay connected, but there is address space for only some twenty threads.
 fn few_threads(binary: &'static str) -> String {
     let mut command = with_few_threads(binary, &["--quiet", "--threads", "100"]);
     if !binary.ends_with("shared_accept") {
         let stage = Stage::start_command(binary, &mut command);
-        // A pool without a single thread that runs refuses, so let there be one before the crowd comes.
+        // A pool in which no thread is running refuses the task, so one thread is started before the crowd
+        // comes.
         stage.assert_alive();
         // The server may close a client that is silent for long, so each client sends its request at once.
         let mut clients: Vec<_> = (0..60).map(|_| stage.ask("/hello")).collect();
@@ -220,7 +222,7 @@ fn few_threads(binary: &'static str) -> String {
     "does not start, and says so".to_owned()
 }
 
-/// A signal when the server has read the head of a request, and has said so.
+/// Sends a signal when the server has read the head of a request, and has told the client to continue.
 fn terminated(binary: &'static str) -> String {
     let mut stage = start(binary);
     let mut client = stage.connect();
@@ -240,7 +242,7 @@ fn terminated(binary: &'static str) -> String {
 fn terminated_in_a_head(binary: &'static str) -> String {
     let mut stage = start(binary);
     let mut client = stage.connect();
-    // The answer to the first request says that the second has been read as far as it is there.
+    // The answer to the first request shows that the part of the second request that was sent has been read.
     client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /hello HTTP/1.1\r\n");
     assert_eq!(client.reply().status, 200);
     stage.signal("TERM");
@@ -262,7 +264,7 @@ fn terminated_under_load(binary: &'static str) -> String {
         move || answers.inspect(|_| tell.send(()).unwrap_or_default()).filter(String::is_empty).count()
     };
     let asking: Vec<_> = (0..150).map(|_| thread::spawn(ask(tell.clone()))).collect();
-    // By then most of them have had an answer, and ask for the next.
+    // By then most clients have had an answer, and have sent the next request.
     answered.iter().take(1_000).for_each(drop);
     stage.signal("TERM");
     let cut_off: usize = asking.into_iter().map(|client| client.join().unwrap()).sum();
@@ -272,7 +274,7 @@ fn terminated_under_load(binary: &'static str) -> String {
 fn pipelining_clients(binary: &'static str) -> String {
     let stage = start(binary);
     let pipelining: Vec<_> = (0..THREADS).map(|_| pipeline_endlessly(&stage)).collect();
-    // Each has had an answer, and on four threads they all go on, if they can.
+    // Each client has had an answer, and with four threads all clients go on, if they can.
     assert!(pipelining.iter().all(|answered| answered.recv().is_ok()));
     served(stage.connect())
 }
@@ -285,7 +287,7 @@ fn slow_readers(binary: &'static str) -> String {
     served(stage.connect())
 }
 
-/// Whether a client is answered in the end, since those before it do not last.
+/// Whether a client is answered in the end, because the clients before it do not stay.
 fn served(mut client: Client) -> String {
     client.stream.set_read_timeout(Some(DEADLINE)).unwrap();
     client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -294,7 +296,7 @@ fn served(mut client: Client) -> String {
 
 fn too_large(binary: &'static str) -> String {
     let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", 5 * MIB);
-    // On a busy machine, sending takes longer than a server waits for it otherwise.
+    // On a busy machine, sending may take longer than a server usually waits.
     let stage = Stage::start(binary, &["--quiet", "--threads", "4", "--linger-timeout", "1m"]);
     upload(stage.addr, &head, 5 * MIB, Reads::Afterwards).to_string()
 }
@@ -311,7 +313,7 @@ fn uploads(binary: &'static str) -> String {
 
 fn unread_log(binary: &'static str) -> String {
     let (stage, _log) = Stage::start_with_unread_log(binary, &["--threads", "4"]);
-    // More than the lines of which fit a pipe.
+    // More requests than there is room for lines in a pipe.
     (0..2_000).for_each(|_| stage.assert_alive());
     "answered".to_owned()
 }
@@ -338,7 +340,7 @@ fn table() -> String {
         let _ = write!(table, " `{name}` |");
     }
     let _ = writeln!(table, "\n|---|{}", "---|".repeat(STAGES.len()));
-    // The acceptance suite has found no difference here, or it would have failed.
+    // Here the stages do not differ, because otherwise the acceptance suite would have failed.
     for (kind, what) in [
         (Kind::Valid, "valid requests, answered as they should be"),
         (Kind::Refused, "requests to refuse, refused"),

@@ -1,4 +1,5 @@
-//! How many system calls a request takes, as `strace` counts them; where there is none, nothing is counted.
+//! Tests how many system calls a request takes, as `strace` counts them; if there is no `strace`, nothing is
+//! tested.
 
 use crate::support::{MULTI_REACTOR, POOLED, SINGLE_THREADED, Stage, eventually};
 use std::collections::BTreeMap;
@@ -12,7 +13,8 @@ const REQUESTS: [u64; 2] = [100, 600];
 
 type Calls = BTreeMap<String, u64>;
 
-/// All but those by which the standard library checks, in a debug build, that what it closes is open.
+/// All system calls, except for those by which the standard library checks, in a debug build, that a
+/// descriptor which it closes is open.
 fn total(calls: &Calls) -> u64 {
     let checks = if cfg!(debug_assertions) { calls.get("fcntl").copied().unwrap_or(0) } else { 0 };
     calls["total"] - checks
@@ -48,8 +50,8 @@ fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> C
     rows.filter_map(|row| Some(((*row.last()?).to_owned(), row.get(3)?.parse().ok()?))).collect()
 }
 
-/// The calls that one more request takes. What happens in some requests only, such as a time-out, is rounded
-/// away.
+/// The calls that one more request takes. Calls that happen in only some requests, such as after a time-out,
+/// are rounded away.
 fn per_request(binary: &'static str, root: &Path, requests: impl Fn(&Stage, u64)) -> Calls {
     let [few, many] = REQUESTS.map(|count| traced(binary, root, |stage| requests(stage, count)));
     let more = REQUESTS[1] - REQUESTS[0];
@@ -82,9 +84,9 @@ fn a_small_file_takes_few_system_calls() {
         }
     });
     assert!(total(&kept) <= 6, "{kept:?}");
-    // One thread alone, since it depends on chance how often the threads of a pool wake each other. It is
-    // held while the clients connect and ask, so that it finds each request there: two more calls wait for
-    // one that is not.
+    // The stage has only one thread, because it depends on chance how often the threads of a pool wake each
+    // other. The thread is kept busy while the clients connect and send, so that it finds each request there:
+    // to wait for a request takes two more calls.
     let alone = |path: &'static str| {
         per_request(SINGLE_THREADED, &root, move |stage, count| {
             let mut holder = stage.connect();
@@ -103,14 +105,15 @@ fn a_small_file_takes_few_system_calls() {
             }
         })
     };
-    // The connection is accepted and closed, the request read, the answer written; the file is opened, looked
-    // at, read, and closed.
+    // The calls are: the connection is accepted and closed, the request is read, the answer is written; the
+    // file is opened, examined, read and closed.
     let (file, hello) = (alone("/small.bin"), alone("/hello"));
     assert!(total(&file) <= 8, "{file:?}");
     assert!(total(&hello) <= 4, "{hello:?}");
 }
 
-/// All but those in which a loop waits, which depend on how many clients it finds to have something to say.
+/// All calls except those in which a loop waits: how many there are depends on how many clients have sent
+/// something each time.
 fn but_for_waits(calls: &Calls) -> u64 {
     let waits =
         ["epoll_wait", "epoll_pwait", "sched_yield"].iter().filter_map(|name| calls.get(*name)).sum::<u64>();
@@ -146,7 +149,7 @@ fn an_event_loop_reads_once_and_writes_once() {
             assert_eq!(client.get("/small.bin").body.len(), 16 * 1024);
         }
     });
-    // Opened, looked at, read and closed.
+    // The file is opened, examined, read and closed.
     assert_eq!(but_for_waits(&file), 6, "{file:?}");
     let connection = per_request(MULTI_REACTOR, &root, |stage, count| {
         for _ in 0..count {
@@ -156,6 +159,7 @@ fn an_event_loop_reads_once_and_writes_once() {
             client.assert_closed();
         }
     });
-    // Accepted, watched, read, written, closed; and a look for another connection.
+    // The connection is accepted, registered, read, written and closed; and the loop tries to accept another
+    // connection.
     assert!(but_for_waits(&connection) <= 6, "{connection:?}");
 }

@@ -1,4 +1,4 @@
-//! Clients that take their time: each wait for them has an end, and each end its answer.
+//! Tests with slow clients: each wait for them has an end, and at each end the client gets an answer.
 
 use crate::support::{Client, DEADLINE, KEEPING_STAGES, each_of, every_stage};
 use std::io::Write;
@@ -23,7 +23,7 @@ fn a_second_half_request_is_timed_out() {
         client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /");
         let reply = client.reply();
         assert_eq!(reply.status, 200);
-        // A stage that wants its thread back does not wait for the other half.
+        // A stage that needs its thread for another client does not wait for the other half.
         let closes = !KEEPING_STAGES.contains(&stage.binary);
         assert_eq!(reply.header("Connection"), closes.then_some("close"));
         if !closes {
@@ -33,7 +33,7 @@ fn a_second_half_request_is_timed_out() {
     });
 }
 
-/// A client that is told to go on with its body, or has its answer, cannot have begun earlier.
+/// A client that was told to send its body, or that has its answer, cannot have begun earlier.
 #[test]
 fn a_slow_answer_takes_nothing_of_the_time_for_the_next_request() {
     let flags = ["--quiet", "--header-timeout", "1s", "--body-timeout", "1s"];
@@ -59,13 +59,15 @@ fn a_slow_answer_takes_nothing_of_the_time_for_the_next_request() {
     });
 }
 
-/// Sends a byte every few milliseconds, for as long as the server lets it; then hangs up the channel.
+/// Sends a byte every few milliseconds, for as long as the server allows it; then drops its end of the
+/// channel.
 fn drip(client: &Client) -> mpsc::Receiver<()> {
     let (done, is_done) = mpsc::channel();
     let mut stream = client.stream.try_clone().unwrap();
     thread::spawn(move || {
         while stream.write_all(b"a").is_ok() {
-            // However long, the server's time for the whole is over one day, and only that is asked.
+            // However long this takes, the server's time for the whole request ends at some point, and the
+            // test asks for no more.
             thread::sleep(Duration::from_millis(5));
         }
         drop(done);

@@ -1,5 +1,5 @@
-//! What is seen of a stage: at `/stats` and `/metrics`, and with `--watch` also while all its threads are
-//! busy.
+//! Tests what a stage shows of itself: at `/stats` and `/metrics`, and with `--watch` even while all its
+//! threads are busy.
 
 use crate::command_line::assert_fails;
 use crate::support::{
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 
-/// The address that is announced in the second line of output.
+/// Returns the address that is announced in the second line of output.
 fn watch_addr(stage: &Stage) -> SocketAddr {
     let line = stage.output_line();
     let addr = line.strip_prefix("watch on http://").and_then(|addr| addr.strip_suffix('/'));
@@ -29,8 +29,8 @@ fn watched(addr: SocketAddr) -> Value {
     stats_of(Client::connect(addr))
 }
 
-/// What `/metrics` says, by name and labels as they are written. Anything that is not as the format has it
-/// fails.
+/// Returns the values of `/metrics`, by name and labels as they are written. Fails if the text does not
+/// follow the format.
 fn metrics(mut client: Client) -> HashMap<String, String> {
     let reply = client.get("/metrics");
     assert_eq!((reply.status, reply.header("Content-Type")), (200, Some(TEXT_TYPE)));
@@ -75,7 +75,7 @@ fn are_labels(text: &str) -> bool {
     inner.is_some_and(|inner| inner.split(',').all(is_label))
 }
 
-/// Flags with which one request for each of two threads keeps the stage from answering anything itself.
+/// With these flags, two requests keep both threads busy, so that the stage itself answers nothing.
 const SATURATED: [&str; 7] =
     ["--quiet", "--watch", "127.0.0.1:0", "--threads", "2", "--header-timeout", "10m"];
 
@@ -124,7 +124,8 @@ fn json_and_text_say_the_same() {
             let stats = watched(watch);
             stats["server"]["connections"] == 0 && stats["pool"]["active"].as_u64().unwrap_or(0) == 0
         });
-        // From now on nothing changes between two looks, but for what the process has used.
+        // From now on nothing changes between two measurements, except for the resources that the process has
+        // used.
         let (stats, metrics) = (watched(watch), metrics(Client::connect(watch)));
         let mut compared = 0;
         for family in families().filter(|family| !family.group.is_empty() && family.group != "process") {
@@ -241,7 +242,8 @@ fn the_loops_connections_add_up() {
     );
 }
 
-/// What is on the loop itself is seen, too: this is how a handler looks that should have been handed over.
+/// A request that is answered on the loop itself is also shown: in this way the user sees a handler that
+/// should have been handed over.
 #[test]
 fn a_loop_that_is_held_up_shows_by_what() {
     let stage =
@@ -304,7 +306,8 @@ fn half_a_head(addr: SocketAddr) -> Client {
     client
 }
 
-/// It only shows: it has no endpoint that works, waits or stops, and no other site's page can read it.
+/// The address only shows numbers: it has no endpoint that computes, waits or stops the stage, and no page of
+/// another site can read it.
 #[test]
 fn who_watches_can_do_nothing_else() {
     let stage =
@@ -332,7 +335,8 @@ fn who_watches_can_do_nothing_else() {
 fn an_address_that_is_taken_is_said_before_the_stage_listens() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
-    // While the one is taken, no other test is given this port; and Linux has more than one loopback address.
+    // While the first address is taken, no other test gets this port; and Linux has more than one loopback
+    // address.
     let free = taken.replace("127.0.0.1", "127.0.0.2");
     for binary in STAGES {
         let flags = ["--addr", "127.0.0.1:0", "--watch", &taken];
@@ -369,7 +373,7 @@ fn the_readme_tells_every_family() {
     assert_eq!(rows, expected, "write this:\n{}", expected.join("\n"));
 }
 
-/// Waiting requests are not waiting connections: each loop has accepted them all.
+/// Requests that wait are not connections that wait: each loop has accepted all connections.
 #[test]
 fn an_event_loop_with_a_full_pool_counts_who_waits() {
     for binary in EVENT_LOOPS {

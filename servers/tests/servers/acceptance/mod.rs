@@ -111,8 +111,8 @@ fn every_request_is_answered_when_it_arrives_byte_by_byte() {
 const AT_ONCE: usize = 60;
 
 /// A stage that hands jobs over finds the refusal while the first answer is being made, and the rest arrives
-/// after that. The other stages read on only after that answer; both halves of the case are tried with them,
-/// too.
+/// after that. The other stages read on only after that answer, so the cases that are sent in two halves are
+/// divided among them.
 #[test]
 fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
     const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";

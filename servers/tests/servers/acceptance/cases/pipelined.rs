@@ -1,7 +1,8 @@
-//! Several requests in a row. Where one of them ends is where the next begins, which is what smuggling is
-//! about.
+//! Several requests in a row. Each request begins where the one before ends, and smuggling is an attack on
+//! this place.
 
-/// They arrive as one piece, and a stage that keeps no connection answers what it has got before it closes.
+/// The requests arrive as one piece, and a stage that keeps no connection open answers all that it has
+/// received before it closes.
 pub(super) const PIPELINED: &[(&str, &str, &[u16])] = &[
     ("two", "GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /stats HTTP/1.1\r\nHost: h\r\n\r\n", &[200, 200]),
     (
