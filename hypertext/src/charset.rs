@@ -107,8 +107,8 @@ fn of_content(content: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Looks for a `<meta>` in the bytes that are left. Each method gives `None` when they run out, which ends
-/// the search.
+/// Looks for a `<meta>` in the bytes that are left. Each method returns `None` if no bytes are left, which
+/// ends the search.
 struct Scan<'d> {
     rest: &'d [u8],
 }

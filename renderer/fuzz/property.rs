@@ -4,7 +4,7 @@
 //! 2. The page never has more than the limits allow, and no block is so long that its layout takes for ever.
 //! 3. The place of an image is its index; a styled part of a text begins and ends between two characters.
 //! 4. A page that came over the network shows no file.
-//! 5. It can be laid out and painted, with every image a gap; the picture is within its limit.
+//! 5. The page can be laid out and painted, with a gap for every image, and the picture is within its limit.
 
 use renderer::layout::LayoutOptions;
 use renderer::page::{PageLimits, Source, TextKind, Viewport};

@@ -1,10 +1,10 @@
 //! Records the picture each time it changes: as a PNG file for each change, and as one animated picture of
 //! all changes.
 //!
-//! Encoding a frame takes longer than painting it, so a thread of its own writes the frames: recording must
-//! not delay the page. The thread that paints hands over the pixels that have changed, and never waits for a
-//! disk. A place on the page is painted three times at most: empty, with text or a place-holder, and as it
-//! will stay. So the pixels that wait to be written are those of three pictures at most, however slow the
+//! Encoding a frame takes longer than painting it, so a separate thread writes the frames, because recording
+//! must not delay the page. The thread that paints hands over the pixels that have changed, and never waits
+//! for a disk. A place on the page is painted three times at most: empty, with text or a place-holder, and as
+//! it will stay. So the pixels that wait to be written are those of three pictures at most, however slow the
 //! writing is. The animated picture is made of the files at the end.
 
 use crate::layout::Area;

@@ -49,9 +49,9 @@ pub enum Gap {
     },
     /// Its place is below the end of the picture.
     OutsideThePicture,
-    /// The task that loaded it panicked.
+    /// The task that loaded the image panicked.
     Panicked(String),
-    /// The task that loaded it was called off.
+    /// The task that loaded the image was cancelled.
     Cancelled(String),
     /// No task has tried to load it: the program was stopped before.
     NotLoaded,

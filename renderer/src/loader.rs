@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Loads images: fetches and decodes them, on the calling thread.
 ///
-/// The loader has no thread and no order of its own. A strategy decides which threads call
+/// The loader has no threads, and decides nothing about the order. A strategy decides which threads call
 /// [`load`](Loader::load) and which threads wait for the result.
 pub struct Loader {
     /// For each image in the picture, the width and height of the largest place where it is shown.

@@ -115,7 +115,7 @@ impl<'a> Stage<'a> {
         Ok(Stage { name, args, timeline: Timeline::start(), stop, token, demo })
     }
 
-    /// Runs `program` so that each of its waits ends when the program is to stop, or the page's time is up.
+    /// Runs `program` so that each of its waits ends when the program must stop, or the page's time is up.
     pub fn attached<R>(&self, program: impl FnOnce() -> R) -> R {
         self.token.attach(program)
     }
@@ -140,7 +140,7 @@ impl<'a> Stage<'a> {
     /// Fetches what is at an address.
     ///
     /// # Errors
-    /// A sentence, if it cannot be had or the program is to stop.
+    /// A sentence, if the bytes cannot be fetched, or the program must stop.
     pub fn fetch(&self, url: &Url) -> anyhow::Result<Fetched> {
         let _bar = self.timeline.bar(Activity::Fetching, "page");
         let fetched = match fetch(url, self.args.max_bytes, &self.token) {

@@ -1,4 +1,4 @@
-//! One client that is being served by a thread: every wait for the client ends, and an answer is one write if
+//! A client that is being served by a thread: every wait for the client ends, and an answer is one write if
 //! possible.
 //!
 //! Every wait for a client ends: a read returns at a time that the caller gives, or after [50 ms](SLICE), so
@@ -222,7 +222,8 @@ pub(crate) struct Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// Returns how many bytes were written: the system has them, and perhaps the client.
+    /// Returns how many bytes were written: the system has taken them, but the client may not have received
+    /// them.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
@@ -264,7 +265,7 @@ impl Write for Writer<'_> {
     }
 }
 
-/// Whether a read or a write has only timed out, or was interrupted.
+/// Whether the error means only that a read or a write has timed out or was interrupted.
 pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
     // It depends on the platform which of the first two kinds of error a time-out gives.
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)

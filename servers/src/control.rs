@@ -46,7 +46,7 @@ pub struct ShutdownArgs {
 /// Which requests may stop a server.
 #[derive(Clone)]
 pub enum Control {
-    /// No request does.
+    /// No request may stop the server.
     Nobody,
     /// A request from this machine that no page of another site has sent.
     ThisMachine,

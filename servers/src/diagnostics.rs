@@ -74,7 +74,7 @@ where
     // (tracing-subscriber 0.3.23).
     let mut layers = vec![Plain.with_filter(ours).boxed()];
     if let Some(wanted) = asked_for() {
-        // It does not report errors of its own, because it would panic when stderr is closed.
+        // The layer does not report its own errors, because that would panic if stderr is closed.
         let lines = fmt::layer().with_writer(|| Lines).with_ansi(false).log_internal_errors(false);
         layers.push(lines.with_filter(wanted).boxed());
     }

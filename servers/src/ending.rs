@@ -71,8 +71,8 @@ fn cut_off(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instan
 /// The time that a stage has to end after it is told to stop; for a stage whose accepting thread can be busy
 /// at that moment.
 ///
-/// [`finish`] cancels the pool's tasks. It is called only after the accepting thread has done its own work,
-/// which the token [`over`](Grace::over) cancels if it is the thread's current one.
+/// [`finish`] cancels the pool's tasks. But [`finish`] is called only after the accepting thread has done its
+/// own work; the token [`over`](Grace::over) cancels that work, if it is the thread's current token.
 #[derive(Debug)]
 pub struct Grace {
     over: CancelToken,

@@ -133,8 +133,9 @@ impl Listener {
         // program that has it.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
-        // Each answer is sent in as few writes as possible, so waiting to merge small ones would only delay
-        // them. On Linux each accepted socket inherits this, which saves a system call for each.
+        // Each answer is sent in as few writes as possible, so it would only cause delay to wait in order to
+        // merge small writes. On Linux each accepted socket inherits this, which saves a system call for
+        // each.
         socket.set_tcp_nodelay(true)?;
         Ok(socket)
     }

@@ -322,8 +322,8 @@ fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     }
 }
 
-/// Keeps a thread, but no core, for this time, unless the task is cancelled. It stands for a query to a
-/// database, which goes on when its client has left.
+/// Keeps a thread, but no core, for this time, unless the task is cancelled. This work stands for a query to
+/// a database, which continues even if the client has left.
 fn block(_: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     CancelToken::current().sleep(duration).map_err(|_| STOPPING)
 }

@@ -22,8 +22,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What every stage has beside its execution policy: a name, statistics, and perhaps an address at which it
-/// is watched.
+/// What every stage has beside its execution policy: a name, statistics, and optionally an address at which
+/// it is watched.
 pub struct Stage<'a> {
     args: &'a ServerArgs,
     name: String,

@@ -39,7 +39,7 @@ struct Leaver {
     is_late: bool,
     lingering: Lingering,
     has_spoken: bool,
-    /// Whether bytes or the end have arrived.
+    /// Whether bytes, or the end of the client's side, have arrived.
     is_ready: bool,
 }
 

@@ -72,8 +72,8 @@ fn validator(headers: &HeaderMap, name: &str) -> Option<String> {
     text.filter(|text| !text.is_empty() && text.len() <= LONGEST_VALIDATOR).map(str::to_owned)
 }
 
-/// Where a redirect leads. Bytes that are not ASCII go back to the server unchanged, whatever their charset,
-/// but percent-encoded.
+/// Returns the address to which a redirect leads. Bytes that are not ASCII go back to the server unchanged,
+/// whatever their charset, but percent-encoded.
 fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
     let mut text = Vec::new();
     for &byte in headers.get("location")?.as_bytes().trim_ascii() {

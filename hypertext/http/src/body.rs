@@ -20,8 +20,8 @@ const MOST_CODINGS: usize = 4;
 const UNREADABLE: [&str; 9] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"];
 
-/// How much of a body that the caller does not want is read, and for how long, so that another page can use
-/// the connection. Beyond these limits the connection is closed.
+/// How many bytes of an unwanted body are read, and for how long, so that another page can use the
+/// connection. Beyond these limits the connection is closed.
 const UNWANTED: u64 = 64 << 10;
 const UNWANTED_TIME: Duration = Duration::from_millis(500);
 

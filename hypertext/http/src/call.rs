@@ -87,7 +87,8 @@ impl Call {
             .map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Leaves the call at most `longest` from now on: the caller has what it wants.
+    /// Limits the rest of the call to `longest`, counted from now, because the caller already has what it
+    /// wants.
     pub(super) fn hurry(&self, longest: Duration) {
         self.deadline.set(Instant::now().checked_add(self.left().min(longest)));
     }

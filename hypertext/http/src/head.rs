@@ -2,8 +2,8 @@
 //!
 //! `ureq` reads at most 128 fields of a head. It cannot read a field that continues on the next line, though
 //! a client must (RFC 9112, section 5.2), nor a field with a space before the colon, though browsers can. No
-//! setting changes that. So a transport above the connection and above TLS passes on the fields that count,
-//! each in a line of its own.
+//! setting changes that. So a transport above the connection and above TLS passes on only the fields that
+//! matter, each in its own line.
 
 use super::call::Call;
 use super::{FetchError, LARGEST_HEAD};
@@ -12,7 +12,7 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
 
-/// The fields that this package or `ureq` reads. All others are dropped.
+/// The fields that this package or `ureq` reads. All other fields are dropped.
 const READ: [&str; 12] = [
     "connection",
     "content-encoding",

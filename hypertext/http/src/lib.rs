@@ -129,7 +129,7 @@ pub struct Fetched {
     /// Whether the body was longer than its limit; if so, `body` has only the beginning.
     pub is_truncated: bool,
     /// Why the body of a success cannot be decoded, as a sentence; `body` is empty then. A second fetch would
-    /// bring the same.
+    /// bring the same body.
     pub unread: Option<String>,
 }
 

@@ -22,7 +22,7 @@ const MOST_NAMES: usize = 1024;
 /// The largest number of addresses of a name that are tried.
 const MOST_ADDRESSES: usize = 8;
 
-/// Finds the addresses of a host's name and a port. It may block, and no token ends it.
+/// Finds the addresses of a host's name and a port. The function may block, and no token ends the wait.
 pub type Lookup = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
 /// Asks the system for the addresses of a host. Blocks until the system answers.

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is not on the public internet: this machine, a private network, a group of machines, an
-/// example, or reserved.
+/// Whether an address is not on the public internet: it belongs to this machine, a private network, a
+/// multicast group or an example, or is reserved.
 ///
 /// The sources are IANA's registries of special-purpose addresses (RFC 6890). A few blocks there contain some
 /// public addresses; these blocks are private as a whole. An IPv6 address that stands for an IPv4 address is

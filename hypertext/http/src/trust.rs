@@ -5,7 +5,7 @@ use rustls::{CertificateError, Error};
 use std::sync::OnceLock;
 
 /// The certificates of the authorities that the system trusts, or of the file that `SSL_CERT_FILE` names.
-/// They are read once, because there are more than a hundred of them.
+/// The certificates are read only once, because there are more than a hundred of them.
 pub fn system() -> &'static [CertificateDer<'static>] {
     static CERTIFICATES: OnceLock<Vec<CertificateDer<'static>>> = OnceLock::new();
     // A certificate that cannot be read is not trusted; a server that needs it fails and says so.

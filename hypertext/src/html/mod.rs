@@ -3,8 +3,9 @@
 //! `html5gum` finds tags and text by the standard's rules. This file decides what is kept, within these
 //! bounds:
 //!
-//! 1. Of a tag, the first [`MOST_ATTRIBUTES`] attributes are kept. They are not compared with each other: of
-//!    two that have the same name, [`Tag::get`] finds the first, which is the one that counts.
+//! 1. Of a tag, the first [`MOST_ATTRIBUTES`] attributes are kept. Attributes are not compared with each
+//!    other: of two attributes with the same name, [`Tag::get`] finds the first, and by the standard the
+//!    first counts.
 //! 2. There is no tree and no stack, so nothing depends on how deep elements are nested.
 //! 3. Text comes in pieces of some 4 KiB, each as soon as it is read. Comments are not kept.
 //! 4. The caller's token is checked before each piece. So a cancel ends the reading of any document, also in
@@ -47,7 +48,7 @@ pub struct Tag<'t> {
     bytes: &'t [u8],
     name: usize,
     attributes: &'t [Attribute],
-    /// Whether an element ends here: `</name>`.
+    /// Whether the tag ends an element: `</name>`.
     pub is_end: bool,
     /// Whether an element both begins and ends here, because [`Reader::is_xml`] says so.
     pub is_empty: bool,

@@ -1,6 +1,6 @@
 //! The renderer with a completion service: a task for each image, and each is painted when it arrives.
 //!
-//! The images are alike and do not depend on each other, so they are loaded at the same time, as many as
+//! The images are alike and do not depend on each other, so as many of them are loaded at the same time as
 //! there are threads. The completion service returns them in the order in which they complete, so no image
 //! waits until another is painted.
 //!
@@ -32,7 +32,8 @@ fn main() -> ExitCode {
 
 pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     // ANCHOR: submit
-    // When this thread is told to stop, so is the pool: no task goes on without a waiter.
+    // When this thread is told to stop, the pool is told to stop as well, so no task goes on for which nobody
+    // waits.
     let stop = CancelToken::current();
     let pool = ThreadPoolExecutor::builder()
         .threads(rendering.threads)

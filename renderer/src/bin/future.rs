@@ -47,7 +47,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
             images.cancel();
             return Err(Cancelled.into());
         }
-        // The task has failed, and with it all images. The text is drawn.
+        // The task has failed, and with it all images. The text is drawn nevertheless.
         Err(JoinError::Panicked(panic)) => give_up(rendering, &Gap::Panicked(panic.to_string())),
         Err(JoinError::Cancelled) => give_up(rendering, &Gap::Cancelled("its task was".to_owned())),
         Err(other) => bail!(other.to_string()),

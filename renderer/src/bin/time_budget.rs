@@ -1,4 +1,4 @@
-//! The renderer with a time budget: an advertisement arrives in time, or is replaced and called off.
+//! The renderer with a time budget: an advertisement arrives in time, or is replaced and cancelled.
 //!
 //! The advertisement comes from another company's server. The program requests the advertisement first, and
 //! waits for it last, for the rest of the budget. Even if nothing of the budget is left, an advertisement
@@ -84,7 +84,7 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
 }
 
 // ANCHOR: wait
-/// Paints the advertisement if it is there by `end`; otherwise calls it off and paints something else.
+/// Paints the advertisement if it is there by `end`; otherwise cancels the request and paints something else.
 pub(crate) fn show_in_time(
     rendering: &mut Rendering,
     place: usize,

@@ -1,8 +1,8 @@
 //! The travel portal: the quotes of many companies that come in time.
 //!
 //! Each company is asked in a task of its own. All tasks have one deadline, and each company gets exactly one
-//! entry: a price, a failure or a time-out. The prices are ranked. With `--listing` two nested loops collect
-//! the entries, which is a well-known mistake: count the entries to see it.
+//! entry: a price, a failure or a time-out. The companies are ranked by price. With `--listing` two nested
+//! loops collect the entries, which is a well-known mistake: count the entries to see it.
 //!
 //! ```sh
 //! cargo run --bin travel_portal
@@ -67,7 +67,7 @@ fn draw(stage: &Stage<'_>, args: &RenderArgs, deadline: Duration, listing: bool)
 }
 
 /// Asks all companies at once, until `end`. Each returned handle is finished: its task has answered, has
-/// panicked, or was called off.
+/// panicked, or was cancelled.
 // ANCHOR: ask
 pub(crate) fn ask(
     pool: &ThreadPoolExecutor,

@@ -89,7 +89,7 @@ impl Fault {
     }
 }
 
-/// Reads one image of `--demo-images`: a time, perhaps a size and a fault, as in `800ms`, `80ms:404`,
+/// Reads one image of `--demo-images`: a time, optionally a size and a fault, as in `800ms`, `80ms:404`,
 /// `1s:4000x3000:broken`.
 ///
 /// # Errors
@@ -136,7 +136,7 @@ fn images(options: &DemoOptions) -> (Vec<DemoImage>, DemoImage) {
     (images, options.advertisement.clone().unwrap_or(advertisement))
 }
 
-/// A random image. One in eight is broken.
+/// A random image. One image in eight is broken.
 fn by_chance(chance: &mut Chance) -> DemoImage {
     let latency = Duration::from_millis(chance.latency());
     let size =

@@ -1,4 +1,5 @@
-//! The images: landscapes of gradients and waves. Each can be distinguished from the others at a glance.
+//! The images: landscapes of gradients and waves. Each image can be distinguished from the others at a
+//! glance.
 
 use image::{DynamicImage, ImageFormat, RgbImage};
 use std::collections::HashMap;

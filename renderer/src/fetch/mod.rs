@@ -85,7 +85,7 @@ fn over_http(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> {
     Ok(Err(Gap::Redirects { most: MOST_REDIRECTS }))
 }
 
-/// Where a redirect leads.
+/// Returns the address to which a redirect leads.
 fn target(location: Option<Url>, from: &Url) -> Result<Url, Gap> {
     match location {
         Some(next) => match reach::check(from, &next) {

@@ -287,7 +287,8 @@ fn send(answer: &Answer, stream: &mut TcpStream) {
     let _ = stream.read_to_end(&mut Vec::new()); // closing with bytes unread would be a reset
 }
 
-/// Waits until the answer may be sent. A thread of its own watches meanwhile whether the client closes.
+/// Waits until the answer may be sent. Meanwhile a separate thread watches whether the client closes the
+/// connection.
 fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
     if !shared.lock().held.contains_key(path) {
         return true;

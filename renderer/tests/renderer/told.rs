@@ -31,8 +31,8 @@ fn characters_without_a_glyph_are_counted_and_the_flag_is_named() {
     }
 }
 
-/// One image is enough to starve: the header is waited for. Without one there is nothing to wait for, and the
-/// program says so.
+/// A page with one image is enough to starve, because the page task waits for its header. Without an image
+/// there is nothing to wait for, and the program says so.
 #[test]
 fn a_page_with_one_image_starves_and_one_without_says_that_it_cannot() {
     let server = Gated::start();

@@ -123,7 +123,7 @@ fn main() -> Result<ExitCode, Failure> {
     let stop = stage.stop();
     // ANCHOR: keep_alive
     // An idle connection keeps its thread while no other connection waits for a thread: neither in the queue,
-    // nor perhaps in the backlog while the accepting thread serves a client. No program can count the
+    // nor possibly in the backlog, while the accepting thread serves a client. No program can count the
     // connections in the backlog.
     let waiting = Arc::clone(&pool);
     let server = stage

@@ -2,8 +2,8 @@
 //! all clients.
 //!
 //! The line with `execute` is the only line of the accept loop that differs from the stage before. With
-//! `--threads 1` the server behaves like `single_threaded`, except that the waiting connections are in a
-//! queue of its own.
+//! `--threads 1` the server behaves like `single_threaded`, except that the connections that wait are in the
+//! program's own queue.
 //!
 //! ```sh
 //! cargo run --bin pooled

@@ -2,8 +2,8 @@
 //!
 //! It is as responsive as a server can be, until there are too many clients. Each client costs a thread, even
 //! a silent one, and the program sets no bound. The system does: at its limit no thread can be started, the
-//! client is answered with 503, and the server goes on. That is not a matter of course: `thread::spawn` would
-//! panic. The executor reports the failure and gives the task back.
+//! client is answered with 503, and the server goes on. This is due to the executor: `thread::spawn` would
+//! panic, but the executor reports the failure and gives the task back.
 //!
 //! ```sh
 //! cargo run --bin thread_per_task

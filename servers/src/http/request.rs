@@ -33,7 +33,7 @@ impl fmt::Display for Version {
 pub struct Request<'b> {
     /// The method as sent, such as `GET`; case counts.
     pub method: &'b str,
-    /// The target as sent: path and query, perhaps after `http://host`; or `*`.
+    /// The target as sent: path and query, which may follow `http://host`; or `*`.
     pub target: &'b str,
     /// The target's path as sent: it starts with `/` and is still percent-encoded. Or it is the `*` of
     /// `OPTIONS *`.

@@ -139,9 +139,9 @@ impl Body {
 pub enum Persistence<'s> {
     /// The connection is closed after the answer.
     Ends,
-    /// It stays open.
+    /// The connection stays open.
     Stays,
-    /// It stays open, and the client has not sent its next request. These lines of
+    /// The connection stays open, and the client has not sent its next request. These lines of
     /// [`idle_for`](Persistence::idle_for) tell the client how long the connection may be idle.
     Idles(&'s str),
 }
@@ -150,8 +150,8 @@ impl Persistence<'_> {
     /// Returns the lines that tell a client for how long its connection may be idle, in whole seconds; `None`
     /// if that is less than a second.
     ///
-    /// A client that knows this does not send a request just when the connection is closed. It subtracts a
-    /// margin for the network, undici two seconds and Node's agent one.
+    /// A client that knows this does not send a request just when the connection is closed. A client
+    /// subtracts a margin for the network: undici two seconds, and Node's agent one second.
     pub fn idle_for(timeout: Duration) -> Option<String> {
         let seconds = timeout.as_secs();
         // The field is about this connection alone, so `Connection` must name it (RFC 9110, 7.6.1). That is
@@ -206,17 +206,17 @@ impl Response {
         Response::new(Status::Ok, "application/json", Body::Bytes(Cow::Owned(text)))
     }
 
-    /// Makes an error: its status, and a sentence that says what is wrong.
+    /// Makes an error from its status and a sentence that says what is wrong.
     pub fn error(status: Status, what: &str) -> Response {
         Response::text(status, format!("{} {}: {what}\n", status.code(), status.reason()))
     }
 
-    /// Sends the client to another path of this server.
+    /// Makes an answer that sends the client to another path of this server.
     pub fn redirect(location: String) -> Response {
         Response::error(Status::MovedPermanently, "see the Location field").header("Location", location)
     }
 
-    /// Makes an answer of fields only: the request was carried out.
+    /// Makes an answer that has only fields, and says that the request was carried out.
     pub fn no_content() -> Response {
         Response { status: Status::NoContent, body: Body::None, headers: SmallVec::new() }
     }

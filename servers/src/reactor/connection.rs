@@ -8,8 +8,8 @@
 //!
 //! A thread that serves a client is at one place of its program: it reads, or it writes. Here the place is
 //! kept as values: the arrived bytes (a [`Conversation`]), the requests that were handed over ([`Pipeline`]),
-//! the answers that are not sent yet ([`SendBuffer`]). A *turn* goes on from there, until the connection must
-//! wait.
+//! the answers that are not sent yet ([`SendBuffer`]). A *turn* continues from this place, until the
+//! connection must wait.
 //!
 //! # Invariants
 //!

@@ -14,8 +14,8 @@ use std::{iter, thread};
 
 const SHUTDOWN: &str = "POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// SIGHUP, the signal of a terminal that is gone, if it stops a stage. It does so on Linux, unless these
-/// tests were started with SIGHUP ignored, as by `nohup`: the stages inherit that.
+/// SIGHUP, the signal of a terminal that is gone, if it stops a stage. SIGHUP stops a stage on Linux, unless
+/// these tests were started with SIGHUP ignored, as by `nohup`, because the stages inherit that.
 pub(crate) fn hangup() -> &'static str {
     if command_line::hears_hangup() { "HUP" } else { "TERM" }
 }

@@ -108,8 +108,8 @@ impl Stage {
         Stage::start(binary, &[flags, room(binary)].concat())
     }
 
-    /// Starts a command that becomes a stage: a shell has to `exec` it, or the end of the test ends the shell
-    /// alone.
+    /// Starts a command that becomes a stage: a shell must `exec` the stage, because otherwise the end of the
+    /// test ends only the shell.
     pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
         // The same number of loops on every machine, unless the test sets another number.
         if binary == MULTI_REACTOR && !command.get_args().any(|arg| arg == "--loops") {

@@ -146,7 +146,7 @@ fn idle_wakeups(binary: &'static str) -> String {
     match stage.voluntary_context_switches() - before {
         // Some threads had not fallen asleep.
         0..=60 => "never",
-        // The time is 400 ms, or less if the machine is busy.
+        // The threads have waited 400 times, or less often if the machine is busy.
         _ => "20 times a second",
     }
     .to_owned()

@@ -11,12 +11,12 @@ use super::{is_text, is_token};
 /// The state after the last byte of a chunk's extensions that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extension {
-    /// A semicolon, perhaps white space.
+    /// A semicolon; white space may follow.
     Semicolon,
     Name,
     /// A name and white space: more must follow.
     SpaceAfterName,
-    /// An equals sign, perhaps white space.
+    /// An equals sign; white space may follow.
     Equals,
     Value,
     Quoted,

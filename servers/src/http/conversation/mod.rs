@@ -18,9 +18,9 @@
 //!
 //! # Invariants
 //!
-//! - The input begins with the head of the current request. Bytes of its body are taken out as they are
-//!   decoded, or never put in, so the bytes behind the head are not parsed yet: the beginning of the body, or
-//!   the next request.
+//! - The input begins with the head of the current request. Bytes of the body leave the input when they are
+//!   decoded, or are decoded without being put there. So the bytes after the head are not parsed yet: they
+//!   are the beginning of the body, or the next request.
 //! - A request stays here until it is [answered](Conversation::answered). Until then each step is the same,
 //!   so a conversation can be moved to another thread between a step and its answer.
 //! - A refusal is the last thing that a conversation says. Each later step repeats the refusal, whatever
@@ -255,7 +255,7 @@ impl Conversation {
         }
     }
 
-    /// Whether there are bytes that were refused, or that belong to no request found so far.
+    /// Whether there are bytes that were refused, or that belong to a request which has not been found yet.
     pub fn has_unread(&self) -> bool {
         self.refused.is_some() || self.start + self.head.length() < self.input.len()
     }

@@ -1,12 +1,12 @@
 //! Checks what every stage must do with the bytes that clients send; the checks are written once, for all
 //! stages.
 //!
-//! The cases are data. Each is sent whole, and byte by byte; `fuzz.rs` cuts it in two at every place. A case
-//! that is sent whole is followed by another request. If the case is understood, the next request must be
-//! answered, which shows that the server has found the end of the case; if the case is refused, the next
-//! request must not be answered. Each case that is refused is also sent after a slow request: the refusal
-//! must wait for the answer to that request, and must not change meanwhile. The tests of slow clients are in
-//! `timeouts.rs` and `floods.rs`.
+//! The cases are data. Each case is sent whole, and byte by byte; `fuzz.rs` cuts each case in two at every
+//! place. A case that is sent whole is followed by another request. If the case is understood, the next
+//! request must be answered, which shows that the server has found the end of the case; if the case is
+//! refused, the next request must not be answered. Each case that is refused is also sent after a slow
+//! request: the refusal must wait for the answer to that request, and must not change meanwhile. The tests of
+//! slow clients are in `timeouts.rs` and `floods.rs`.
 
 pub(crate) mod cases;
 
