@@ -1,5 +1,5 @@
-//! How the system reports a readable connection: level-triggered, as long as it is readable; edge-triggered,
-//! once, when it becomes readable.
+//! How the system reports a readable connection: if level-triggered, as long as the connection is readable;
+//! if edge-triggered, once, when the connection becomes readable.
 //!
 //! ```sh
 //! cargo run --example readiness

@@ -44,9 +44,9 @@ pub enum AccessLog {
 #[derive(Debug)]
 pub(crate) struct Line {
     client: IpAddr,
-    /// The time, and then the request line.
+    /// The text of the line's beginning: the time, and then the request line.
     text: String,
-    /// How many bytes of the text are the time.
+    /// How many bytes at the beginning of the text are the time.
     time: usize,
     status: u16,
     /// The thread that answers.

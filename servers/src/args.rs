@@ -83,7 +83,7 @@ impl ServerArgs {
     ///
     /// # Errors
     ///
-    /// A sentence that says what to do, when there is no such directory.
+    /// A sentence that says what to do, if there is no such directory.
     pub fn site(&self) -> anyhow::Result<Site> {
         let below = |root: &PathBuf| {
             Files::below(root).map_err(|error| {

@@ -2,10 +2,10 @@
 //! possible.
 //!
 //! Every wait for a client ends: a read returns at a time that the caller gives, or after [50 ms](SLICE), so
-//! that the caller checks what else ends its wait; a write keeps to a [budget](crate::write_budget). The
-//! token of the task that serves the client ends its waits, too. A read whose task is cancelled returns
-//! within a slice, or at once if it waits for longer, and its caller then checks
-//! [`is_cancelled`](Client::is_cancelled). A write ends soon after the cancel.
+//! that the caller can check whether something else ends its wait; a write is limited by a
+//! [budget](crate::write_budget). The token of the task that serves the client ends its waits, too. A read
+//! whose task is cancelled returns within a slice, or at once if it waits for longer, and its caller then
+//! checks [`is_cancelled`](Client::is_cancelled). A write ends soon after the cancel.
 //!
 //! [`lingering`](crate::lingering) decides how long the server reads on after the last answer.
 
@@ -142,7 +142,7 @@ impl Client {
         (&*self.stream).read(bytes)
     }
 
-    /// From now on the cancellation of the task ends a read that waits.
+    /// From now on, a cancel of the task ends a read that waits.
     fn wake_when_cancelled(&self) {
         self.wakes.get_or_init(|| {
             let stream = Arc::downgrade(&self.stream);
@@ -294,7 +294,8 @@ mod at_once {
     }
 }
 
-/// Where a single call has no flag for not waiting, the socket is made non-blocking during the call.
+/// On systems that have no flag for a single call that must not wait, the socket is made non-blocking during
+/// the call.
 #[cfg(not(unix))]
 mod at_once {
     use std::io::{self, Read, Write};

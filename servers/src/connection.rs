@@ -17,8 +17,8 @@ use std::net::{SocketAddr, TcpStream};
 ///
 /// # Blocking
 ///
-/// The drop does not wait for the client: the answer is written at once. [`TurnedAway`] waits for all such
-/// clients together.
+/// The drop does not wait for the client: the answer is written at once. Afterwards [`TurnedAway`] waits for
+/// all such clients together.
 #[derive(Debug)]
 pub struct Connection {
     /// `None` once the connection is served.
@@ -48,8 +48,8 @@ impl Connection {
     }
 
     // ANCHOR: silent
-    /// Makes a drop close the connection without an answer; but once the stage stops, a drop still answers
-    /// 503.
+    /// Arranges that the connection, if it is dropped, is closed without an answer; but once the stage stops,
+    /// a dropped connection still answers 503.
     ///
     /// This is for a policy that discards tasks and cannot look into them. The connection still ends in
     /// order, and not with a reset.

@@ -1,8 +1,9 @@
-//! Who may stop a server by a request, rather than only read from it.
+//! Decides who may stop a server by a request, and not only read from it.
 //!
 //! Not only its owner can reach a server on this machine: other machines can, if it listens on more than the
 //! loopback address, and so can every web page that the owner has open, since a browser sends requests
-//! wherever a page tells it to. So `POST /shutdown` must pass three checks, each against another way in:
+//! wherever a page tells it to. So `POST /shutdown` must pass three checks, each of which closes another way
+//! in:
 //!
 //! | check | keeps out |
 //! |---|---|
@@ -92,7 +93,7 @@ impl Control {
     ///
     /// # Errors
     ///
-    /// The answer to give instead: 401 or 403, and the reason.
+    /// The answer to give if the request is refused: 401 or 403, and the reason.
     #[expect(clippy::result_large_err, reason = "an answer, and asked for once in the life of a server")]
     pub fn check(&self, request: &Request<'_>) -> Result<(), Response> {
         match self {
@@ -125,7 +126,7 @@ fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     }
     let is_own =
         |origin: &&str| origin.strip_prefix("http://").is_some_and(|own| own.eq_ignore_ascii_case(host));
-    // The fields are counted, because a value that is not text is missing among the headers.
+    // The fields are counted, because the headers leave out a value that is not text.
     if request.headers("Origin").filter(is_own).count() != request.header_count("Origin") {
         return Err(forbidden("pages of other sites may not do that"));
     }

@@ -1,4 +1,4 @@
-//! A bound on the open connections, and a place for each of them.
+//! Bounds the number of open connections, and gives each of them a place.
 //!
 //! A connection keeps its place until the connection is closed, and gives the place up just before: a client
 //! that has seen the end of one connection finds a place for the next.

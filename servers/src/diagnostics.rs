@@ -55,7 +55,7 @@ pub fn show_diagnostics() {
 }
 
 /// From now on, panics are events of level error and target [`REPORTS`], or lines on stderr if there is no
-/// subscriber. The standard library's own hook would wait for room on stderr.
+/// subscriber. In contrast, the standard library's own hook would wait for room on stderr.
 pub fn tell_of_panics() {
     panic::set_hook(Box::new(tell_of_panic));
 }
@@ -63,7 +63,8 @@ pub fn tell_of_panics() {
 /// Returns the layer that writes reports to stderr, and also answers if `answers` is true.
 ///
 /// It also shows the diagnostic events that the variable `RUST_LOG` asks for. With `RUST_LOG=executor=debug`
-/// these report every thread that a pool starts. A value that cannot be read is reported and shows nothing.
+/// these events report every thread that a pool starts. A value that cannot be read is reported and shows
+/// nothing.
 pub fn on_stderr<S>(answers: AccessLog) -> impl Layer<S> + Send + Sync + 'static
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
@@ -162,7 +163,7 @@ impl Visit for Message<'_> {
     }
 }
 
-/// Reports what the standard library's own hook reports.
+/// Reports a panic with the same facts as the standard library's own hook.
 fn tell_of_panic(info: &PanicHookInfo<'_>) {
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");

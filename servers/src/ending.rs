@@ -1,6 +1,6 @@
 //! The end of a stage whose connections are tasks of a pool.
 //!
-//! A stage that stops goes through these phases, one way only:
+//! A stage that stops goes through these phases, and never back:
 //!
 //! ```text
 //! running ──stop is cancelled──▶ stopping ──grace over──▶ cut off ──LAST_WORDS over──▶ the process ends
@@ -23,7 +23,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long clients that came too late may take for their answer.
 const LATE: Duration = Duration::from_secs(1);
 
-/// How long cancelled requests may take to tell their clients so.
+/// How long cancelled requests may take to answer their clients.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The exit status when every client was answered.

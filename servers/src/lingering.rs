@@ -1,10 +1,10 @@
 //! When a connection may be closed after its last answer.
 //!
-//! Closing a socket with unread bytes makes TCP send a reset, and so do bytes that arrive later. A reset can
-//! overtake the answer that was sent just before: the client sees "connection reset" in place of the answer.
-//! So the server first ends its sending side. Then, for a bounded time, it reads and drops what the client
-//! still sends. The server does so only for a client that is still sending, because in a blocking stage
-//! reading on takes a thread:
+//! TCP sends a reset when a socket with unread bytes is closed, and also when more bytes arrive after that. A
+//! reset can overtake the answer that was sent just before: the client sees "connection reset" in place of
+//! the answer. So the server first ends its sending side. Then, for a bounded time, it reads and drops what
+//! the client still sends. The server does so only for a client that is still sending, because in a blocking
+//! stage reading on takes a thread:
 //!
 //! | the answer was | reads on | at most until the client is silent for | at most for |
 //! |---|---|---|---|

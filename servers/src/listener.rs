@@ -26,9 +26,9 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many connections that no thread has accepted yet the system keeps by default. (Linux cuts this to
-/// `net.core.somaxconn`.) The system drops connections for which there is no room there, and their clients
-/// retry after a second.
+/// How many connections the system keeps by default that no thread has accepted yet. (Linux cuts this to
+/// `net.core.somaxconn`.) If there is no room for a connection, the system drops it, and the client tries
+/// again after a second.
 pub(crate) const BACKLOG: u16 = 1024;
 
 /// For how long no new client must arrive before a listener that is closing is really closed, because some
@@ -103,9 +103,9 @@ impl Listener {
         // does not allow it before it listens. So its `listen` fails if any other socket listens there; and
         // afterwards every other socket is refused, even that of a server that starts in the same way.
         //
-        // Two things remain. First, another program that asks for this very port may listen before the first
-        // socket does: then this function fails, and nothing is shared. Second, from now on any program of
-        // the same user that also allows sharing gets a share of the clients. It does not help to forbid
+        // Two problems remain. First, another program that asks for this very port may listen before the
+        // first socket does: then this function fails, and nothing is shared. Second, from now on any program
+        // of the same user that also allows sharing gets a share of the clients. It does not help to forbid
         // sharing again once all sockets listen, because Linux remembers for the port that sharing was
         // allowed.
         SockRef::from(&self.socket).set_reuse_port(true)?;
@@ -153,7 +153,7 @@ impl Listener {
         self.local_addr
     }
 
-    /// Returns the incoming connections, without an end.
+    /// Returns the incoming connections; the iterator never ends.
     ///
     /// # Blocking
     ///
@@ -228,7 +228,7 @@ impl Listener {
     }
 }
 
-/// The connections of a [`Listener`], in the order they came.
+/// The connections of a [`Listener`], in the order in which they came.
 #[derive(Debug)]
 pub struct Incoming<'l> {
     listener: &'l Listener,
@@ -262,7 +262,7 @@ impl Iterator for Incoming<'_> {
                     wake_one_accept(*local_addr);
                 }
                 Err(error) if is_the_clients(&error) => {}
-                // Descriptors have run out, and this has freed some.
+                // Descriptors have run out, and this step has freed some.
                 Err(_) if turned_away.hang_up() => {}
                 Err(error) => self.back_off(&error),
             }

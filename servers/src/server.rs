@@ -49,9 +49,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a new connection may be silent before it counts as idle; and how long a request head may take
-/// that has begun to arrive when the stage stops. Browsers open connections in advance and leave them silent,
-/// but a client's bytes take time on the network.
+/// How long a new connection may be silent before it counts as idle. It is also how long a request head may
+/// take, if it has begun to arrive when the stage stops. Browsers open connections in advance and leave them
+/// silent, but a client's bytes take time on the network.
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 
 /// How long a connection is kept after an answer that promised to keep it, even if other clients wait: the
@@ -202,7 +202,7 @@ impl Server {
     /// the thread sleeps until the time is over.
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
-            // Windows does not end a read that waits when its socket is shut down.
+            // On Windows, shutting a socket down does not end a read that waits on the socket.
             Some(deadline) if self.keep_alive.is_certain() && cfg!(unix) => Wait::Until(deadline),
             _ => Wait::ASlice,
         }

@@ -30,7 +30,7 @@ pub fn stop_on_signal(
     let asked = stop.clone();
     shutdown.add("serve to the end", move |shutdown| {
         asked.cancel();
-        // An error if the program could not begin.
+        // This is an error if the program could not begin.
         if let Ok(status) = status.join() {
             shutdown.set_status(status.into());
         }
@@ -59,7 +59,7 @@ mod hangup {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
-    /// Makes SIGHUP cancel `stop`, and end the process once that is cancelled.
+    /// Arranges that SIGHUP cancels `stop`, and ends the process if `stop` is already cancelled.
     pub(super) fn stops(stop: &CancelToken) -> io::Result<()> {
         if !command_line::hears_hangup() {
             return Ok(());

@@ -70,7 +70,7 @@ impl Site {
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
     }
 
-    /// Panics at `/panic`, to show what happens to the thread of a stage.
+    /// Adds `/panic`, whose handler panics, to show what happens to the thread of a stage.
     #[must_use]
     pub fn with_panic(self) -> Site {
         self.route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
@@ -92,7 +92,7 @@ impl Site {
         self
     }
 
-    /// Says on its front page that it is called `name`, and `what` it is.
+    /// Sets what the site says on its front page: that it is called `name`, and `what` it is.
     #[must_use]
     pub fn called(mut self, name: impl Into<String>, what: impl Into<String>) -> Site {
         self.about = About { name: name.into(), what: what.into() };
@@ -189,8 +189,8 @@ impl Site {
         }
     }
 
-    /// Makes a page that describes the stage, lists the endpoints and shows what to try, for a site that has
-    /// no page of its own.
+    /// Makes a page that describes the stage, lists the endpoints and shows what to try, for a site without
+    /// its own front page.
     fn list(&self, request: &Request<'_>) -> Response {
         let (name, what) = (escape(&self.about.name), escape(&self.about.what));
         let mut page = format!(

@@ -34,7 +34,7 @@ pub struct Stage<'a> {
     board: Option<Arc<Board>>,
     watched_at: Option<SocketAddr>,
     stop: CancelToken,
-    /// Which requests may stop it.
+    /// Which requests may stop the stage.
     control: Control,
 }
 
@@ -171,7 +171,7 @@ pub struct StopArgs {
     shutdown: ShutdownArgs,
 }
 
-/// A stage that stops in order: once its token is cancelled, by a signal or by `POST /shutdown`.
+/// A stage that stops in order when its token is cancelled, by a signal or by `POST /shutdown`.
 pub struct Stoppable<'a> {
     stage: Stage<'a>,
     grace: Grace,

@@ -4,7 +4,7 @@
 //! serves no client meanwhile, and in the end all threads would wait. So a line that finds no room is dropped
 //! and counted, and the next one that finds room is preceded by a line that says how many are missing.
 //!
-//! On Windows a line is written without asking for room, and may wait.
+//! On Windows a line is written without a check for room, so writing it may wait.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ struct Stderr {
     is_cut: bool,
 }
 
-/// Writes a line, which must have its line end; or drops and counts it.
+/// Writes a line, which must end with a line end; if there is no room, drops and counts the line.
 pub(crate) fn write_line(line: &str) {
     lock().write_line(line.as_bytes());
 }
@@ -85,7 +85,7 @@ mod system {
     pub(super) fn write_if_there_is_room(mut bytes: &[u8]) -> bool {
         let stderr = stdio::stderr();
         let mut watched = [PollFd::new(&stderr, PollFlags::OUT)];
-        // A descriptor that cannot be polled is a file or a device, and does not wait for a reader.
+        // A descriptor that cannot be polled is a file or a device; writing to it does not wait for a reader.
         if poll(&mut watched, Some(&Timespec::default())) == Ok(0) {
             return false;
         }

@@ -3,7 +3,7 @@
 //! A time-out for each write would start again whenever the client takes a byte, and a client that takes a
 //! byte now and then would hold a thread for hours. So an answer has a budget of time. It begins with the
 //! write time-out; each byte that the client takes adds the time that a byte takes at the lowest allowed
-//! rate; the budget never grows beyond the write time-out. Hence two bounds:
+//! rate; the budget never grows beyond the write time-out. From this follow two bounds:
 //!
 //! - a client that takes nothing is given up after the write time-out, and
 //! - an answer of N bytes is over after the write time-out and N / rate seconds.

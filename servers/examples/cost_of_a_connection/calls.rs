@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Two runs are compared, so that what a process does once does not count.
+/// Two runs are compared, so that calls that a process makes only once do not count.
 const ROUNDS: [u32; 2] = [100, 600];
 
 /// How many clients send a request in each round before the first client reads its answer.

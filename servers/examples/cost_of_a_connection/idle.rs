@@ -1,4 +1,4 @@
-//! Many idle clients. Each has sent one request, and could send another one.
+//! Many idle clients. Each client has sent one request, and could send another one.
 
 use crate::stage::{Client, Stage, binary};
 use anyhow::Context;

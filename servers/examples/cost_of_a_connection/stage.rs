@@ -99,7 +99,7 @@ impl Client {
         self.is_over
     }
 
-    /// Whether the server has not closed the connection.
+    /// Whether the connection is still open.
     pub(crate) fn is_open(&self) -> io::Result<bool> {
         self.stream.set_nonblocking(true)?;
         let open = match self.stream.peek(&mut [0]) {

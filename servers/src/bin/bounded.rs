@@ -3,8 +3,8 @@
 //!
 //! Without a bound, the queue of an overloaded server grows without end, and each client waits for all
 //! clients before it. With a bound, overload moves outward: from the threads to the queue, to the accepting
-//! thread, to the system's backlog, and to the client. The policy says which of them notices. The server
-//! stops in order, as `lifecycle` does.
+//! thread, to the system's backlog, and to the client. The policy decides which of these notices the
+//! overload. The server stops in order, as `lifecycle` does.
 //!
 //! ```sh
 //! cargo run --bin bounded -- --threads 1 --queue 1   # and with --policy caller-runs, discard, discard-oldest, block

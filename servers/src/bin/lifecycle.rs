@@ -57,8 +57,8 @@ fn main() -> Result<ExitCode, Failure> {
     let _refuse_from_now_on = stop.on_cancel(move || accepting.shutdown());
     for connection in listener.incoming_until(stop) {
         let server = Arc::clone(&server);
-        // A pool that is shut down refuses the task. It is dropped here, and with it the connection, which
-        // answers 503.
+        // A pool that is shut down refuses the task. The task is dropped here, and with it the connection,
+        // which answers 503.
         let _ = pool.execute(move || server.serve(connection));
     }
     let turned_away = listener.close();

@@ -1,9 +1,9 @@
-//! The server with an event loop for each processor: the fast one.
+//! The server with an event loop for each processor, which is the fastest stage.
 //!
 //! Each loop has its own listener at the same address, and the system distributes new connections among the
-//! listeners. A connection stays with its loop, and quick requests are answered right there: no thread is
-//! woken, and the loops share nothing that a request writes. Only handlers that compute or wait go to a pool,
-//! since they would hold up every client of their loop.
+//! listeners. A connection stays with its loop, and the loop itself answers quick requests: no other thread
+//! is woken, and the loops share no data that a request changes. Only handlers that compute or wait go to a
+//! pool, since they would hold up every client of their loop.
 //!
 //! ```sh
 //! cargo run --release --bin multi_reactor -- --quiet

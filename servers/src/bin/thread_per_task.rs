@@ -1,4 +1,4 @@
-//! The server that gives each connection a thread of its own: no client waits for another.
+//! The server that gives each connection its own thread: no client waits for another.
 //!
 //! It is as responsive as a server can be, until there are too many clients. Each client costs a thread, even
 //! a silent one, and the program sets no bound. The system does: at its limit no thread can be started, the

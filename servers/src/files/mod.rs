@@ -169,8 +169,8 @@ fn decode(path: &str) -> Result<PathBuf, Status> {
 fn is_plain_name(name: &str) -> bool {
     let mut components = Path::new(name).components();
     let is_one_name = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
-    // `a/` and `a/.` are one component too. On Windows a backslash separates, a colon names a stream or a
-    // drive, and `GIT~1` may be another name of `.git`.
+    // `a/` and `a/.` also have only one component. On Windows a backslash separates, a colon names a stream
+    // or a drive, and `GIT~1` may be another name of `.git`.
     is_one_name && !name.contains(['/', '\\', '\0']) && !(cfg!(windows) && name.contains([':', '~']))
 }
 
@@ -189,7 +189,7 @@ fn status_of(error: &io::Error) -> Status {
         | ErrorKind::InvalidFilename
         | ErrorKind::InvalidInput
         | ErrorKind::CrossesDevices => Status::NotFound,
-        // The file is being renamed, or another program has a lease on it.
+        // This happens if the file is being renamed, or another program has a lease on it.
         ErrorKind::WouldBlock => Status::ServiceUnavailable,
         _ => status_of_unnamed(error),
     }
@@ -200,7 +200,7 @@ fn status_of(error: &io::Error) -> Status {
 fn status_of_unnamed(error: &io::Error) -> Status {
     use rustix::io::Errno;
     match Errno::from_io_error(error) {
-        // A loop of links, or a link where links are not followed; a socket.
+        // This happens for a loop of links, for a link where links are not followed, and for a socket.
         Some(Errno::LOOP | Errno::NXIO) => Status::NotFound,
         Some(Errno::MFILE | Errno::NFILE) => Status::ServiceUnavailable,
         _ => Status::InternalServerError,

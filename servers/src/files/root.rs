@@ -53,7 +53,7 @@ mod by_descriptor {
             Ok(Root { directory, has_openat2 })
         }
 
-        /// `relative` is made of plain names.
+        /// `relative` must consist of plain names.
         pub(crate) fn find(&self, relative: &Path) -> io::Result<Found> {
             let descriptor = if self.has_openat2 {
                 in_one_step(&self.directory, relative, FILE)?
@@ -75,9 +75,9 @@ mod by_descriptor {
         use rustix::fs::{ResolveFlags, openat2};
         use rustix::io::Errno;
 
-        /// How often an opening is tried. While a file below the directory is being renamed, the system may
-        /// be unable to tell whether `..` in a link stays below the directory, and then returns an error that
-        /// asks the program to try again.
+        /// How often the program tries to open a file. While a file below the directory is being renamed, the
+        /// system may be unable to tell whether `..` in a link stays below the directory, and then returns an
+        /// error that asks the program to try again.
         const ATTEMPTS: usize = 10;
         let below = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         for _ in 0..ATTEMPTS {
@@ -187,7 +187,7 @@ mod by_path {
             Ok(Root(root))
         }
 
-        /// `relative` is made of plain names.
+        /// `relative` must consist of plain names.
         pub(crate) fn find(&self, relative: &Path) -> io::Result<Found> {
             let path = self.0.join(relative).canonicalize()?;
             if !path.starts_with(&self.0) {

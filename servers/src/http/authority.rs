@@ -1,8 +1,8 @@
 //! The host of a request: what the `Host` field and an absolute target hold.
 //!
 //! Which hosts a server answers for is decided in [`hosts`](crate::hosts) and, for a stop, in
-//! [`control`](crate::control). This module decides what is a host, and which hosts mean this machine. A port
-//! behind the host is ignored: a forwarded port has another number.
+//! [`control`](crate::control). This module decides which text is a host, and which hosts mean this machine.
+//! A port behind the host is ignored: a forwarded port has another number.
 
 use std::net::{IpAddr, Ipv6Addr};
 

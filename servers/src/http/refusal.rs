@@ -5,8 +5,8 @@ use std::fmt;
 
 /// Why a request gets an error and its connection is closed.
 ///
-/// After any of these it is unknown where the next request would begin, so the connection cannot go on.
-/// An error about a request that was understood (no such page, wrong method) is an ordinary [`Response`].
+/// After any refusal it is unknown where the next request would begin, so the connection cannot go on. An
+/// error about a request that was understood (no such page, wrong method) is an ordinary [`Response`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {

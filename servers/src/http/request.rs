@@ -1,8 +1,8 @@
 //! A request as a handler sees it, once its head has been read.
 //!
-//! It borrows the bytes from which it was read. So it costs no allocation, and its lifetime ends before the
-//! next request of its connection is parsed. A request that waits, or that another thread answers, is an
-//! [`OwnedRequest`](super::OwnedRequest).
+//! The request borrows the bytes from which it was read. So it costs no allocation, and its lifetime ends
+//! before the next request of its connection is parsed. A request that waits, or that another thread answers,
+//! is an [`OwnedRequest`](super::OwnedRequest).
 
 use super::Authority;
 use std::fmt;
@@ -27,7 +27,8 @@ impl fmt::Display for Version {
     }
 }
 
-/// A request whose head has been read and found unambiguous. It borrows the bytes from which it was read.
+/// A request whose head has been read and found unambiguous. The request borrows the bytes from which it was
+/// read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Request<'b> {
@@ -35,8 +36,8 @@ pub struct Request<'b> {
     pub method: &'b str,
     /// The target as sent: path and query, which may follow `http://host`; or `*`.
     pub target: &'b str,
-    /// The target's path as sent: it starts with `/` and is still percent-encoded. Or it is the `*` of
-    /// `OPTIONS *`.
+    /// The target's path as sent: it starts with `/` and is still percent-encoded. The path can also be the
+    /// `*` of `OPTIONS *`.
     pub path: &'b str,
     /// What followed `?` in the target.
     pub query: Option<&'b str>,

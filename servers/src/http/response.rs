@@ -221,7 +221,7 @@ impl Response {
         Response { status: Status::NoContent, body: Body::None, headers: SmallVec::new() }
     }
 
-    /// Makes an answer that says that the client's copy is still current.
+    /// Makes an answer which says that the client's copy is still current.
     pub fn not_modified() -> Response {
         Response { status: Status::NotModified, body: Body::None, headers: SmallVec::new() }
     }

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How much memory the bodies of all clients together may take, and how much they take.
 ///
-/// A body counts twice from the beginning: an answer may repeat it, as that of `/echo` does, and then it is
-/// too late for a refusal. It counts until its answer is sent or dropped. Bytes that are not parsed yet
-/// count, too, except the first 4 KiB of each connection. What counts is the allocated memory, which may be
-/// more than the bytes in it.
+/// A body counts twice from the beginning: an answer may repeat the body, as the answer of `/echo` does, and
+/// by then it is too late for a refusal. The body counts until its answer is sent or dropped. Bytes that are
+/// not parsed yet count, too, except the first 4 KiB of each connection. What counts is the allocated memory,
+/// which may be more than the bytes in it.
 #[derive(Debug, Clone)]
 pub struct Room(Arc<Bytes>);
 

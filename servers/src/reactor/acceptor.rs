@@ -28,7 +28,7 @@ pub(super) struct Acceptor {
 
 struct Closing {
     began: Instant,
-    /// Since when no client has arrived.
+    /// The time since which no client has arrived.
     quiet: Instant,
 }
 

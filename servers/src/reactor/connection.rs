@@ -6,10 +6,10 @@
 //!                                       └──────────────────────────────────────────────▶
 //! ```
 //!
-//! A thread that serves a client is at one place of its program: it reads, or it writes. Here the place is
-//! kept as values: the arrived bytes (a [`Conversation`]), the requests that were handed over ([`Pipeline`]),
-//! the answers that are not sent yet ([`SendBuffer`]). A *turn* continues from this place, until the
-//! connection must wait.
+//! A thread that serves a client is at one place of its program: it reads, or it writes. In an event loop,
+//! this place is stored as values: the arrived bytes (a [`Conversation`]), the requests that were handed over
+//! ([`Pipeline`]), the answers that are not sent yet ([`SendBuffer`]). A *turn* continues from this place,
+//! until the connection must wait.
 //!
 //! # Invariants
 //!
@@ -17,8 +17,8 @@
 //!    parsed. So the memory that one client costs has a bound, and TCP tells the client to wait.
 //! 2. `is_readable` is false only if a read has found nothing more. The system reports *changes*, once, so a
 //!    turn that stops reading earlier must remember that there is more.
-//! 3. A turn reads and sends a bounded amount. A connection that could go on says so and waits for its next
-//!    turn.
+//! 3. A turn reads and sends a bounded amount. A connection that could go on reports that, and waits for its
+//!    next turn.
 
 use super::handoff::{AnswerLine, Exchange, append_last, into_bytes};
 use super::pipeline::Pipeline;
@@ -46,8 +46,8 @@ const ENOUGH: usize = 64 * 1024;
 const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 pub(super) struct Connection {
-    /// `None` if there was no room for the connection. Dropped first: a client that has seen the end finds a
-    /// place for another.
+    /// `None` if there was no room for the connection. This field is dropped first, so that a client that has
+    /// seen the end of its connection finds a place for another one.
     pub(super) has_place: Option<Place>,
     pub(super) socket: TcpStream,
     peer: SocketAddr,
@@ -65,7 +65,7 @@ pub(super) struct Connection {
     end_is_near: bool,
     /// Whether the connection is in the queue for another turn.
     pub(super) is_scheduled: bool,
-    /// The entry among the [deadlines](super::deadlines) that counts.
+    /// The valid entry of this connection among the [deadlines](super::deadlines).
     pub(super) looked_at: Option<Instant>,
 }
 
@@ -316,7 +316,7 @@ impl Connection {
         self.state = State::Ending(StillSending::Yes, lingering);
     }
 
-    /// Puts an answer from memory into the output, the last one of the connection.
+    /// Puts an answer from memory into the output; it is the last answer of the connection.
     fn answer_last(&mut self, response: Response, line: Option<Line>, turn: &mut Turn) {
         let before = turn.output.len();
         let head = append_last(response, &mut turn.output);

@@ -1,4 +1,4 @@
-//! The times at which the loop must look at a connection even without an event.
+//! The times at which the loop must check a connection even without an event.
 //!
 //! Each request changes its connection's deadline twice. To keep that cheap, the heap does not follow the
 //! changes: an entry is a time at which to *check* a connection, not later than the deadline was when the

@@ -14,8 +14,8 @@
 //!
 //! 1. Only [`Poll::poll`] waits here; the exception, which is the lesson, are handlers that are not handed
 //!    over.
-//! 2. Each connection that can go on without an event is in the queue for another turn, and then the poll
-//!    does not wait.
+//! 2. Each connection that can go on without an event is in the queue for another turn, and while that queue
+//!    is not empty, the poll does not wait.
 //! 3. For each connection with a deadline, the [`deadlines`](super::deadlines) have an entry that is not
 //!    later than that deadline.
 //! 4. A turn is bounded, and so is the number of connections that are accepted in one go. So no client keeps
@@ -81,7 +81,7 @@ impl Reactor {
     ///
     /// # Errors
     ///
-    /// When the system has no descriptors left.
+    /// If the system has no descriptors left.
     pub fn new(listener: Listener, server: &Arc<Server>) -> std::io::Result<Reactor> {
         let poll = Poll::new()?;
         let acceptor = Acceptor::new(listener, poll.registry(), LISTENER)?;
@@ -120,7 +120,7 @@ impl Reactor {
     }
 
     /// Serves connections until the server is [stopped](Server::until) and no connection is left. Returns how
-    /// many were cut off.
+    /// many connections were cut off.
     ///
     /// After a stop, the loop accepts the clients that wait to be accepted, and closes the listener. It keeps
     /// idle connections for 50 ms, or until 200 ms after their last answer; further requests on them are
@@ -223,8 +223,8 @@ impl Reactor {
         self.stats.set_connections(self.connections.len());
     }
 
-    /// Accepts waiting clients, and gives each its first turn: often its request has arrived already. Some
-    /// connections end there, and need no registration for events.
+    /// Accepts waiting clients, and gives each connection its first turn, because its request has often
+    /// arrived already. Some connections end in this turn, and need no registration for events.
     fn accept(&mut self) {
         for _ in 0..ACCEPTS {
             let Some((socket, peer, has_place)) = self.acceptor.accept(self.turn.now) else { break };
@@ -375,7 +375,7 @@ impl ReactorStats {
         self.accepted.store(self.accepted() + 1, Ordering::Relaxed);
     }
 
-    /// Measures the loop with this number.
+    /// Adds the values of this loop to a measurement.
     pub(super) fn measure(&self, number: usize, samples: &mut Samples) {
         let number = number.to_string();
         samples.count_of(&family::LOOP_CONNECTIONS, &number, self.connections() as u64);

@@ -1,4 +1,4 @@
-//! Several event loops, each a task on a thread of its own, and their end.
+//! Several event loops, each of which is a task on its own thread, and the end of these loops.
 //!
 //! The end has the phases that [`ending`](crate::ending) describes, but here the connections belong to loops,
 //! so the stage waits for the loops. When the time is over, the tasks on the pool of handlers are cancelled,
@@ -22,7 +22,7 @@ const FIRST_REPORT: Duration = KEPT_FOR.saturating_mul(2);
 /// How often the operator is told after the first time.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// Event loops, each a task on a thread of its own, and their end.
+/// Event loops, each of which is a task on its own thread, and the end of these loops.
 #[derive(Debug)]
 pub struct Loops {
     pool: ThreadPoolExecutor,
@@ -40,7 +40,7 @@ impl Loops {
     ///
     /// # Errors
     ///
-    /// When the system gives no thread.
+    /// If the system gives no thread.
     pub fn start(&mut self, reactor: Reactor, shown: &Stats) -> Result<(), RejectedSubmission<usize>> {
         let (number, stats) = (self.stats.len(), reactor.stats());
         shown.add(move |samples| stats.measure(number, samples));

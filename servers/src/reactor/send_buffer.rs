@@ -46,7 +46,7 @@ pub(super) struct Tail {
 
 #[derive(Debug)]
 pub(super) enum Source {
-    /// A file whose bytes are not kept: a part that the system did not take is read again.
+    /// A file, whose bytes are not kept in memory: a part that the system did not take is read again later.
     File(File),
     Memory(Cow<'static, [u8]>),
 }
@@ -81,8 +81,8 @@ impl Tail {
     }
 }
 
-/// The line in the access log of an answer that is not completely sent. The numbers count from the opening of
-/// the connection.
+/// The line in the access log of an answer that is not completely sent. The numbers are bytes since the
+/// connection was opened.
 #[derive(Debug)]
 struct Unfinished {
     line: Line,
@@ -130,7 +130,7 @@ impl SendBuffer {
         self.tail = Some(tail);
     }
 
-    /// Gives a line to the next answer, which has `head` bytes of head and `body` bytes of body.
+    /// Sets the log line of the next answer, whose head has `head` bytes and whose body has `body` bytes.
     pub(super) fn put_line(&mut self, line: Line, began: Instant, before: usize, head: usize, body: u64) {
         let body_at = self.total + (before + head) as u64;
         self.lines.push_back(Unfinished { line, began, body: body_at, end: body_at + body });

@@ -6,17 +6,17 @@ use std::fmt;
 /// One thing that is measured, with its names.
 #[derive(Debug)]
 pub struct Family {
-    /// Its name for Prometheus.
+    /// The family's name for Prometheus.
     pub name: &'static str,
     /// Whether the value only grows.
     pub kind: Kind,
     /// Its group in the JSON. The group is empty if the value of the label names it.
     pub group: &'static str,
-    /// Its key in the group.
+    /// The family's key in the group.
     pub key: &'static str,
     /// The label that distinguishes its samples; empty if there is only one.
     pub label: &'static str,
-    /// What it is, with its unit.
+    /// A description of the value, with its unit.
     pub help: &'static str,
 }
 

@@ -1,8 +1,8 @@
-//! Counters of a server's answers and refusals, which cost next to nothing.
+//! Counts a server's answers and refusals, at almost no cost.
 //!
-//! A counter that all threads write would go from one processor's cache to the next with each answer. So the
-//! answers are counted in stripes, each in cache lines of its own, and each thread writes to one of them. A
-//! reader adds the stripes up.
+//! If all threads wrote the same counter, it would move from one processor's cache to another with each
+//! answer. So the answers are counted in stripes, each in cache lines of its own, and each thread writes to
+//! one of them. A reader adds the stripes up.
 //!
 //! All operations are relaxed: a counter says nothing about any other data, and no thread reads a counter to
 //! learn what another thread has written.

@@ -2,9 +2,9 @@
 //! times.
 //!
 //! Hardly any client sends extensions, and this server ignores them, but every reader must find the end of
-//! their line. A reader that knows quotation marks and a reader that only looks for CR LF find it in
-//! different places unless the grammar is kept (RFC 9112, 7.1.1): a quotation mark is closed on its line, and
-//! each semicolon is followed by a name.
+//! their line. A reader that knows quotation marks and a reader that only searches for CR LF find that end in
+//! different places, unless the line follows the grammar (RFC 9112, 7.1.1): a quotation mark is closed on the
+//! same line, and each semicolon is followed by a name.
 
 use super::{is_text, is_token};
 

@@ -1,4 +1,4 @@
-//! Where a body ends: after so many bytes, or after the chunk of size zero.
+//! Finds where a body ends: after a known number of bytes, or after the chunk of size zero.
 //!
 //! ```text
 //!   5;name=value CR LF      size in hexadecimal, perhaps an extension
@@ -45,7 +45,7 @@ pub(super) struct BodyDecoder {
     /// The body's share of the memory for bodies.
     share: Share,
     max_body: usize,
-    /// How many more bytes that are not data are allowed.
+    /// How many more bytes are allowed that are not data.
     framing_left: usize,
 }
 

@@ -41,18 +41,18 @@ pub struct Conversation {
     input: Vec<u8>,
     /// A share of the room, for the input beyond [`KEPT`].
     share: Share,
-    /// Where in the input the current request begins. The bytes before it have been answered.
+    /// Where in the input the current request begins. The requests before this place have been answered.
     start: usize,
     head: Head,
     /// The decoder of the current request's body, once its head is whole.
     body: Option<BodyDecoder>,
-    /// Whether the client waits for "100 Continue" that was not sent yet.
+    /// Whether the client waits for "100 Continue", which was not sent yet.
     is_waiting: bool,
     has_ended: bool,
     /// The refusal that ends the conversation. No request follows it.
     refused: Option<Refusal>,
     answered: usize,
-    /// When the phase began.
+    /// When the current phase began.
     since: Instant,
     /// The latest time that the driver has handed in.
     now: Instant,
@@ -139,7 +139,8 @@ impl Conversation {
     }
 
     /// Decodes the bytes of a body whose beginning has been decoded: the bytes then need no memory in the
-    /// input, for which there may be none although the body has its own. Returns the bytes behind the body.
+    /// input, for which there may be none although the body has its own. Returns the bytes that follow the
+    /// body.
     fn decode_at_once<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
         let is_next = self.input.len() == self.head.length();
         match &mut self.body {
@@ -301,7 +302,7 @@ impl Conversation {
         self.go_past(owned.bytes.len(), now);
     }
 
-    /// Goes on to the bytes behind the current request, whose head has `length` bytes.
+    /// Goes on to the bytes after the current request, whose head has `length` bytes.
     fn go_past(&mut self, length: usize, now: Instant) {
         self.start += length;
         self.head.clear();
@@ -316,8 +317,9 @@ impl Conversation {
         }
     }
 
-    /// Begins the client's turn at the time `now`: it has the answers to all requests that were taken. If the
-    /// client has already begun to send another request, the time for that request also begins now.
+    /// Begins the client's turn at the time `now`: the client has the answers to all requests that were
+    /// taken. If the client has already begun to send another request, the time for that request also begins
+    /// now.
     pub fn is_its_turn(&mut self, now: Instant) {
         (self.since, self.now) = (now, now);
     }

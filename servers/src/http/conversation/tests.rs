@@ -79,8 +79,8 @@ fn each_phase_has_its_time() {
     assert_eq!(waits(&conversation), (Phase::Head, Some(second(2051)), Some(Refusal::HeadTimeout)));
 }
 
-/// The time of half a head that has arrived together with a request begins with the answer, however late that
-/// is.
+/// If half a head has arrived together with a request, the time for that head begins with the answer to the
+/// request, however late the answer is.
 #[test]
 fn time_in_which_the_client_has_to_wait_is_not_its_own() {
     let mut conversation = new();

@@ -1,4 +1,4 @@
-//! The head of a request, as places in its bytes.
+//! The head of a request, stored as places in its bytes.
 //!
 //! The [`httparse`] crate checks the grammar of lines; `head/meaning.rs` checks everything that the crate
 //! leaves to its caller. The head keeps *places* in the bytes and not the bytes themselves, so the only
@@ -39,7 +39,7 @@ pub(super) struct Head {
 struct Parts {
     method: Span,
     target: Span,
-    /// `None` means `/`, for a target that ends behind its host.
+    /// `None` means `/`: the target ends after its host.
     path: Option<Span>,
     query: Option<Span>,
     host: Option<Span>,

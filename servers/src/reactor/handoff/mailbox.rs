@@ -87,7 +87,7 @@ impl<L: Load, B: Notify> Errand<L, B> {
         self.load.as_ref().expect("it is not posted before it is done or dropped")
     }
 
-    /// Does the errand, and posts it. If `work` panics, it is posted as undone.
+    /// Does the errand, and posts it. If `work` panics, the errand is posted as undone.
     pub(crate) fn done(mut self, work: impl FnOnce(&mut L)) {
         if let Some(load) = &mut self.load {
             work(load);

@@ -193,7 +193,7 @@ pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tai
     }
 }
 
-/// Appends an answer from memory, the last one of the connection. Returns how long its head is.
+/// Appends an answer from memory; it is the last answer of the connection. Returns the length of its head.
 pub(super) fn append_last(response: Response, output: &mut Vec<u8>) -> usize {
     let before = output.len();
     response.append_head(CLOSE, output);
