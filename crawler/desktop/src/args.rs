@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Threads that a pool may have.
+/// How many threads a pool may have.
 const MOST_THREADS: usize = 256;
 
 /// The flags of `index`.

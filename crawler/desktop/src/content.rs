@@ -1,4 +1,4 @@
-//! A file to text: what kind of file it is, in which encoding, and whether it stayed the same while it was
+//! Turns a file into text: finds out its kind and its encoding, and whether it stayed the same while it was
 //! read.
 
 use crate::html;
@@ -10,43 +10,43 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Bytes at the beginning of a file that are looked at to tell whether it is text.
+/// How many bytes at the beginning of a file are examined to tell whether the file is text.
 const LOOK: u64 = 8 << 10;
 
-/// How often a file that changes meanwhile is read.
+/// How many times a file is read if it changes during each reading.
 const ATTEMPTS: usize = 3;
 
-/// A file that was changed so shortly before it was read may change again without its time showing it: file
-/// systems keep times in steps of up to two seconds.
+/// If a file was changed less than this before it was read, it may change again without a change of its time:
+/// file systems keep times in steps of up to two seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// What tells a version of a file from the next one.
+/// Distinguishes one version of a file from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// When it was changed, in nanoseconds since 1970. `i64::MIN` if a later version could have the same
-    /// time: the next run reads the file again.
+    /// When the file was changed, in nanoseconds since 1970. 1970. `i64::MIN` if a later version could have
+    /// the same time; then the next run reads the file again.
     pub modified: i64,
-    /// Its size in bytes.
+    /// The file's size in bytes.
     pub size: u64,
 }
 
 /// What is in a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Text, as of the version that the stamp tells.
+    /// The text of the version that the stamp identifies.
     Text(String, Stamp),
-    /// No text to search, for this reason.
+    /// The file has no text to search, for this reason.
     Skipped(Skipped),
 }
 
 /// Why a file is not indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skipped {
-    /// It is no text.
+    /// The file is not text.
     Binary,
-    /// It is larger than the limit.
+    /// The file is larger than the limit.
     Huge,
-    /// It is a pipe, a socket or a device.
+    /// The file is a pipe, a socket or a device.
     Special,
 }
 
@@ -78,16 +78,17 @@ fn nanoseconds(time: SystemTime) -> Option<i64> {
 /// Reads a file of at most `limit` bytes.
 ///
 /// A file that changes while it is read is read again, and after some attempts taken as it is; its stamp then
-/// makes the next run read it again. Blocks for as long as the file system takes; never for a pipe's other
-/// end.
+/// makes the next run read it again. Blocks for as long as the file system takes, but never waits for the
+/// other end of a pipe.
 ///
 /// # Errors
-/// If it cannot be opened or read, with the system's reason.
+/// If the file cannot be opened or read; the error gives the system's reason.
 pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
     read_while(path, limit, || ())
 }
 
-/// Does what [`read`] does, and calls `meanwhile` between reading a file and looking whether it has changed.
+/// Reads a file as [`read`] does, and calls `meanwhile` after reading it and before checking whether it has
+/// changed.
 fn read_while(path: &Path, limit: u64, mut meanwhile: impl FnMut()) -> io::Result<Content> {
     let now = SystemTime::now();
     let mut file = open(path)?;
@@ -140,7 +141,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Text has no zeros, unless a byte order mark says that its characters have two bytes.
+/// Text has no zero bytes, unless a byte order mark says that its characters have two bytes.
 fn is_text(begin: &[u8]) -> bool {
     Encoding::for_bom(begin).is_some() || !begin.contains(&0)
 }
@@ -160,8 +161,8 @@ fn text(bytes: Vec<u8>, path: &Path) -> String {
     }
 }
 
-/// The encoding of a text that does not name it: UTF-8 if the bytes are valid, and otherwise the guess of a
-/// detector.
+/// The encoding of a text that does not name its encoding: UTF-8 if the bytes are valid, and otherwise the
+/// guess of a detector.
 fn assumed(bytes: &[u8]) -> &'static Encoding {
     if str::from_utf8(bytes).is_ok() {
         return UTF_8;
@@ -177,7 +178,7 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// A file that has settled.
+    /// A file that was last changed long enough ago for its time to identify its version.
     fn file(name: &str, bytes: &[u8]) -> (TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);

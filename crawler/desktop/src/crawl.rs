@@ -1,4 +1,4 @@
-//! The crawling thread's work: a walk, compared with what the index had.
+//! The work of the thread that crawls: it walks through the files and compares them with those in the index.
 
 use crate::store::{self, Store};
 use crate::tally::Tally;
@@ -7,7 +7,7 @@ use crate::{File, Known, Skipped, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Unreadable directories that are remembered. With more of them, a run removes nothing.
+/// How many unreadable directories are remembered. If there are more, a run removes no files from the index.
 const MOST_UNREADABLE: usize = 1000;
 
 /// A walk that is under way, and what it has seen.
@@ -22,7 +22,7 @@ pub struct Crawl {
 }
 
 impl Crawl {
-    /// Begins a walk below `roots`, which have their real names, for the index of `store`.
+    /// Begins a walk below `roots`, given by their real names, for the index of `store`.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -37,7 +37,7 @@ impl Crawl {
         Ok(Crawl { roots, found, known: Known::of(store)?, tally, unreadable: Vec::new(), is_partial: false })
     }
 
-    /// Removes the files from the index that the walk has not seen. Call this when the walk has come to its
+    /// Removes from the index the files that the walk has not seen. Call this when the walk has come to its
     /// end.
     ///
     /// Files below a directory that could not be read stay.
@@ -83,7 +83,7 @@ impl Crawl {
 }
 
 impl Iterator for Crawl {
-    /// A file of which the index does not have this version. An error: the index is damaged.
+    /// A file of which the index does not have this version; an error if the index is damaged.
     type Item = anyhow::Result<File>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -104,7 +104,7 @@ mod tests {
 
     const STAMP: Stamp = Stamp { modified: 1, size: 1 };
 
-    /// Indexes some files, and then those that another walk finds. Returns the files that the index has
+    /// Indexes some files, and then the files that another walk finds. Returns the files that the index has
     /// afterwards.
     fn after(found: Vec<Found>) -> (u64, Vec<&'static str>) {
         let files = ["/tree/a/1", "/tree/a/2", "/tree/b/3", "/elsewhere/4"];

@@ -1,11 +1,11 @@
-//! HTML to text whose lines are those of the document, so that a found word has the line number that an
-//! editor shows.
+//! Turns HTML into text that has the same lines as the document, so that a found word has the line number
+//! that an editor shows.
 
 use executor::CancelToken;
 use hypertext::html::{Reader, Tag, read};
 use std::iter;
 
-/// Elements whose tags do not part words: `<b>W</b>ord` is one word.
+/// Elements whose tags do not separate words: `<b>W</b>ord` is one word.
 const INLINE: [&str; 22] = [
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "ins", "mark", "q", "s",
     "small", "span", "strong", "sub", "sup", "u", "wbr",
@@ -23,7 +23,7 @@ pub(super) fn text(document: &str, is_xml: bool) -> String {
 /// The text that has been written so far.
 struct Text {
     written: String,
-    /// Lines that it has.
+    /// How many lines the text has.
     lines: usize,
     /// The line of the document that is being read.
     line: usize,
@@ -43,7 +43,8 @@ impl Reader for Text {
         }
         self.written.extend(iter::repeat_n('\n', self.line - self.lines));
         self.lines = self.line;
-        // Line breaks come with the next line. A `&#10;` breaks no line of the document.
+        // Line breaks of the document are written before the next text. A `&#10;` is no line break of the
+        // document.
         self.written.extend(characters.chars().map(|c| if c == '\n' { ' ' } else { c }));
     }
 

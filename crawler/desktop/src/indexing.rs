@@ -19,15 +19,15 @@ const MOST_WRITERS: usize = 8;
 
 /// What the threads of a run share.
 pub struct Indexing {
-    /// Threads that read files.
+    /// How many threads read files.
     pub readers: usize,
-    /// Bytes that a file may have.
+    /// The size of the largest file that is read, in bytes.
     pub max_bytes: u64,
     /// How often the index is committed.
     pub commit_every: Duration,
     /// What has become of the files.
     pub tally: Arc<Tally>,
-    /// Shows the tally meanwhile.
+    /// Shows the tally while the run goes on.
     pub progress: Progress,
     roots: Vec<PathBuf>,
     rules: Rules,
@@ -42,8 +42,8 @@ impl Indexing {
     /// Opens the index of a command line, and finds its directories.
     ///
     /// # Errors
-    /// If a directory is not there, the index is damaged, from a later version or in use by another process,
-    /// or cannot be written.
+    /// If a directory does not exist; or if the index is damaged, of a later version, in use by another
+    /// process, or cannot be written.
     pub fn prepare(args: &IndexArgs) -> anyhow::Result<Indexing> {
         let demo = args.demo.as_ref();
         if let Some(directory) = demo {
@@ -106,22 +106,22 @@ impl Indexing {
         self.tally.skipped(why);
     }
 
-    /// Removes a file that has gone since its directory was read.
+    /// Removes from the index a file that was deleted after its directory was read.
     pub fn gone(&self, file: &File) {
         if self.writer.remove(file) {
             self.tally.count(|tally| &tally.removed);
         }
     }
 
-    /// Makes the files that were put so far durable, in the middle of a run.
+    /// Makes everything durable that was put into the index so far, in the middle of a run.
     ///
     /// # Errors
-    /// If the index cannot be written. It stays as the last commit left it.
+    /// If the index cannot be written. The index then stays as the last commit left it.
     pub fn commit_so_far(&self) -> anyhow::Result<()> {
         self.writer.commit_changes().map(|is_new| self.committed(is_new))
     }
 
-    /// The last commit of a run.
+    /// Makes the last commit of a run.
     ///
     /// # Errors
     /// As [`commit_so_far`](Self::commit_so_far).
@@ -129,8 +129,8 @@ impl Indexing {
         self.writer.commit(is_complete).map(|is_new| self.committed(is_new))
     }
 
-    /// The last commit of a run without an error. After a walk that came to its end, it also removes the
-    /// files that are no longer there.
+    /// Makes the last commit of a run that had no error. After a walk that came to its end, it also removes
+    /// the files that are no longer there.
     ///
     /// # Errors
     /// As [`commit_so_far`](Self::commit_so_far).
@@ -184,16 +184,16 @@ impl Indexing {
     }
 }
 
-/// Reads a file as [`read`] does. If a library panics at it, only this file could not be read.
+/// Reads a file as [`read`] does. If a library panics on the file, only this file counts as unreadable.
 ///
 /// # Errors
-/// Those of [`read`].
+/// The errors of [`read`].
 pub fn read_guarded(path: &Path, limit: u64) -> io::Result<Content> {
     catch_unwind(AssertUnwindSafe(|| read(path, limit)))
         .unwrap_or_else(|_| Err(io::Error::other("reading it panicked, which is a bug of this program")))
 }
 
-/// Writes the files of the demo, unless they are there.
+/// Writes the files of the demo, unless they exist already.
 fn write_demo(directory: &Path, files: usize) -> anyhow::Result<()> {
     match tree::write(directory, files, 1) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && tree::is_one(directory) => Ok(()),
@@ -208,7 +208,7 @@ mod tests {
     use std::fs;
     use std::time::SystemTime;
 
-    /// Writes a file which has the same time whenever its text has the same length.
+    /// Writes a file; files whose texts have the same length get the same time.
     fn write(path: &Path, text: &str) {
         fs::write(path, text).unwrap();
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(text.len() as u64);

@@ -1,7 +1,7 @@
 //! The files that the index had before a run, and which of them the run has seen.
 //!
 //! Nothing is loaded: each path is looked up in the index, which is mapped into memory, and a flag for each
-//! document says that it was seen. So the memory is a byte for each document.
+//! document says whether it was seen. So a run needs a byte of memory for each document.
 
 use crate::content::Stamp;
 use crate::store::{self, Fields, MODIFIED, SIZE, Store};
@@ -15,7 +15,7 @@ use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDocumen
 pub struct Known {
     searcher: Searcher,
     fields: Fields,
-    /// A segment of the index is written once and never changed. Each has documents of its own.
+    /// A segment of the index is written once and never changed. Each segment has its own documents.
     segments: Vec<Segment>,
 }
 
@@ -50,7 +50,7 @@ impl Known {
         Ok(found)
     }
 
-    /// The keys of all files below `roots` that were not seen, but not of those below `except`.
+    /// Returns the keys of all files that were not seen and are below `roots`, but not below `except`.
     pub(super) fn unseen(
         &self,
         roots: &[PathBuf],
@@ -94,7 +94,7 @@ impl Segment {
     }
 }
 
-/// The document of a segment that has a term, if it is not removed.
+/// Returns the document of a segment that has the term, unless the document was removed.
 fn document(reader: &SegmentReader, term: &Term) -> anyhow::Result<Option<DocId>> {
     let index = reader.inverted_index(term.field())?;
     let Some(mut documents) = index.read_postings(term, IndexRecordOption::Basic)? else { return Ok(None) };

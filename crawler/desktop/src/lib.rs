@@ -7,7 +7,7 @@
 //!   one thread              and pills        n threads
 //! ```
 //!
-//! The program `index` has the threads. Here is what each of them does:
+//! The threads are in the program `index`; what each of them does is here:
 //!
 //! | module | what it is about |
 //! |---|---|
@@ -26,13 +26,13 @@
 //!
 //! # What holds
 //!
-//! 1. A file is in the index once, in one version. That version goes with the commit that brings the next
-//!    one.
+//! 1. A file is in the index once, in one version. The commit that adds the next version removes this one.
 //! 2. What is committed survives whatever happens to the process. The next run finds the other files again,
 //!    because the index does not have them.
-//! 3. A run removes a file only if it came to its end, would have seen the file, and did not.
-//! 4. Memory does not grow with the tree, except for a byte for each file that the index had before, and with
-//!    `--follow` for the names of the directories to which links lead out of the tree.
+//! 3. A run removes a file from the index only if it came to its end, looked where the file was, and did not
+//!    see it.
+//! 4. Memory does not grow with the tree, except by a byte for each file that the index had before, and with
+//!    `--follow` by the names of the directories outside the tree to which links lead.
 
 pub mod content;
 pub use content::{Content, Skipped, Stamp, read};
@@ -77,8 +77,8 @@ pub use search::{Hit, Hits, Now, search};
 
 pub mod tree;
 
-/// Text of a file, or its name, for a terminal: control characters are replaced, because a terminal obeys
-/// them.
+/// Prepares the text or the name of a file for a terminal: control characters are replaced, because a
+/// terminal obeys them.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use tantivy::tokenizer::TokenStream;
 
-/// Characters that are shown of a line.
+/// How many characters of a line are shown.
 const SHOWN: usize = 160;
 
-/// Characters that are shown before the first thing that was found, if the line is longer.
+/// How many characters are shown before the first match, if the line is longer.
 const BEFORE: usize = 40;
 
 /// Part of a line of a file.
@@ -19,7 +19,7 @@ pub struct Place {
     pub line: usize,
     /// The line, or a part of it that is short enough to be shown. Control characters are replaced.
     pub text: String,
-    /// Where in `text` the words are, in bytes: in order, and not overlapping.
+    /// Where in `text` the words are, as byte positions, in order and without overlaps.
     pub found: Vec<Range<usize>>,
 }
 
@@ -31,7 +31,7 @@ struct Match {
 
 impl Place {
     /// The line that has the most parts of a query; of several such lines the first. `None` if no line has
-    /// any: perhaps only the file's name has the words.
+    /// any part, for example because only the file's name has the words.
     pub fn find(text: &str, query: &Query) -> Option<Place> {
         let matches = matches(text, query);
         let (mut best, mut most, mut begin) = (0..0, 0, 0);
@@ -97,8 +97,8 @@ fn matches(text: &str, query: &Query) -> Vec<Match> {
         .collect();
     let mut analyzer = words::analyzer();
     let mut stream = analyzer.token_stream(text);
-    // The words of the text that the query has, too: their numbers, and where they are, in words and in
-    // bytes.
+    // The words of the text that also occur in the query: their numbers, and their places, counted in words
+    // and in bytes.
     let mut words: Vec<(usize, usize, Range<usize>)> = Vec::new();
     while stream.advance() {
         let token = stream.token();

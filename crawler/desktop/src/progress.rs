@@ -1,4 +1,4 @@
-//! A line on a terminal that says how far a run is, if it takes longer than a moment.
+//! A line on a terminal that shows the progress of a run, if the run takes longer than a moment.
 
 use crate::Tally;
 use command_line::ProgressLine;
@@ -15,8 +15,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The line of a run over a tree that had `known` files last time. The length of a new tree is not known,
-    /// so it has no bar.
+    /// The line of a run over a tree that had `known` files last time. The size of a new tree is not known,
+    /// so its line has no bar.
     pub fn new(known: u64, is_visible: bool) -> Progress {
         let (bar, template) = match known {
             0 => (ProgressBar::no_length(), "{spinner} {pos} files, {msg}"),
@@ -39,7 +39,7 @@ impl Progress {
         });
     }
 
-    /// Takes the line away.
+    /// Removes the line from the terminal.
     pub fn finish(&self) {
         self.line.finish();
     }

@@ -6,10 +6,10 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query as IndexQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
-/// How much more it counts if the file's name has the words.
+/// How much more a match counts if it is in the file's name.
 const NAME: f32 = 2.0;
 
-/// Words and phrases. A word is a phrase of one.
+/// Words and phrases. A single word is a phrase of one word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     /// Words and phrases that must be in the text or in the name.
@@ -19,12 +19,12 @@ pub struct Query {
 }
 
 impl Query {
-    /// Takes words as they are typed: `"in quotes"` is a phrase, and so is an argument with spaces in it and
-    /// no quotes; `-word` must not be there. Anything else than letters and digits only parts words, so no
-    /// input is wrong.
+    /// Takes words as they are typed: `"in quotes"` is a phrase, and so is an argument that has spaces and no
+    /// quotes; `-word` must not be in the file. All characters except letters and digits only separate words,
+    /// so no input is invalid.
     ///
     /// # Errors
-    /// A sentence, if there is nothing to search for.
+    /// A sentence for the user, if there is nothing to search for.
     pub fn parse(typed: &[String]) -> Result<Query, String> {
         let mut query = Query { wanted: Vec::new(), unwanted: Vec::new() };
         for argument in typed {
@@ -40,7 +40,7 @@ impl Query {
         Ok(query)
     }
 
-    /// Quotes enclose phrases; outside of them, spaces part words.
+    /// Quotes enclose phrases; outside of them, spaces separate words.
     fn quoted(&mut self, argument: &str) {
         let mut sign = "";
         for (number, piece) in argument.split('"').enumerate() {
@@ -62,7 +62,7 @@ impl Query {
         if unwanted.is_some() { self.unwanted.push(words) } else { self.wanted.push(words) }
     }
 
-    /// The query as the library takes it.
+    /// The query in the form that the library takes.
     pub(super) fn for_index(&self, fields: Fields) -> BooleanQuery {
         let anywhere = |words: &Vec<String>| -> Box<dyn IndexQuery> {
             let name = BoostQuery::new(phrase(fields.name, words), NAME);

@@ -1,4 +1,4 @@
-//! Words to files, the most fitting ones first.
+//! Finds the files for some words, the best matches first.
 
 use crate::content::{Content, Stamp, read};
 use crate::place::Place;
@@ -16,9 +16,10 @@ use tantivy::{DocAddress, Searcher, TantivyDocument};
 pub struct Hit {
     /// The file's real name.
     pub path: PathBuf,
-    /// How well it fits; only to be compared with others of the same search.
+    /// How well the file matches; this can be compared only with other files of the same search.
     pub score: f32,
-    /// A line that shows why. `None` if only the file's name fits, or if the file cannot be read any more.
+    /// A line that shows why the file was found. `None` if only the file's name matches, or if the file
+    /// cannot be read any more.
     pub place: Option<Place>,
     /// What has become of the file since it was indexed.
     pub now: Now,
@@ -27,7 +28,7 @@ pub struct Hit {
 /// What has become of a file since it was indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Now {
-    /// The file is as it was.
+    /// The file has not changed.
     Same,
     /// The file has changed: the words may no longer be there.
     Changed,
@@ -38,14 +39,14 @@ pub enum Now {
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hits {
-    /// How many files there are in all.
+    /// How many files were found in all.
     pub count: usize,
-    /// The most fitting ones.
+    /// The files that match best.
     pub best: Vec<Hit>,
 }
 
-/// Searches. Returns at most `limit` files, the most fitting one first. Each has a line that shows why, if
-/// the file has at most `largest` bytes.
+/// Searches. Returns at most `limit` files, the best match first. Each has a line that shows why, if the file
+/// has at most `largest` bytes.
 ///
 /// # Errors
 /// If the index is damaged.

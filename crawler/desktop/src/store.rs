@@ -45,13 +45,13 @@ pub struct Store {
 /// The fields of a file's document.
 #[derive(Clone, Copy)]
 pub(super) struct Fields {
-    /// [`key`] of the path: what a document is found and removed by.
+    /// The [`key`] of the path, by which a document is found and removed.
     pub(super) path: Field,
     /// The words of the file's name.
     pub(super) name: Field,
-    /// The words of its text.
+    /// The words of the file's text.
     pub(super) text: Field,
-    /// The version of it that was indexed: see [`Stamp`](crate::Stamp).
+    /// The version of the file that was indexed: see [`Stamp`](crate::Stamp).
     pub(super) modified: Field,
     pub(super) size: Field,
 }
@@ -78,17 +78,17 @@ impl Fields {
 }
 
 impl Store {
-    /// Opens the index in a directory, or makes one if the directory is empty or not there.
+    /// Opens the index in a directory, or creates one if the directory is empty or does not exist.
     ///
     /// # Errors
-    /// If there is something else in the directory, the index is damaged or from a later version, or the
+    /// If the directory has something else in it; if the index is damaged or of a later version; or if the
     /// system refuses.
     pub fn open_or_create(directory: &Path) -> anyhow::Result<Store> {
         let name = directory.display();
         fs::create_dir_all(directory).with_context(|| format!("cannot make the directory {name}"))?;
         if !directory.join("meta.json").exists() {
-            // Files with names that begin with a dot are locks of the library, which it makes before anything
-            // else.
+            // Files with names that begin with a dot are lock files, which the library creates before
+            // anything else.
             let is_foreign =
                 fs::read_dir(directory).with_context(|| format!("cannot read {name}"))?.any(|entry| {
                     entry.is_ok_and(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
@@ -105,10 +105,10 @@ impl Store {
         Store::open(directory)
     }
 
-    /// Opens an index that is there.
+    /// Opens an existing index.
     ///
     /// # Errors
-    /// If there is none, it is damaged or from a later version, or the system refuses.
+    /// If there is no index, if it is damaged or of a later version, or if the system refuses.
     pub fn open(directory: &Path) -> anyhow::Result<Store> {
         let name = directory.display();
         if !directory.join("meta.json").exists() {
@@ -157,7 +157,7 @@ impl Store {
         Ok(self.searcher()?.num_docs())
     }
 
-    /// A view of the last commit. Later commits leave it as it is.
+    /// A view of the last commit, which later commits do not change.
     pub(super) fn searcher(&self) -> anyhow::Result<Searcher> {
         let reader = self.index.reader_builder().reload_policy(tantivy::ReloadPolicy::Manual).try_into();
         Ok(reader.map_err(|error| self.explained(error))?.searcher())
@@ -199,10 +199,11 @@ pub(super) fn note(is_complete: bool) -> String {
     json!({ "format": FORMAT, "complete": is_complete }).to_string()
 }
 
-/// Calls something that panics if a file on the disk is not what it was written as. The panic becomes an error that says `what`.
+/// Runs `call`, which panics if a file on the disk is damaged, and turns a panic into an error that says
+/// `what`.
 ///
 /// # Errors
-/// As `call`, or `what`.
+/// The error of `call`, or `what` if `call` panics.
 pub fn guarded<T>(what: &str, call: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
@@ -253,7 +254,7 @@ fn explained(error: TantivyError, directory: &Path) -> anyhow::Error {
     }
 }
 
-/// A path as the index keeps it: a text from which the path can be made again, even if it is no Unicode.
+/// A path as the index keeps it: a text from which the path can be restored, even if the path is not Unicode.
 /// `None` if that is impossible.
 pub(super) fn key(path: &Path) -> Option<String> {
     #[cfg(unix)]
@@ -276,6 +277,6 @@ pub(super) fn path_of(key: &str) -> PathBuf {
     key.into()
 }
 
-/// Stands before a path that is no Unicode. No path begins with it.
+/// Stands at the beginning of a [`key`] whose path is not Unicode; no path begins with this text.
 #[cfg(unix)]
 const ESCAPE: char = '\0';

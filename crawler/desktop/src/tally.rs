@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Files that are named in a report. The rest is counted.
+/// How many files a report names; the others are only counted.
 const MOST_NAMED: usize = 1000;
 
 /// Counts of files. A file is in one of the counts at most.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Read, and put into the index.
+    /// Files that were read and put into the index.
     pub indexed: AtomicU64,
     /// Files that are in the index already, in this version.
     pub unchanged: AtomicU64,
@@ -69,7 +69,7 @@ impl Tally {
         self.indexed.load(Relaxed) + self.unchanged.load(Relaxed) + skipped.iter().sum::<u64>()
     }
 
-    /// The counts in short, for a line of progress.
+    /// The counts in a short form, for the progress line.
     pub(super) fn in_short(&self) -> String {
         let (indexed, megabytes) = (self.indexed.load(Relaxed), self.bytes.load(Relaxed) / 1_000_000);
         format!("{indexed} indexed, {megabytes} MB of text")

@@ -1,5 +1,5 @@
 //! A tree of files to try the search with: the same tree for the same seed, with every kind of file that a
-//! real one has.
+//! real tree has.
 
 use fastrand::Rng;
 use std::fs::{self, File};
@@ -51,16 +51,17 @@ const VOCABULARY: [&str; 40] = [
     "naïve",
 ];
 
-/// All files are of this time, so that a run can tell that they have settled.
+/// The time of all files, long enough ago for it to identify their version.
 const WRITTEN: Duration = Duration::from_hours(490_896);
 
-/// Files that stand in one directory.
+/// How many files are in one directory.
 const IN_A_DIRECTORY: usize = 50;
 
 /// Writes about `files` files into a directory that is new or empty.
 ///
-/// There are text, Markdown, source and HTML in several encodings; beside them a binary file, a huge one, a
-/// file of one line, a hidden one, one that is left out by name, and on Unix a link that leads back.
+/// The files are text, Markdown, source and HTML in several encodings; there are also a binary file, a huge
+/// file, a file of one line, a hidden file, a file that is left out by name, and on Unix a link to a
+/// directory above it.
 ///
 /// # Errors
 /// If the directory is not empty, or the system refuses to write.

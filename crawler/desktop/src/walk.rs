@@ -1,4 +1,4 @@
-//! Which files there are: directories read one after the other, on one thread.
+//! Finds the files: reads directories one after the other, on one thread.
 //!
 //! Files that people do not expect in a search are left out, by the rules of `ripgrep`: hidden files, and
 //! those that `.gitignore` and `.ignore` name. A directory is read piece by piece, so the memory that a walk
@@ -38,7 +38,7 @@ pub struct Rules {
 pub enum Found {
     /// A file, with what its directory says of it.
     File(PathBuf, Stamp),
-    /// Neither a file nor a directory nor a link.
+    /// A path that is neither a file nor a directory nor a link.
     Special,
     /// A path that could not be read, and why. Nothing is known of the files below it.
     Unreadable(Option<PathBuf>, String),
@@ -47,7 +47,7 @@ pub enum Found {
 /// The real names of the named directories and files, each once.
 ///
 /// # Errors
-/// The first one that is not there, with the system's reason.
+/// The first name that does not exist, with the system's reason.
 pub fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let mut roots = Vec::new();
     for path in named {
@@ -66,7 +66,7 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
     for root in roots {
         builder.add(root);
     }
-    // A root within another one is walked by itself, whatever the rules say of it in the other one.
+    // A root within another root is walked on its own, even if the rules exclude it from the outer root.
     let own: HashSet<PathBuf> = roots.iter().cloned().collect();
     let except = except.to_owned();
     let once = rules.follow.then(|| Once::new([roots, std::slice::from_ref(&except)].concat()));
@@ -87,13 +87,13 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
     })
 }
 
-/// Makes a walk that follows links walk each directory once. Directories that link to each other have too
-/// many paths: seven of them, each with a link to each, have 13,699.
+/// Ensures that a walk that follows links enters each directory only once. Directories that link to each
+/// other have too many paths: seven of them, each with a link to each, have 13,699.
 struct Once {
     /// Directories that are not entered by links: the roots, which are walked by their real names, and the
     /// index.
     not_by_links: Vec<PathBuf>,
-    /// The real names of directories that are below no root. The walk came to them by links.
+    /// The real names of directories outside all roots, which the walk has reached by links.
     outside: Mutex<HashSet<PathBuf>>,
 }
 
@@ -102,8 +102,8 @@ impl Once {
         Once { not_by_links, outside: Mutex::default() }
     }
 
-    /// Whether the walk takes this path to a file or a directory. Outside of the roots, it takes the first
-    /// one that it finds.
+    /// Whether the walk goes to a file or a directory by this path. Outside of the roots, it uses only the
+    /// first path that it finds.
     fn is_first(&self, entry: &DirEntry) -> bool {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         if entry.depth() == 0 || !(is_directory || entry.path_is_symlink()) {

@@ -1,20 +1,21 @@
-//! Text to words: the same for what is indexed, what is searched, and what is shown of a file.
+//! Splits text into words, in the same way for what is indexed, what is searched, and what is shown of a
+//! file.
 //!
 //! A word is a run of letters and digits, in lower case and without accents: `Café_2` is `cafe` and `2`.
-//! Accents are those of Latin and Greek letters. In other scripts a mark makes another letter: `й` is not
-//! `и`, whether it is written as one character or as two. Chinese and Japanese characters are words of their
-//! own, because nothing stands between words there; a search for several of them is a search for a phrase.
-//! Nothing else counts, so `std::io` is the phrase `std io`.
+//! Only Latin and Greek letters lose their accents. In other scripts a letter with a mark is another letter:
+//! `й` is not `и`, whether it is written as one character or as two. Each Chinese or Japanese character is a
+//! word of its own, because these scripts do not separate words; a search for several such characters is a
+//! search for a phrase. All other characters only separate words, so `std::io` is the phrase `std io`.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
 
-/// The most bytes of a word. Longer runs are data, such as pictures in base64, and are not indexed. A SHA-256
-/// in hexadecimal digits just fits.
+/// The largest length of a word, in bytes. Longer runs are data, such as pictures in base64, and are not
+/// indexed. A SHA-256 in hexadecimal digits just fits.
 const LONGEST: usize = 64;
 
-/// The name by which the index knows the analysis.
+/// The name by which the index finds this analysis.
 pub(super) const NAME: &str = "words";
 
 /// Makes words out of text.
@@ -45,7 +46,7 @@ impl Tokenizer for Words {
 
 struct WordStream<'a> {
     text: &'a str,
-    /// Bytes of the text that have been read.
+    /// How many bytes of the text have been read.
     at: usize,
     token: &'a mut Token,
 }
@@ -126,7 +127,7 @@ impl<'a> WordStream<'a> {
         } else {
             let visible = word.chars().filter(|c| !is_invisible(*c));
             let composed = ComposingNormalizerBorrowed::new_nfc().normalize_iter(visible);
-            // By way of capitals: `σ` and `ς` have the same one.
+            // Characters become capitals first, because `σ` and `ς` have the same capital.
             let lower = composed.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
             self.token.text.extend(lower.map(without_accents).filter(|c| !is_mark(*c)));
         }
@@ -142,7 +143,7 @@ impl<'a> WordStream<'a> {
 enum Class {
     Word,
     Between,
-    /// A part of a longer character, which must be decoded.
+    /// A part of a character of several bytes, which must be decoded.
     NotAscii,
 }
 
@@ -167,7 +168,7 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// A Greek letter without its accents. The library's filter knows those of Latin letters.
+/// A Greek letter without its accents. The library's filter does this for Latin letters.
 fn without_accents(mut letter: char) -> char {
     while let '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' = letter
         && let Decomposed::Expansion(bare, _) = CanonicalDecompositionBorrowed::new().decompose(letter)

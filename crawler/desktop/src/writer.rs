@@ -1,9 +1,9 @@
-//! The only writer of the index: documents in, commits out.
+//! The only writer of the index: it takes documents and makes commits.
 //!
-//! The library has threads of its own that make documents into parts of the index. Before them is a queue of
-//! ten thousand elements, whatever their size: of large files that would be gigabytes. So documents hold a
-//! permit for their bytes. It is given back when they are dropped, which is when the library has done with
-//! them.
+//! The library has threads of its own that make documents into parts of the index. The queue in front of
+//! these threads holds ten thousand documents of any size: if the files are large, that would be gigabytes.
+//! So documents hold a permit for their bytes. The permit is given back when the documents are dropped, which
+//! happens when the library has finished with them.
 //!
 //! ```text
 //!   put ─▶ batch ─▶ waits for room ─▶ queue of the library ─▶ its threads ─▶ dropped: room again
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Documents are sent in batches. When they were sent one by one, each finished document woke a thread that
-//! waits for room, and the whole run took a tenth longer.
+//! waited for room, and the whole run took a tenth longer.
 
 use crate::content::Stamp;
 use crate::store::{self, Fields, Store};
@@ -30,16 +30,17 @@ use tantivy::schema::Field;
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
 use tantivy::{IndexWriter, TantivyError, Term};
 
-/// Bytes that each thread of the library collects before it writes a part of the index.
+/// How many bytes each thread of the library collects before it writes a part of the index.
 const MEMORY: usize = 64 << 20;
 
-/// Bytes of text that may wait for those threads, in units of 1024.
+/// How much text may wait for those threads, in units of 1024 bytes. 1024.
 const ROOM: usize = 64 << 10;
 
-/// Bytes of text that are sent together.
+/// How many bytes of text are sent together.
 const BATCH: usize = 1 << 20;
 
-/// How long to try to lock the index. Perhaps the process that has it was killed, and has not quite ended.
+/// How long to try to lock the index. The process that has the index may have been killed and may not have
+/// ended yet.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The only writer of an index, in all processes.
@@ -51,18 +52,18 @@ pub struct Writer {
 }
 
 struct Inner {
-    /// The library's writer, under a lock although threads could share it. It numbers the operations of a
-    /// call, and then puts the removals into a list. With two threads the list gets out of order, and a
-    /// removal may hit the new version of a document and not the one before it.
+    /// The library's writer, under a lock although threads could share it. For each call, the writer numbers
+    /// the operations and then puts the removals into a list. With two threads the list gets out of order,
+    /// and a removal may remove the new version of a document instead of the old one.
     index: IndexWriter<FileDocument>,
-    /// Whether anything was put or removed since the last commit. Under the lock: a removal that waits for a
-    /// commit to end must count for the next one.
+    /// Whether anything was put or removed since the last commit. This is under the lock as well, because a
+    /// removal that waits for a commit to end must count for the next commit.
     has_changed: bool,
     /// What the last commit says of the index.
     is_complete: bool,
 }
 
-/// A file to index. Only a [`Crawl`](crate::Crawl) makes them, so no file is there twice.
+/// A file to index. Only a [`Crawl`](crate::Crawl) makes values of this type, so no file is indexed twice.
 #[derive(Debug)]
 pub struct File {
     /// The file's real name.
@@ -77,7 +78,7 @@ impl Writer {
     /// it.
     ///
     /// # Errors
-    /// If another process has it, or it cannot be written.
+    /// If another process has the index, or if the index cannot be written.
     pub fn new(store: &Store, threads: usize) -> anyhow::Result<Writer> {
         let options = || {
             IndexWriterOptions::builder()
@@ -126,13 +127,13 @@ impl Writer {
     /// Waits until it is on the disk. Returns whether there was anything to write.
     ///
     /// # Errors
-    /// If it cannot be written. The index stays as the last commit left it.
+    /// If the index cannot be written. The index stays as the last commit left it.
     pub fn commit(&self, is_complete: bool) -> anyhow::Result<bool> {
         self.commit_as(Some(is_complete))
     }
 
-    /// As [`commit`](Self::commit), in the middle of a run. The index is incomplete from now on, but not if
-    /// nothing has changed: then it stays what it was.
+    /// Commits as [`commit`](Self::commit) does, in the middle of a run. From now on the index counts as
+    /// incomplete, unless nothing has changed.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -164,7 +165,7 @@ impl Writer {
         inner.index.wait_merging_threads().context("the index could not be tidied up")
     }
 
-    /// The operations for some files: each removes the version before and adds the new one.
+    /// The operations for some files: for each file, they remove the old version and add the new one.
     fn operations(
         &self,
         (file, text, stamp): (File, String, Stamp),
@@ -204,11 +205,12 @@ pub struct Batch<'w> {
 
 impl Batch<'_> {
     // ANCHOR: put
-    /// Puts a version of a file in the place of the one before. A full batch is sent, which waits while the
-    /// library has too much text to index already.
+    /// Replaces the indexed version of a file with this one. Sends the batch when it is full, and waits while
+    /// the library already has too much text to index.
     ///
     /// # Errors
-    /// If the library has given up, because the disk is full, say; or the calling task was cancelled.
+    /// If the library has given up, for example because the disk is full; or if the calling task was
+    /// cancelled.
     pub fn put(&mut self, file: File, text: String, stamp: Stamp) -> anyhow::Result<()> {
         self.bytes += text.len();
         self.files.push((file, text, stamp));
@@ -361,7 +363,7 @@ mod tests {
         assert!(waits(1, 0));
         assert!(waits(1000 * 1024, 1000));
         assert!(!waits(999 * 1024, 1000));
-        // Larger than all room that there is: it takes all of it then, and not more.
+        // A text that is larger than the whole room takes all of the room, and not more.
         assert!(waits(ROOM * 1024 + 1, 1));
     }
 

@@ -1,6 +1,6 @@
-//! Desktop search, the half that reads: the words of files go into an index on disk.
+//! The indexing half of desktop search: it puts the words of files into an index on disk.
 //!
-//! One thread walks through directories and puts files that have changed into a queue with a bound. Several
+//! One thread walks through directories and puts files that have changed into a bounded queue. Several
 //! threads take files out, read them, and put their words into the index. When the walk ends, by itself or
 //! because it is stopped, a poison pill for each of those threads goes into the queue. Files in front of the
 //! pills are still indexed.
@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Files that may wait to be read.
+/// How many files may wait to be read.
 const QUEUE: usize = 1000;
 
 /// How often the thread that waits for the others looks at the clock.
@@ -63,7 +63,7 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
     }
     let (crawl, is_whole) = crawler.join().map_err(|_| anyhow!("the thread that walks has panicked"))??;
     match failed {
-        // If the commit fails, too, its error says what has ended the threads.
+        // If the commit fails as well, its error says why the threads have ended.
         Some(error) => indexing.commit(false).and(Err(error)),
         None => indexing.commit_rest(&crawl, is_whole).map(|()| is_whole),
     }
@@ -75,7 +75,7 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
 fn put_files(mut crawl: Crawl, producer: Producer<File>) -> anyhow::Result<(Crawl, bool)> {
     let stop = CancelToken::current();
     while let Some(file) = crawl.next().transpose()? {
-        // The walk ends here if it is stopped, also while it waits for room, or if no consumer is left.
+        // The walk ends here if no consumer is left, or if it is told to stop, even while it waits for room.
         if stop.is_cancelled() || producer.put(file).is_err() {
             return Ok((crawl, false));
         }
@@ -101,7 +101,7 @@ fn index_files(mut files: Consumer<File>, indexing: &Indexing) -> anyhow::Result
 }
 // ANCHOR_END: index_files
 
-/// Waits for a thread. Meanwhile it shows how far the others are, and commits when it is time.
+/// Waits for a thread, and meanwhile shows the progress of the others and commits when it is time.
 fn wait_for(
     mut thread: TaskHandle<anyhow::Result<()>>,
     indexing: &Indexing,

@@ -1,5 +1,5 @@
-//! Desktop search, the half that finds: files that have some words, the most fitting ones first, each with a
-//! line that shows why.
+//! The searching half of desktop search: it finds the files that have some words and prints the best matches
+//! first, each with a line that shows why it was found.
 //!
 //! ```sh
 //! cargo run -p desktop-search --bin search -- demo-index poison pill
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Bytes of a file that is looked into for a line; `index` takes no larger ones.
+/// The largest file, in bytes, in which a line is looked for; `index` takes no larger files.
 const LARGEST: u64 = 1 << 30;
 
 fn main() -> ExitCode {

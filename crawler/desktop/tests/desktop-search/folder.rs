@@ -1,4 +1,4 @@
-//! A folder with files and an index, the programs for it, and what is in an index.
+//! A folder with files and an index, the programs that work on it, and the contents of an index.
 
 use desktop_search::tree;
 use serde_json::Value;
@@ -12,10 +12,10 @@ use tantivy::schema::{IndexRecordOption, Value as _};
 use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument};
 use tempfile::TempDir;
 
-/// How the names of the files of a tree end, one kind after the other.
+/// The endings of the file names in a tree, one for each kind of file.
 pub(crate) const KINDS: [&str; 6] = [".txt", ".md", ".rs", ".html", ".txt", ".txt"];
 
-/// Old enough that a file of this time has settled.
+/// A time long enough ago for it to identify the version of a file.
 const LONG_AGO: Duration = Duration::from_secs(1_700_000_000);
 
 /// A folder whose `tree/` is indexed into `index/`.
@@ -47,7 +47,7 @@ impl Folder {
         contents(&self.path("index"))
     }
 
-    /// Writes a file below `tree/`, with which its name may begin.
+    /// Writes a file below `tree/`; its name may begin with `tree/`, but need not.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         let path = if name.starts_with("tree/") { self.path(name) } else { self.path("tree").join(name) };
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -63,7 +63,7 @@ impl Folder {
         file.set_modified(SystemTime::UNIX_EPOCH + LONG_AGO + Duration::from_secs(size)).unwrap();
     }
 
-    /// Gives all files of the tree the time of a day.
+    /// Sets the time of all files in the tree to a given day.
     pub(crate) fn touch(&self, day: &str) {
         let mut find = Command::new("find");
         find.arg(self.path("tree")).args(["-type", "f", "-exec", "touch", "-d", day, "{}", "+"]);

@@ -11,7 +11,7 @@ fn every_file_of_a_tree_is_found_by_its_own_word() {
     let report = folder.index(&[]);
     assert_eq!(report["complete"], true);
     assert_eq!(report["skipped"], serde_json::json!({ "binary": 1, "huge": 1, "special": 0 }));
-    // The two without a number are one line, and Japanese.
+    // Two files have no number in their names: the file of one line and the Japanese file.
     assert_eq!(report["indexed"], 62);
     for number in 0..60 {
         let found = folder.search(&[&format!("number{number}")]);
@@ -160,8 +160,8 @@ fn many_threads_renew_an_index() {
     assert!(folder.contents() == renewed, "it is not what a new index has");
 }
 
-/// File systems keep times in steps. A file that was written within one may be written again, with the same
-/// time and size.
+/// File systems keep times in steps. A file may be written twice within one step, with the same time and
+/// size.
 #[test]
 fn a_file_that_was_just_written_is_read_again() {
     let folder = Folder::new();
@@ -190,7 +190,7 @@ fn roots_in_roots_are_indexed_once() {
     let report = run(&["tree", "tree/inner", "tree/.inner", "tree/../tree", "tree/a.txt"]);
     assert_eq!(report["indexed"], 3);
     assert_eq!(folder.names(&["word"]), ["a.txt", "b.txt", "c.txt"]);
-    // A run over a part says nothing of the rest.
+    // A run over a part of the tree says nothing about the rest.
     assert_eq!(run(&["tree/inner"])["removed"], 0);
     fs::remove_file(folder.path("tree/a.txt")).unwrap();
     assert_eq!(run(&["tree/inner"])["removed"], 0);

@@ -12,7 +12,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// More files than fit into the queue and, by their messages, into the child's pipe together.
+/// So many files that the queue and the child's output pipe, which gets a message for each file, cannot hold
+/// all of them.
 const MANY: usize = 3000;
 
 fn signal(child: &Child, signal: &str) {
@@ -45,7 +46,7 @@ fn until_it_halts(child: &Child) {
     while looks < 5 {
         assert!(begun.elapsed() < Duration::from_mins(1), "it does not come to a halt");
         thread::sleep(Duration::from_millis(20));
-        // The main thread, those that read, the one that walks, those of the library.
+        // The main thread, the threads that read, the thread that walks, and the threads of the library.
         let threads = threads();
         looks = if threads.len() > 5 && threads.into_iter().all(is_asleep) { looks + 1 } else { 0 };
     }
@@ -57,7 +58,7 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     let folder = Folder::with_a_tree(MANY);
     folder.index(&[]);
     let all = folder.contents();
-    // All files are of another time now, with the same words.
+    // All files now have another time and the same words.
     folder.touch("2020-01-01");
     let (mut child, mut messages) = start(&folder, &[]);
     until_it_halts(&child);
@@ -80,7 +81,7 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     assert_eq!((&report["complete"], &report["removed"]), (&false.into(), &0.into()));
     assert!(indexed >= 1000 + 500, "what was queued, and what was named before: {indexed}");
     assert!(indexed < MANY, "it walked on");
-    // Every file that it named is in the index.
+    // Every file that the child named is in the index.
     assert_eq!(rest.lines().filter(|line| line.starts_with("indexed ")).count(), indexed);
     let now = folder.contents();
     assert_eq!(now.len(), all.len(), "what it has not seen may be there");
@@ -101,8 +102,8 @@ fn told_twice_it_ends_at_once() {
     let folder = Folder::with_a_tree(MANY);
     let (mut child, messages) = start(&folder, &[]);
     until_it_halts(&child);
-    // The child can neither print nor go on, because the test does not read. It hears the second signal all
-    // the same.
+    // The child can neither print nor go on, because the test does not read. The child still reacts to the
+    // second signal.
     signal(&child, "-TERM");
     let begun = Instant::now();
     let status = loop {
@@ -123,8 +124,8 @@ fn kills() -> usize {
     env::var("CRAWLER_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(8)
 }
 
-/// Kills runs at random moments and lets the next ones go on, until [`kills`] runs have been killed. Whenever
-/// a run comes to its end, the index must be that of an undisturbed run.
+/// Kills runs at random moments and lets new runs go on with the work, until [`kills`] runs have been killed.
+/// Whenever a run comes to its end, the index must be that of an undisturbed run.
 #[cfg(unix)]
 #[test]
 fn killed_at_any_moment_it_goes_on_as_if_nothing_had_been() {
@@ -145,7 +146,7 @@ fn killed_at_any_moment_it_goes_on_as_if_nothing_had_been() {
             };
             messages.lines().map_while(Result::ok).inspect(tell).collect::<Vec<_>>()
         });
-        // The first file has been indexed, or it has ended without one.
+        // The first file has been indexed, or the run has ended without one.
         let begun = begun.recv().unwrap_or_else(|_| Instant::now());
         let moment = if killed < kills() { whole.mul_f64(random.f64()) } else { Duration::from_mins(1) };
         let is_over = loop {

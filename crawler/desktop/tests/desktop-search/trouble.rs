@@ -1,4 +1,4 @@
-//! What can be wrong with an index, a tree and a disk: a sentence and an exit status, never a hang, and
+//! Trouble with an index, a tree or a disk ends in a sentence and an exit status, never in a hang, and
 //! nothing that was committed is lost.
 
 use crate::folder::Folder;
@@ -55,7 +55,7 @@ fn a_damaged_index_is_refused() {
                 "half" => bytes.truncate(bytes.len() / 2),
                 "empty" => bytes.clear(),
                 "gone" => fs::remove_file(&file).unwrap(),
-                // At its end a file has a checksum.
+                // A file has a checksum at its end.
                 _ => (0..bytes.len() / 2).step_by(7).for_each(|at| bytes[at] ^= 0x24),
             }
             if way != "gone" {
@@ -222,7 +222,8 @@ fn a_pipe_is_not_waited_for() {
     assert_eq!(content, desktop_search::Content::Skipped(desktop_search::Skipped::Special));
 }
 
-/// A reader that has closed its end has read enough. A full disk is an error. Neither is a panic.
+/// A reader that has closed its end has read enough. A full disk is an error. In neither case does the
+/// program panic.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_nobody_takes_is_no_panic() {
