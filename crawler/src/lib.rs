@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
-/// The one door to locks, channels and time for the files that a model checker runs: it can stand behind the
-/// door.
+/// The files that a model checker runs get their locks, channels and time only through this module, so that a
+/// model checker can replace all of them.
 mod door {
-    /// A worker looks this often whether there is more to do, and shows how far it is.
+    /// The interval at which a worker looks whether there is more to do, and shows its progress.
     pub(crate) const TICK: std::time::Duration = std::time::Duration::from_millis(50);
 
     pub(crate) use executor::{

@@ -1,5 +1,5 @@
 //! The protocols of the crawler's programs under a model checker. The tests compile files of `crawler` by
-//! their paths, with other locks, threads and channels behind the door.
+//! their paths, with the model checker's locks, threads and channels in place of the usual ones.
 //!
 //! ```sh
 //! cargo test -p crawler-model
@@ -12,13 +12,13 @@ pub mod door {
         CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
     };
 
-    /// Never, so that no later look helps a worker that is not woken.
+    /// The interval is infinite, so that a worker that is not woken does not find its work by a later look.
     pub const TICK: std::time::Duration = std::time::Duration::from_hours(24 * 365 * 200);
 }
 
 /// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one
-/// thread run for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more and
-/// for others.
+/// thread run for long and switch at few, awkward points. `MODEL_SCHEDULES` sets how many schedules are run,
+/// and `MODEL_SEED` selects other ones.
 pub fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     use shuttle::scheduler::{PctScheduler, RandomScheduler};
     use shuttle::{Config, Runner};

@@ -1,5 +1,6 @@
-//! The frontier, and a worker on it: each page once, never more of a site than it has stripes, and the end at
-//! the end. What a worker does when it is stopped at any moment runs under shuttle: no page is lost.
+//! The frontier and a worker on it: each page is handed out once, a site never has more pages under way than
+//! it has stripes, and the crawl ends when all pages are over. Shuttle stops a worker at any moment and
+//! checks that no page is lost.
 
 extern crate executor_model as executor;
 
@@ -28,8 +29,8 @@ fn page(number: usize, depth: u32) -> Job {
     Job::page(number.to_string(), if number.is_multiple_of(2) { "even" } else { "odd" }, depth)
 }
 
-/// Where the pages lead: to the next ones, back, and to themselves. Seven pages, of which the last two have
-/// one link to them only.
+/// The links of each page: to the next pages, back, and to the page itself. There are seven pages, and only
+/// one link leads to each of the last two.
 fn links(url: &str) -> Vec<Job> {
     let number: usize = url.parse().unwrap();
     let to: &[usize] = match number {
@@ -50,14 +51,14 @@ struct Book {
     now: Instant,
     /// Pages that fail at their first try.
     fails: &'static [&'static str],
-    /// Exchanges that go well.
+    /// How many exchanges succeed before one fails.
     good: usize,
-    /// The thread of a worker that is not stopped. Then a turn has room for as many leases as it brings
-    /// outcomes, and only that thread takes a turn that brings none.
+    /// The thread of the worker, if nothing stops the worker. Then a turn has room for as many leases as it
+    /// brings outcomes, and only this thread takes a turn that brings no outcome.
     undisturbed: Option<ThreadId>,
-    /// Leases that are out.
+    /// How many leases are out.
     out: usize,
-    /// The most outcomes that were brought at once.
+    /// The largest number of outcomes that were brought at once.
     most: usize,
     /// How often each page was handed out, and what is under way.
     taken: BTreeMap<String, usize>,
@@ -280,7 +281,7 @@ fn what_goes_wrong_ends_the_work() {
     });
 }
 
-/// Answers the questions for the rules, which come first. Returns what may be taken then.
+/// Answers the questions for the rules, which come first, and returns what may be taken after that.
 fn opened(frontier: &mut Frontier, now: Instant) -> Vec<Job> {
     for job in frontier.take(10, now) {
         assert_eq!(job.kind, Kind::Robots);
@@ -313,8 +314,8 @@ fn each_site_has_its_turn() {
     assert_eq!(urls, ["2", "1", "4", "3"]);
 }
 
-/// A site of which a page has no answer is left. The crawl ends, and each page that was found is over, or
-/// left.
+/// A site is left to the next run if one of its pages has no answer. The crawl ends, and each page that was
+/// found is over, or left.
 #[test]
 fn a_site_that_is_left_is_no_longer_waited_for() {
     let mut book = Book::new(Limits { patience: Duration::ZERO, ..LIMITS }, &["6"]);
@@ -333,7 +334,8 @@ fn a_site_that_is_left_is_no_longer_waited_for() {
     assert!(status.left > 0);
 }
 
-/// A try counts if the site was there. Pages that were under way when it was closed keep their places.
+/// A failed try of a page counts if its site was available. Pages that were under way when the site was
+/// closed keep their places.
 #[test]
 fn an_outage_costs_no_try() {
     let (mut frontier, mut now) = (Frontier::new(Limits { per_site: 3, ..LIMITS }), Instant::now());
@@ -373,8 +375,7 @@ fn no_more_pages_than_asked_for() {
     assert_eq!((added[0].left_out, added[1].left_out), (2, 1));
 }
 
-/// Of the pages at which two processes died, one at a time is handed out. Other pages are handed out
-/// meanwhile.
+/// Pages at which two processes died are handed out one at a time. Other pages are handed out meanwhile.
 #[test]
 fn a_third_death_has_one_suspect() {
     let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());
@@ -390,7 +391,7 @@ fn a_third_death_has_one_suspect() {
     assert_eq!(more.len(), 1, "{second:?}");
 }
 
-/// Rules count for a day. Then the site is asked again, before the next page.
+/// The rules of a site count for a day. Then the site is asked again, before the next page.
 #[test]
 fn old_rules_are_asked_for_again() {
     let (mut frontier, now) = (Frontier::new(LIMITS), Instant::now());
@@ -402,7 +403,8 @@ fn old_rules_are_asked_for_again() {
     assert_eq!(opened(&mut frontier, later), [page(4, 0)]);
 }
 
-/// A rest that a site asked for counts in the next run, unless that has no patience for it.
+/// A pause that a site asked for counts in the next run as well, unless it is longer than the patience of
+/// that run.
 #[test]
 fn a_rest_of_the_run_before_is_kept() {
     for (patience, left) in [(SECOND * 60, 0), (SECOND, 1)] {

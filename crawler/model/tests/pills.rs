@@ -39,8 +39,8 @@ fn consume(
     })
 }
 
-/// Checks that all threads end and that each item that was put is taken once. A consumer that takes all gets
-/// the items of a producer in their order.
+/// Checks that all threads end and that each item that was put is taken once. A consumer that takes all items
+/// gets the items of each producer in their order.
 fn all_end(producers: usize, capacity: usize, dies_after: &'static [Option<usize>]) {
     check(move || {
         let (producer, consumers) = queue(capacity, dies_after.len());
@@ -110,8 +110,8 @@ fn all_consumers_die() {
     all_end(2, 1, &[Some(1), Some(0)]);
 }
 
-/// A consumer that has ended and is kept, by a pool for example, holds up no pill that was meant for a dead
-/// one.
+/// A consumer that has ended but is not dropped, for example by a pool, holds up no pill that was meant for a
+/// dead consumer.
 #[test]
 fn a_consumer_that_has_ended_and_is_kept_holds_up_nobody() {
     check(|| {

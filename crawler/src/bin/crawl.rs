@@ -1,6 +1,6 @@
-//! A crawler of web sites, on a tracking executor: the next run does what was left when it was stopped.
+//! A crawler of web sites, on a tracking executor: if a run is stopped, the next run does what was left.
 //!
-//! The threads of a pool take leases from a store, a page or a question to a site each, and bring the
+//! The threads of a pool take leases from a store, each for a page or for a question to a site, and bring the
 //! outcomes back: see [`work`]. A site is left alone for a while after each page. The store knows until when,
 //! and no thread sleeps for politeness.
 //!

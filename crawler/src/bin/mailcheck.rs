@@ -1,8 +1,8 @@
 //! The mail check: many accounts asked at once, by threads that live as long as one call.
 //!
-//! All accounts have one deadline, and each gets exactly one answer. An account that is late has failed, at a
-//! step that has a name. With `--listing` the check works like a well-known listing in Java: it takes silence
-//! for "no new mail", and its threads outlive the call.
+//! All accounts have one deadline, and each gets exactly one answer. An account that is late has failed, and
+//! its answer names the step that it had reached. With `--listing` the check works like a well-known listing
+//! in Java: it takes silence for "no new mail", and its threads outlive the call.
 
 use anyhow::Context;
 use clap::Parser;
@@ -76,8 +76,8 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 // ANCHOR: check_mail
-/// Asks all accounts, `most` at once, and gives an answer for each, in their order. When it returns, its
-/// threads are gone.
+/// Asks all accounts, at most `most` of them at once, and returns an answer for each, in their order. When
+/// this function returns, its threads are gone.
 ///
 /// Waits for `within` at most, or until `stop` is cancelled. It also waits for a task that ignores its token.
 pub(crate) fn check_mail(
@@ -89,8 +89,8 @@ pub(crate) fn check_mail(
     ask: impl Fn(&Account, &Progress, &CancelToken) -> Result<Answer, Cancelled> + Send + Sync + 'static,
 ) -> anyhow::Result<Vec<Checked>> {
     let (begin, ask) = (Instant::now(), Arc::new(ask));
-    // One deadline for all. It drops the tasks that wait, closes the sockets of those that run, and ends the
-    // pool.
+    // One deadline holds for all accounts: when it comes, waiting tasks are dropped, the sockets of running
+    // tasks are closed, and the pool ends.
     let call = stop.with_timeout(within);
     let pool = ThreadPoolExecutor::builder()
         .threads(most)
@@ -110,7 +110,8 @@ pub(crate) fn check_mail(
     let asked: Vec<_> = accounts.iter().map(submit).collect();
     pool.shutdown();
 
-    // The token ends the tasks. A caller that is cancelled itself still waits here for their threads.
+    // The token ends the tasks. A caller that is itself cancelled still waits here for the threads of these
+    // tasks.
     let joined = masked(|| {
         while !pool.await_termination(Duration::from_hours(1)) {}
         threads.join();

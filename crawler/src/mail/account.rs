@@ -1,4 +1,4 @@
-//! An account: where its mail lies, and how it may be asked for.
+//! An account: where its mail is, and how the mail may be asked for.
 
 use super::oauth;
 use super::secret::{self, Secret};
@@ -44,7 +44,7 @@ pub enum Login {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Messages that are unseen are new.
+    /// Messages that are unseen count as new.
     Imap,
     /// POP3 does not know which messages were read, so all that lie on the server count as new.
     Pop3,
@@ -88,7 +88,7 @@ pub(super) fn usual_port(protocol: Protocol, security: Security) -> u16 {
 mod tests {
     use super::*;
 
-    /// If the text were cut first, the first half of a secret would be left.
+    /// If the text were cut first, the first half of a secret could remain at its end.
     #[test]
     fn a_secret_across_the_cut_is_replaced_before_the_text_is_cut() {
         let account = Account {

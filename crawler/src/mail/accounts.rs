@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::Spanned;
 
-/// A hosts file that says what can stand in one.
+/// A hosts file that explains all possible entries.
 pub const EXAMPLE: &str = include_str!("example.toml");
 
 #[derive(Deserialize)]
@@ -60,10 +60,11 @@ impl TryFrom<String> for Text {
     }
 }
 
-/// Reads a hosts file and the passwords that it names. `env` gives the passwords from the environment.
+/// Reads a hosts file and the passwords that it names. `env` looks up the passwords that come from the
+/// environment.
 ///
 /// # Errors
-/// The first mistake in it.
+/// The first mistake in the file.
 pub fn read(path: &Path, env: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Vec<Arc<Account>>> {
     let text = fs::read_to_string(path).context("it cannot be read")?;
     let line = |at: usize| text.as_bytes()[..at.min(text.len())].split(|&byte| byte == b'\n').count();
@@ -83,7 +84,7 @@ pub fn read(path: &Path, env: impl Fn(&str) -> Option<OsString>) -> anyhow::Resu
     hosts.account.into_iter().map(account).collect()
 }
 
-/// What is wrong, without the parser's own words if they could have a text of the file in them.
+/// Says what is wrong, without the parser's own words if these could contain a text of the file.
 fn explained(message: &str) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         format!("{key} is missing")

@@ -8,20 +8,20 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// How long an address of a host is tried before the next one has its turn.
+/// How long an address of a host is tried before the next address is tried.
 const TURN: Duration = Duration::from_secs(2);
 
 /// Looks up the addresses of a host.
 ///
-/// The system's look-up cannot be cancelled: it can take half a minute, and nothing wakes its thread. So it
-/// has a thread of its own, which is not of the caller's pool and may outlive the call. A cancel lets the
-/// caller go.
+/// The system's look-up cannot be cancelled: it can take half a minute, and nothing wakes its thread. So the
+/// look-up has its own thread, which is not in the caller's pool and may outlive the call. A cancel makes the
+/// caller return at once.
 pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
     }
     let (name, (promise, done)) = (host.to_owned(), Promise::new());
-    // `complete` fails only if the caller has been let go.
+    // `complete` fails only if the caller has already returned.
     let look_up = move || drop(promise.complete(system_lookup(&name, port)));
     thread::Builder::new().name("look-up".to_owned()).spawn(look_up)?;
     let joined = token.attach(|| done.join());
@@ -34,8 +34,8 @@ pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> io::Result<
     }
 }
 
-/// Connects to the first address that accepts. The token is the only limit of the whole time; an address that
-/// does not answer has a turn, and then the next one is tried.
+/// Connects to the first address that accepts. Only the token limits the whole time; an address that does not
+/// answer is tried for a while, and then the next one is tried.
 pub(super) fn connect(addresses: &[SocketAddr], token: &CancelToken) -> io::Result<TcpStream> {
     connect_by_turns(addresses, TURN, token)
 }

@@ -1,4 +1,5 @@
-//! Mail servers to try the check on, in this process: each does what a script says, and some of it is bad.
+//! Mail servers in this process, to try the check on: each follows a script, and some of the scripts have
+//! faults.
 
 use super::wire::Wire;
 use super::{Account, Identity, Login, Protocol, Secret, Security, failure};
@@ -20,9 +21,9 @@ pub struct Script {
     pub security: Security,
     /// The password that it accepts, and with which its account logs in.
     pub password: String,
-    /// Messages that it has.
+    /// How many messages the server has.
     pub mail: u64,
-    /// How long it takes to answer the login.
+    /// How long the server takes to answer the login.
     pub delay: Duration,
     /// What goes wrong, and when: at a command of the client, or at `listen`, `connect`, `greeting`, or
     /// `password`.
@@ -45,13 +46,13 @@ impl Script {
 /// What a server does wrong.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// It says this, in which `TAG` is the tag of the command.
+    /// The server sends this text, in which `TAG` stands for the tag of the command.
     Says(String),
-    /// It repeats this without end.
+    /// The server repeats this text without end.
     Repeats(String),
-    /// It says nothing until the client goes away.
+    /// The server says nothing until the client goes away.
     Silence,
-    /// It closes the connection.
+    /// The server closes the connection.
     HangsUp,
 }
 
@@ -67,8 +68,8 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Eight accounts. Two have no mail. Six have mail, but five of them fail, each in a way of its own, and
-    /// one needs three seconds for the login. So a program that takes silence for "no new mail" is wrong.
+    /// Eight accounts. Two servers have no mail. Six have mail, but five of these fail, each in its own way,
+    /// and one needs three seconds for the login. So a program that takes silence for "no new mail" is wrong.
     ///
     /// # Errors
     /// If the system gives no port or no thread.
@@ -89,8 +90,8 @@ impl Demo {
         Demo::start(scripts, None)
     }
 
-    /// Starts a server for each script. Servers that speak TLS show `identity`. Accounts have the names of
-    /// their scripts.
+    /// Starts a server for each script. Servers that speak TLS show `identity`. Each account has the name of
+    /// its script.
     ///
     /// # Errors
     /// If the system gives no port or no thread.
@@ -157,8 +158,8 @@ fn account(name: &str, script: &Script, port: u16) -> Account {
     }
 }
 
-/// What a server has heard: a line for each line of its clients, behind `plain: ` or `TLS: `, and `connected`
-/// and `closed`.
+/// What a server has heard: each line of its clients, after `plain: ` or `TLS: `, and also `connected` and
+/// `closed`.
 #[derive(Debug, Default)]
 pub struct Heard {
     lines: Mutex<Vec<String>>,
@@ -195,7 +196,7 @@ struct Server {
 
 impl Server {
     fn run(&self, listener: &TcpListener, address: SocketAddr) {
-        // No token ends `accept`, but a client of our own does.
+        // A token does not end `accept`, but a connection that we make ourselves does.
         let _wakes = self.stop.on_cancel(move || drop(TcpStream::connect(address)));
         while let Ok((stream, _)) = listener.accept() {
             if self.stop.is_cancelled() {
@@ -205,7 +206,7 @@ impl Server {
             let _ = stream.set_nodelay(true); // TLS writes twice before it reads
             let link = CancellableStream::new(stream, &self.stop);
             let mut client = Client { server: self, wire: Wire::over(link) };
-            // An error is no news: clients are expected to go away.
+            // Errors are ignored, because clients are expected to go away.
             let _ = client.serve();
             drop(client);
             self.heard.note("closed");
@@ -274,7 +275,7 @@ impl Client<'_> {
         }
     }
 
-    /// Does the script's fault if it has one at this moment, and says whether it did.
+    /// Commits the script's fault if the script has one at this moment, and returns whether it has.
     fn goes_wrong(&mut self, moment: &str, tag: &str) -> io::Result<bool> {
         let server = self.server;
         let Some((_, fault)) = server.script.fault.as_ref().filter(|(at, _)| *at == moment) else {
@@ -297,7 +298,7 @@ impl Client<'_> {
         Ok(Some(match verb {
             "PASS" => rest.to_owned(),
             "LOGIN" => {
-                // User and password come as literals. Each is a line here.
+                // User and password come as literals. Each literal is a line here.
                 self.wire.send("+ go on\r\n")?;
                 self.line()?;
                 self.wire.send("+ go on\r\n")?;

@@ -1,6 +1,6 @@
-//! Names of folders as IMAP has them: in a UTF-7 of its own (RFC 3501, 5.1.3).
+//! Names of folders as IMAP writes them: in its own variant of UTF-7 (RFC 3501, 5.1.3).
 //!
-//! The characters from the space to `~` mean themselves, but for `&`, which is written `&-`. All others stand
+//! The characters from the space to `~` mean themselves, except `&`, which is written `&-`. All others stand
 //! between `&` and `-`, as base64 of UTF-16: `Entwürfe` is `Entw&APw-rfe`.
 
 use base64::Engine;

@@ -17,7 +17,7 @@ enum Response {
 /// A session with a server that speaks IMAP.
 pub(super) struct Imap {
     wire: Wire,
-    /// Commands sent so far. Each has its number as its tag.
+    /// How many commands have been sent. Each command has its number as its tag.
     tags: u32,
 }
 
@@ -95,8 +95,8 @@ impl Imap {
         Imap { wire, tags: 0 }
     }
 
-    /// Whether the server lists a capability. It is asked each time: what it said before TLS may have come
-    /// from an attacker.
+    /// Whether the server lists a capability. The server is asked each time, because what it said before TLS
+    /// may have come from an attacker.
     fn can(&mut self, capability: &str) -> io::Result<bool> {
         let tag = self.send("CAPABILITY")?;
         let mut is_listed = false;
@@ -130,7 +130,7 @@ impl Imap {
         }
     }
 
-    /// Waits until a command has ended, and shows `part` each response before that.
+    /// Waits until a command has ended, and passes each response before that to `part`.
     fn finish(&mut self, tag: &str, what: &str, mut part: impl FnMut(&str)) -> io::Result<()> {
         loop {
             match self.response()? {
@@ -177,7 +177,7 @@ fn first_word(words: &str) -> (String, &str) {
     (word.to_ascii_uppercase(), rest)
 }
 
-/// A line that ends in `{5}` goes on with so many bytes, and then with another line.
+/// A line that ends in `{5}` goes on with five bytes, and then with another line.
 fn literal(line: &str) -> Option<(&str, usize)> {
     let (before, length) = line.strip_suffix('}')?.rsplit_once('{')?;
     Some((before, length.parse().ok()?))
@@ -187,8 +187,8 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Reads `STATUS "a folder" (UNSEEN 3)`, if it is about this folder. Some servers change between capitals and
-/// small letters.
+/// Reads `STATUS "a folder" (UNSEEN 3)`, if it is about this folder. Some servers mix capitals and small
+/// letters.
 fn unseen_in(words: &str, folder: &str) -> Option<u64> {
     let (word, rest) = first_word(words);
     let (name, items) = name(rest)?;
@@ -206,7 +206,7 @@ fn unseen_in(words: &str, folder: &str) -> Option<u64> {
     None
 }
 
-/// A name, which may be quoted and have anything in it, and what comes behind it.
+/// A name, which may be quoted and then have any character in it, and the text after the name.
 fn name(words: &str) -> Option<(String, &str)> {
     let Some(quoted) = words.strip_prefix('"') else {
         return words.split_once(' ').map(|(name, rest)| (name.to_owned(), rest));

@@ -1,11 +1,11 @@
-//! The mail check as a well-known listing in Java has it, with its two faults.
+//! The mail check as a well-known listing in Java does it, with the two faults of that listing.
 //!
 //! It asks each host in a task, waits for a while, and says whether one of them has seen new mail. But:
 //!
-//! 1. It does not look at what `await_termination` returns, and a task that fails sets nothing. So "no new
-//!    mail" may mean that hosts have failed, or that they have not answered yet.
+//! 1. It ignores the result of `await_termination`, and a task that fails sets nothing. So "no new mail" may
+//!    mean that hosts have failed, or that they have not answered yet.
 //! 2. When the time is up, nothing is cancelled. The tasks that wait for a silent host go on waiting, and
-//!    their threads, and their connections, outlive the call.
+//!    their threads and connections outlive the call.
 
 use super::{Account, Answer, Progress, Threads, ask, report};
 use executor::{CancelToken, DropPolicy, HandOffQueue, ThreadPoolExecutor, prelude::*};
@@ -14,15 +14,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Whether one of the accounts had new mail after `timeout`, for what that is worth. `threads` starts the
-/// threads.
+/// Whether an account is known to have new mail after `timeout`; false also means that hosts have failed or
+/// have not answered. `threads` starts the threads.
 ///
 /// # Panics
 /// If the system gives no thread.
 ///
 /// # Blocking
-/// Waits until all hosts have answered, for `timeout` at most. No token ends it: its caller cannot call it
-/// off.
+/// Waits until all hosts have answered, for `timeout` at most. No token ends this wait, so the caller cannot
+/// cancel it.
 // ANCHOR: listing
 pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Threads>) -> bool {
     let pool = ThreadPoolExecutor::builder()

@@ -1,7 +1,8 @@
 //! How many new messages an account has: asking mail servers by IMAP and POP3.
 //!
 //! [`ask`] asks for one account, on the calling thread, and can be cancelled at every step. The program
-//! `mailcheck` asks many accounts at once within one deadline. [`listing`] does so with two faults.
+//! `mailcheck` asks many accounts at once within one deadline. [`listing`] also asks many accounts, but with
+//! two faults.
 //!
 //! ```text
 //!   hosts file ─accounts::read─▶ Account ─ask─▶ Answer: how many new messages, or why it failed
@@ -18,7 +19,7 @@
 //! 2. An account with STARTTLS is never asked without it: if the server does not offer STARTTLS, the account
 //!    fails. What the server said before TLS is forgotten, and unexpected bytes before TLS end the session.
 //! 3. A password or a token is not printed, not even if the server sends it back. Every text that leaves this
-//!    module has been cleaned of it.
+//!    module has been cleaned of passwords and tokens.
 
 mod account;
 pub mod accounts;
@@ -76,13 +77,13 @@ impl Progress {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says what the check does from now on.
+    /// Sets what the check does from now on.
     pub fn at(&self, step: &'static str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = step;
     }
 }
 
-/// Asks the server of an account how many new messages there are. `progress` shows how far it is.
+/// Asks the server of an account how many new messages there are. `progress` shows the current step.
 ///
 /// # Errors
 /// If `token` was cancelled. A server that cannot be asked is no error but an [`Answer`].
@@ -93,7 +94,7 @@ impl Progress {
 /// # Cancellation
 /// Every step is a cancellation point of `token`: the socket is closed, and the call returns. A look-up of the
 /// host's name that was begun goes on, on a thread of its own. On Windows a read that is blocked when the
-/// cancel comes stays so until the server sends something: see [`CancellableStream`].
+/// cancel comes stays blocked until the server sends something: see [`CancellableStream`].
 pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Result<Answer, Cancelled> {
     match count(account, progress, token).map_err(Cancelled::from_io) {
         Ok(0) => Ok(Answer::None),
@@ -112,7 +113,7 @@ fn failure(why: impl Into<String>) -> io::Error {
     io::Error::other(why.into())
 }
 
-/// What both languages have: the steps of a session with a server.
+/// The steps of a session with a server, which IMAP and POP3 have in common.
 trait Session {
     /// The connection, on which TLS can begin.
     fn wire(&mut self) -> &mut Wire;
@@ -159,7 +160,7 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     };
     let is_logged_in = session.greeting()?;
     if let (Security::StartTls, Some(tls)) = (account.security, &tls) {
-        // IMAP does not allow STARTTLS after that, and without TLS this may be an attacker's server.
+        // IMAP does not allow STARTTLS after a login, and without TLS the server may be an attacker's.
         if is_logged_in {
             return Err(failure("the server says PREAUTH, so TLS cannot begin"));
         }
@@ -181,7 +182,8 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     }
     progress.at("counting the messages");
     let count = session.count(&account.folder)?;
-    // The answer to this is not read: it changes nothing, and a late one must not cost the count.
+    // The answer to the good-bye is not read: it changes nothing, and if it comes late, the count must not be
+    // lost.
     let _ = session.say_good_bye();
     Ok(count)
 }

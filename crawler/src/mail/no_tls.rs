@@ -1,4 +1,4 @@
-//! What stands in for TLS in a program that was built without it: accounts that ask for it fail.
+//! Replaces TLS in a program that was built without it: accounts that ask for TLS fail.
 
 use super::wire::{Link, Wire};
 use super::{Account, failure};

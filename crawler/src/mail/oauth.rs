@@ -1,8 +1,8 @@
-//! Access tokens of OAuth 2.0 in place of passwords: Gmail and Outlook want them. They are sent by XOAUTH2,
-//! which both accept.
+//! Access tokens of OAuth 2.0, which replace passwords: Gmail and Outlook require them. They are sent by
+//! XOAUTH2, which both accept.
 //!
-//! To get a token, a user needs a browser. So here a token comes from a file, which another program keeps
-//! fresh.
+//! To get a token, a user needs a browser. So here a token comes from a file that another program keeps up to
+//! date.
 
 use super::Secret;
 use base64::Engine;

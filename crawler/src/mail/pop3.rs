@@ -88,8 +88,8 @@ fn accepted(line: &str, what: &str) -> io::Result<String> {
     }
 }
 
-/// Reads the status, `+OK`, `-ERR` or `+` (which wants more), and the words behind it. Some servers write the
-/// status in small letters, or put something else than one space behind it.
+/// Reads the status, `+OK`, `-ERR` or `+` (which asks for more), and the words after it. Some servers write
+/// the status in small letters, or do not write exactly one space after it.
 fn status(line: &str) -> (Option<&'static str>, &str) {
     let is = |status: &&str| line.get(..status.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(status));
     let status = ["+OK", "-ERR", "+"].into_iter().find(is);

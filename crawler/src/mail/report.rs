@@ -75,7 +75,7 @@ impl Report {
         })
     }
 
-    /// A line for each account, and two for all.
+    /// A line for each account, and two lines for all accounts together.
     fn table(&self) -> String {
         let width = self.accounts.iter().map(|checked| checked.name.chars().count()).max().unwrap_or(0);
         let mut table = String::new();
@@ -115,9 +115,9 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Why an account whose check was called off has no answer: the deadline of `call` has passed after `within`,
-/// the token was cancelled otherwise, or no thread could be started. It names the step that the check had
-/// reached.
+/// Why an account whose check was cancelled has no answer: the deadline of `call` has passed after `within`,
+/// the token was cancelled for another reason, or no thread could be started. The text names the step that
+/// the check had reached.
 pub fn called_off(call: &CancelToken, within: Duration, progress: &Progress) -> String {
     let why = match call.reason().map(|reason| reason.kind()) {
         Some(CancelKind::Deadline) => format!("no answer within {}", words(within)),

@@ -4,23 +4,24 @@ use std::fmt;
 use std::hint::black_box;
 use std::io::{self, Read};
 
-/// Bytes that a password may have. There are access tokens of some thousands.
+/// The largest length of a password, in bytes. Some access tokens have thousands of bytes.
 const LONGEST: usize = 16 << 10;
 
-/// A password or an access token. Its `Debug` shows nothing of it, not even the length. It is wiped when it
-/// is dropped, as far as that can be done without the system's help: a copy that the system made, in a swap
-/// file or an environment, is left alone.
+/// A password or an access token. Its `Debug` shows nothing of it, not even the length. The memory is wiped
+/// when the value is dropped, but copies that the system has made, in a swap file or in the environment,
+/// remain.
 pub struct Secret(Vec<u8>);
 
 impl Secret {
-    /// Takes a password over.
+    /// Takes over a password.
     pub fn new(password: impl Into<Vec<u8>>) -> Secret {
         Secret(password.into())
     }
 
-    /// Reads what stands in a file, or what a program prints. The end of its line is no part of the password.
+    /// Reads the content of a file, or the output of a program. The line break at its end is not part of the
+    /// password.
     pub(super) fn read(from: impl Read) -> io::Result<Secret> {
-        // With room for all of it, or the vector would grow, and leave a copy behind.
+        // The vector has room for all of it from the beginning: if it grew, it would leave a copy behind.
         let mut bytes = Vec::with_capacity(LONGEST + 4);
         let read = from.take(LONGEST as u64 + 3).read_to_end(&mut bytes);
         bytes.pop_if(|last| *last == b'\n');
@@ -29,7 +30,7 @@ impl Secret {
         read.map(|_| secret)
     }
 
-    /// Why the secret cannot be sent, if it cannot: it must be one line.
+    /// Returns why the secret cannot be sent, or `None` if it can: it must be one line.
     pub(super) fn fault(&self) -> Option<String> {
         if self.0.is_empty() || self.0.len() > LONGEST {
             Some(format!("must have from 1 to {LONGEST} bytes"))
@@ -46,7 +47,7 @@ impl Secret {
 
     /// The password between two other parts, in one piece, so that it is sent in one packet.
     pub(super) fn between(&self, before: &[u8], after: &[u8]) -> Secret {
-        // It never grows, which would leave a copy behind.
+        // The vector never grows, because growing would leave a copy behind.
         let mut line = Vec::with_capacity(before.len() + self.0.len() + after.len());
         line.extend([before, &self.0, after].into_iter().flatten());
         Secret(line)
@@ -64,10 +65,10 @@ impl Secret {
     }
 }
 
-/// Characters of a text from a server that are shown.
+/// How many characters of a text from a server are shown.
 const LONGEST_TEXT: usize = 200;
 
-/// A text of which the passwords have been hidden, and not too long. If it were cut first, the first half of a
+/// A text with its passwords hidden, cut to a limited length. If the text were cut first, the first half of a
 /// password could be left.
 pub(super) fn shown(hidden: &str) -> String {
     match hidden.char_indices().nth(LONGEST_TEXT) {
@@ -76,8 +77,8 @@ pub(super) fn shown(hidden: &str) -> String {
     }
 }
 
-/// A text without the characters that a terminal would obey, or that change the order in which it shows
-/// others.
+/// A text without the characters that a terminal would obey, or that change the order of other characters on
+/// a terminal.
 fn visible(text: &str) -> String {
     let steers =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -24,7 +24,7 @@ impl Threads {
     /// it; the thread of that worker then needs another moment.
     ///
     /// # Blocking
-    /// Blocks as long as the pool has threads, so terminate the pool first. No token ends it.
+    /// Blocks as long as the pool has threads, so terminate the pool first. No token ends this wait.
     pub fn join(&self) {
         loop {
             let last = self.handles.lock().unwrap_or_else(PoisonError::into_inner).pop();

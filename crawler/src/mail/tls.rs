@@ -77,10 +77,10 @@ fn tls_failure(error: Error) -> io::Error {
 pub struct Identity(Arc<ServerConfig>);
 
 impl Identity {
-    /// Reads it from two PEM files.
+    /// Reads an identity from two PEM files.
     ///
     /// # Errors
-    /// If one of them cannot be read, or the key is not that of the first certificate.
+    /// If one of the files cannot be read, or if the key does not belong to the first certificate.
     pub fn read(certificates: &Path, key: &Path) -> anyhow::Result<Identity> {
         let chain = CertificateDer::pem_file_iter(certificates).and_then(Iterator::collect);
         let chain: Vec<_> = chain.with_context(|| format!("{} is no PEM file", certificates.display()))?;

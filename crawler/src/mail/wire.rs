@@ -1,14 +1,14 @@
-//! Lines over a connection, with a limit: a server cannot fill the memory. The token ends a server that talks
-//! without end.
+//! Reads lines from a connection, up to a limit, so that a server cannot fill the memory. The token ends a
+//! session with a server that sends text without end.
 
 use super::{Secret, failure};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::mem;
 
-/// Bytes that a server may send in a session, in lines as long and as many as it likes.
+/// How many bytes a server may send in a session, in any number of lines of any length.
 const MOST_BYTES: usize = 1 << 20;
 
-/// A way for bytes: a socket, or TLS over it.
+/// A stream of bytes: a socket, or TLS over a socket.
 pub(super) trait Link: Read + Write + Send {}
 
 impl<T: Read + Write + Send> Link for T {}
@@ -17,7 +17,7 @@ impl<T: Read + Write + Send> Link for T {}
 pub(super) struct Wire {
     link: BufReader<Box<dyn Link>>,
     encrypted: bool,
-    /// Bytes that may still come.
+    /// How many more bytes may come.
     left: usize,
 }
 
@@ -29,7 +29,7 @@ impl Wire {
 
     /// Replaces the connection by what `secure` makes of it.
     ///
-    /// Bytes that were read and not taken came before TLS, so an attacker may have sent them. They must not
+    /// Bytes that were read but not used came before TLS, so an attacker may have sent them. They must not
     /// count as sent by the peer whose certificate is checked: they end the session.
     pub(super) fn encrypt(
         &mut self,

@@ -1,7 +1,7 @@
-//! Four ways to get pills wrong, each as it is found in programs, and each with a watchdog that ends it; and
-//! the right one.
+//! Four wrong ways to use pills, each as it is found in programs and stopped here by a watchdog, and the
+//! right way.
 //!
-//! The wrong ones use a queue that many languages have: every thread that has it may put and take, and
+//! The wrong ways use a queue that many languages have: every thread that shares it may put and take, and
 //! nothing closes it. A thread that waits without end goes on waiting after the watchdog's report, until the
 //! process ends.
 
@@ -15,22 +15,22 @@ use std::time::{Duration, Instant};
 /// If nothing happens for this long, the watchdog says that a thread does not end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Files that a producer has.
+/// How many files a producer has.
 const FILES: usize = 3;
 
-/// What is in the queue.
+/// An element of the queue.
 enum Message {
     File,
     Pill,
 }
 
-/// A queue with a bound.
+/// A bounded queue.
 struct Queue {
     put: SyncSender<Message>,
     take: Mutex<Receiver<Message>>,
 }
 
-/// What has happened so far. Each number is written by the thread that does the thing, and read by the
+/// What has happened so far. Each number is written by the threads that do what it counts, and read by the
 /// watchdog.
 #[derive(Default)]
 struct Counts {
@@ -39,14 +39,14 @@ struct Counts {
     pills: AtomicUsize,
 }
 
-/// What a variant came to.
+/// The outcome of a variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// Files that were put, by all producers.
+    /// How many files all producers have put.
     pub put: usize,
-    /// Files that were indexed.
+    /// How many files were indexed.
     pub indexed: usize,
-    /// Pills that were put.
+    /// How many pills were put.
     pub pills: usize,
     /// The threads that did not come to an end.
     pub stuck: Vec<&'static str>,
@@ -114,8 +114,8 @@ impl Counts {
                 (before, since) = (now, Instant::now());
             }
         }
-        // The last counts of a thread are visible for sure only after a join. So the threads that have ended
-        // are joined first.
+        // The last counts of a thread are certain to be visible only after a join. So the threads that have
+        // ended are joined first.
         let (ended, stuck): (Vec<_>, Vec<_>) =
             threads.into_iter().partition(|(_, thread)| thread.is_finished());
         for (_, thread) in ended {
@@ -166,8 +166,8 @@ pub fn single() -> Seen {
 }
 // ANCHOR_END: single
 
-/// Each producer puts a pill when it ends. The consumer ends with the first one, and what the second producer
-/// puts behind it is never indexed.
+/// Each producer puts a pill when it ends. The consumer ends at the first pill, and what the second producer
+/// puts after this pill is never indexed.
 // ANCHOR: overtaking
 pub fn overtaking() -> Seen {
     let (queue, counts) = (Queue::new(10), Arc::default());
@@ -185,7 +185,7 @@ pub fn overtaking() -> Seen {
 }
 // ANCHOR_END: overtaking
 
-/// The only consumer dies of its first file. The queue fills up, and the producer waits for room without end.
+/// The only consumer dies at its first file. The queue fills up, and the producer waits for room without end.
 // ANCHOR: dead
 pub fn dead() -> Seen {
     let (queue, counts) = (Queue::new(1), Arc::default());
@@ -200,8 +200,8 @@ pub fn dead() -> Seen {
 }
 // ANCHOR_END: dead
 
-/// Two producers, three consumers, one of which dies: a pill for each consumer, by the last producer, into a
-/// queue that is closed when no consumer is left.
+/// The right way: with two producers and three consumers, one of which dies, the last producer puts a pill
+/// for each consumer into a queue that is closed when no consumer is left.
 // ANCHOR: right
 pub fn right() -> Seen {
     let counts = Arc::<Counts>::default();

@@ -1,8 +1,9 @@
 //! A queue whose consumers know when nothing more will come: the last producer leaves a poison pill for each
 //! of them.
 //!
-//! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill says it: an element of
-//! the queue itself, so it comes behind everything that was put before. The consumer that takes it ends.
+//! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill says "no more": it is an
+//! element of the queue itself, so it comes after everything that was put before. The consumer that takes it
+//! ends.
 //!
 //! ```text
 //!   producers 3 ── one ends ──▶ 2 ── one ends ──▶ 1 ── the last one ends ──▶ 0: a pill for each consumer
@@ -16,8 +17,8 @@
 //!    as ended, and the queue is first in, first out. So nothing comes behind a pill.
 //! 2. There is a pill for each consumer that is there when the last producer ends, and each takes one at
 //!    most. So each of them gets one.
-//! 3. A consumer that dies takes no pill, or leaves one behind. When all are gone, the queue is closed: a
-//!    producer that waits for room, or puts a pill, is let go.
+//! 3. A consumer that dies takes no pill: either none was put for it, or its pill stays in the queue. When all
+//!    consumers are gone, the queue is closed, so a producer no longer waits for room or puts a pill.
 //!
 //! A producer ends when its last clone is dropped, in whatever way: at the end of its work, by an error, by a
 //! panic, by being told to stop. Putting the pills does not heed the request to stop (it is [`masked`]):
@@ -26,8 +27,9 @@
 //! # Why not just close it?
 //!
 //! A channel of Rust ends by itself when its last sender is dropped, and often that is enough. Here each end
-//! keeps the whole queue alive, as with a queue that is shared by name, kept in a field, or on another
-//! machine, or whose consumers also put. Then the last sender is never dropped, and the end must be said.
+//! keeps the whole queue alive; the same is true of a queue that is shared by name, kept in a field or on
+//! another machine, or to which its consumers also put. Then the last sender is never dropped, and a pill
+//! must announce the end.
 //!
 //! The [`faults`] show what happens if one of the invariants is left out.
 
@@ -42,16 +44,17 @@ pub use crate::door::channel::PutError;
 /// An element of the queue.
 enum Message<T> {
     Item(T),
-    /// The consumer that takes it ends.
+    /// A pill: the consumer that takes it ends.
     Pill,
 }
 
-/// An end of the queue that puts. Each producer has a clone of its own; the queue ends with the last one.
+/// A producer's end of the queue. Each producer has its own clone; the queue ends when the last clone is
+/// dropped.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// An end of the queue that takes. Each consumer has one.
+/// A consumer's end of the queue. Each consumer has one.
 pub struct Consumer<T> {
     /// `None` when the consumer has ended: then no producer waits for it.
     queue: Option<Receiver<Message<T>>>,
@@ -70,7 +73,8 @@ struct Left {
     consumers: usize,
 }
 
-/// A queue with room for `capacity` items, a producer to be cloned, and `consumers` consumers.
+/// Makes a queue with room for `capacity` items, and returns a producer, which can be cloned, and `consumers`
+/// consumers.
 ///
 /// # Panics
 /// If `capacity` or `consumers` is zero.
@@ -90,10 +94,10 @@ impl<T> Shared<T> {
 }
 
 impl<T> Producer<T> {
-    /// Puts an item, and waits for room if there is none. A cancellation point.
+    /// Puts an item into the queue; if the queue is full, waits for room. A cancellation point.
     ///
     /// # Errors
-    /// With the item: no consumer is left, or the calling task was cancelled.
+    /// Returns the item if no consumer is left, or if the calling task was cancelled.
     pub fn put(&self, item: T) -> Result<(), PutError<T>> {
         self.shared.queue.put(Message::Item(item)).map_err(|error| {
             let is_closed = matches!(error, PutError::Disconnected(_));
@@ -135,7 +139,8 @@ impl<T> Drop for Producer<T> {
 
 impl<T> Consumer<T> {
     // ANCHOR: take
-    /// Takes the next item, and waits for it. `None` when nothing more will come. A cancellation point.
+    /// Takes the next item, and waits until there is one. Returns `None` when nothing more will come. A
+    /// cancellation point.
     ///
     /// # Errors
     /// If the calling task was cancelled. Nothing has been taken then.

@@ -160,8 +160,8 @@ pub struct StatusArgs {
 
 #[cfg(feature = "redis")]
 impl StatusArgs {
-    /// The flags behind `crawl status`, if that is the command line. A host of that name is written
-    /// `http://status/`.
+    /// The flags after `crawl status`, if the command line begins like this. A host with the name `status` is
+    /// written `http://status/`.
     pub fn asked_for() -> Option<StatusArgs> {
         let mut line = std::env::args_os().skip(1);
         let is_status = line.next().is_some_and(|word| word == "status");
@@ -170,7 +170,7 @@ impl StatusArgs {
 }
 
 impl CrawlArgs {
-    /// The pages that are asked for. All of the starts are among them.
+    /// The scope of the crawl that the command line asks for; all of the starts are in it.
     ///
     /// # Errors
     /// A sentence for the user, if a host or a pattern is not valid, or a start is at a private address.
