@@ -1,9 +1,9 @@
-//! The store of a crawl that one process works on: which page is next, in memory, and what is known of each,
-//! in a file.
+//! The store of a crawl that one process works on: the order of the pages is in memory, and what is known of
+//! each page is in a file.
 //!
-//! Both change in one place: [`exchange`](Store::exchange). What is in memory can be made from the file at
-//! any time, and is, when a run begins. The file is a little behind, by the pages that are [in
-//! flight](super::keeper), and what it says is true.
+//! Memory and file change in one place: [`exchange`](Store::exchange). What is in memory can be made from the
+//! file at any time, and a run makes it when it begins. The file is a little behind memory, by the pages that
+//! are [in flight](super::keeper), and everything in it is true.
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
@@ -27,18 +27,18 @@ use url::Url;
 pub struct Disk {
     /// The file.
     state: Arc<State>,
-    /// Pages that wait and that this run's command line does not admit.
+    /// How many waiting pages this run's command line does not admit.
     pub beyond: usize,
-    /// Pages that were asked for again and had not changed.
+    /// How many pages were asked for again and had not changed.
     unchanged: usize,
-    /// Pages that were over this long ago are visited again.
+    /// Pages that were over at least this long ago are visited again.
     again: Option<Duration>,
     frontier: Frontier,
     visitor: Arc<Visitor>,
     rules: HashMap<Arc<str>, Arc<Rules>>,
     /// Failed tries, and deaths, of the runs before this one.
     tries: HashMap<String, (u32, u32)>,
-    /// Sites that have more to be asked.
+    /// Sites that have not been asked for everything yet.
     asking: HashMap<Arc<str>, Box<Asking>>,
     changes: Changes,
     keeper: Keeper,
@@ -48,8 +48,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Opens a store with the pages that earlier runs have left in a file, and these. Pages that could not be
-    /// fetched are tried again if that is wanted, and pages that were over as long ago as `again` says are
+    /// Opens a store with the given pages and those that earlier runs have left in a file. Pages that could
+    /// not be fetched are tried again if that is wanted, and pages that were over at least `again` ago are
     /// visited again.
     ///
     /// # Errors
@@ -100,7 +100,8 @@ impl Disk {
             let site = parsed.as_ref().map(host_key).unwrap_or_default();
             let is_open = match record.progress {
                 Progress::Waiting => true,
-                // The site is asked for its rules again: they may have changed, or do not count now.
+                // The site is asked for its rules again, because they may have changed or may no longer be
+                // valid.
                 Progress::Refused => {
                     refusing.insert(site.clone());
                     true
@@ -145,8 +146,8 @@ impl Disk {
         self.recall_links()
     }
 
-    /// Takes on links that were beyond the limits of an earlier run. Many pages may have the same link: once
-    /// is enough.
+    /// Takes on links that were beyond the limits of an earlier run. Many pages may have the same link, which
+    /// is taken on once.
     fn recall_links(&mut self) -> anyhow::Result<()> {
         let mut found = Vec::new();
         self.state.each(|_, record| {
@@ -176,13 +177,13 @@ impl Disk {
         left_out
     }
 
-    /// Notes the rules of a site. It is not asked for them again for as long as they count.
+    /// Notes the rules of a site. The site is not asked again while these rules are valid.
     fn heed(&mut self, site: &Arc<str>, rules: Rules, until: Instant) {
         self.frontier.open_site(site, rules.crawl_delay(), until);
         self.rules.insert(Arc::clone(site), Arc::new(rules));
     }
 
-    /// Notes what became of a page. The pages that it links to are taken on before it is over.
+    /// Notes what became of a page. The pages to which it links are taken on before the page is over.
     fn page(&mut self, job: Job, visit: Visit, now: Instant) -> anyhow::Result<()> {
         self.unchanged += usize::from(matches!(visit, Visit::Unchanged(_)));
         match Effect::of(visit) {
@@ -241,13 +242,13 @@ impl Disk {
         }
     }
 
-    /// Notes the trouble of a site. A rest that the site has asked for counts in the next run, too. Our own
-    /// pauses do not: the user who begins a run has a reason.
+    /// Notes the trouble of a site. A pause that the site has asked for also counts in the next run. Our own
+    /// pauses do not count across runs: a user who starts a new run has a reason to.
     fn trouble(&mut self, site: &Arc<str>, trouble: Trouble, why: &str, asked: Option<Duration>) {
         self.rest(site, asked.unwrap_or_default());
         let Trouble::Left(pages) = trouble else { return };
         if pages.iter().any(|page| page.is_other) {
-            // That is the answer: a link leads to a site that is not there.
+            // This answers the check: the link leads to a site that does not answer.
             self.frontier.give_up(pages.len());
             let failed = |page: Job| (page.url, of_a_site_that_is_away(page.depth, why));
             self.changes.over.extend(pages.into_iter().map(failed));

@@ -1,9 +1,9 @@
 //! The thread that writes the state, while the other threads go on.
 //!
 //! A commit waits for the disk, which takes as long for one page as for many. So the keeper writes everything
-//! that has come in meanwhile at once. A page is *in flight* while it is being fetched, or was fetched and is
-//! not durable: it has a permit, which the commit gives back. There are as many permits as pages that may be
-//! fetched again after a crash.
+//! at once that has come in during the last commit. A page is *in flight* while it is being fetched, or was
+//! fetched and is not durable: it has a permit, which the commit gives back. There are as many permits as
+//! pages that may be fetched again after a crash.
 
 use super::state::{Changes, State};
 use anyhow::anyhow;
@@ -13,20 +13,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Pages that are in flight.
+/// How many pages may be in flight.
 pub const IN_FLIGHT: usize = 64;
 
-/// A thread that waits for a permit looks this often whether the keeper can still write.
+/// How often a thread that waits for a permit checks whether the keeper can still write.
 const TICK: Duration = Duration::from_millis(50);
 
-/// A keeper. It has a thread while there is something to write.
+/// A keeper. The keeper has a thread only while there is something to write.
 pub struct Keeper {
     state: Arc<State>,
     permits: Arc<Semaphore>,
-    /// Writes that were asked for.
+    /// How many writes were asked for.
     writes: u64,
     /// How many writes are durable. The keeper's thread adds to it (`Release`) after the commit, and a thread
-    /// that reads it (`Acquire`) finds them in the file.
+    /// that reads it (`Acquire`) finds these writes in the file.
     durable: Arc<AtomicU64>,
     at_work: Option<AtWork>,
 }
@@ -44,11 +44,11 @@ impl Keeper {
         Keeper { state, permits, writes: 0, durable, at_work: None }
     }
 
-    /// Takes up to `most` permits for fetches. Waits for one if there is none and nothing is `out`, that is,
-    /// being fetched.
+    /// Takes up to `most` permits for fetches. Waits for a permit if none is free and no page is `out`, that
+    /// is, being fetched.
     ///
     /// # Errors
-    /// If something could not be written: nothing more is fetched in vain.
+    /// If something could not be written: then there is no use in fetching more.
     pub fn take(&mut self, most: usize, out: usize) -> anyhow::Result<usize> {
         loop {
             if self.at_work.as_ref().is_some_and(|work| work.kept.is_finished()) {
@@ -67,10 +67,10 @@ impl Keeper {
         self.permits.release(permits);
     }
 
-    /// Has changes written. When they are durable, `permits` permits are given back.
+    /// Hands over changes to be written. When the changes are durable, `permits` permits are given back.
     ///
     /// # Errors
-    /// If there is no thread, or something before them could not be written.
+    /// If the thread cannot be started, or if an earlier change could not be written.
     pub fn write(&mut self, changes: Changes, permits: usize) -> anyhow::Result<()> {
         if changes.is_empty() {
             self.permits.release(permits);
@@ -90,7 +90,7 @@ impl Keeper {
         self.writes
     }
 
-    /// How many of the [`writes`](Self::writes) are durable: the first ones.
+    /// How many of the [`writes`](Self::writes) are durable; they are always the first ones.
     pub fn durable(&self) -> u64 {
         self.durable.load(Ordering::Acquire)
     }
@@ -124,8 +124,9 @@ impl AtWork {
 // ANCHOR: keep
 /// Writes changes in the order in which they come, until no sender is left.
 ///
-/// The order counts: a page that was found is fetched after the outcome of the page that links to it has been
-/// sent. So it is committed together with that one or later, and never without it.
+/// The order matters: a page that was found is fetched after the outcome of the page that links to it has
+/// been sent. So the found page is committed together with the page that links to it, or later, and never
+/// without that page.
 ///
 /// # Errors
 /// If the state cannot be written. What was committed stays.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 /// A page to fetch, or a site to ask.
 #[derive(Debug, Clone)]
 pub enum Lease {
-    /// A page, what its site asks for, and what an earlier run knows of it if it is visited again.
+    /// A page, the rules of its site, and what an earlier run knows of the page if it is visited again.
     Page(Job, Arc<Rules>, Option<Box<Record>>),
-    /// A site: the next question.
+    /// A site, and the next question to it.
     Site(Box<Asking>),
 }
 
@@ -31,7 +31,7 @@ impl AsRef<Lease> for Lease {
     }
 }
 
-/// What came of a lease.
+/// The outcome of a lease.
 #[derive(Debug)]
 pub enum Outcome {
     /// The outcome of a page.
@@ -47,11 +47,11 @@ pub enum Effect {
     Over {
         /// What is known of the page now.
         record: Box<Record>,
-        /// The pages that it links to. They are taken on before it is over.
+        /// The pages that it links to. These pages are taken on before this page is over.
         links: Vec<Job>,
-        /// Its site has answered as it should.
+        /// The site has answered as it should.
         is_well: bool,
-        /// Its server was asked, and must be left alone for a while.
+        /// The server was asked, and must be left alone for a while.
         was_asked: bool,
     },
     /// The page waits for another run, for this reason.
@@ -81,7 +81,7 @@ impl Effect {
     }
 }
 
-/// What is known of a page whose site does not answer, if only links to it are checked: that is the answer.
+/// The record of a page whose site does not answer, if only links to it are checked: then this is the answer.
 pub fn of_a_site_that_is_away(depth: u32, why: &str) -> Record {
     Record::failed(depth, format!("its site is away ({why})")).over_now()
 }

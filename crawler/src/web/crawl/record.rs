@@ -6,60 +6,60 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// What is known of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// How far it is.
+    /// How far the work on the page is.
     pub progress: Progress,
-    /// Links from the start.
+    /// How many links lead from the start to the page.
     pub depth: u32,
     /// What the server said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<u16>,
-    /// The pages that it links to, in its order, also those that are not crawled.
+    /// The pages to which it links, in the order of the links, including pages that are not crawled.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub links: Vec<String>,
-    /// Links that were too many, or too long, to be kept.
+    /// How many links were not kept because they were too many or too long.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub left_out: usize,
-    /// It is longer than what was read.
+    /// The page is longer than the part that was read.
     #[serde(skip_serializing_if = "is_no", default)]
     pub is_truncated: bool,
-    /// Why it could not be fetched, or why its redirect is not followed.
+    /// Why the page could not be fetched, or why its redirect is not followed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,
-    /// The page that this page calls the real one.
+    /// The page that this page names as its original.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub copy_of: Option<String>,
-    /// It is on another host, and was asked for to see whether it is there.
+    /// The page is on another host, and was asked for only to check that it exists.
     #[serde(skip_serializing_if = "is_no", default)]
     pub is_other: bool,
-    /// The names of its parts, if they were looked for.
+    /// The names of the page's parts, if they were looked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parts: Option<Vec<String>>,
-    /// Parts of pages that it links to: the page, and the name of the part.
+    /// Links to parts of pages: the page, and the name of the part.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub fragments: Vec<(String, String)>,
-    /// When it was over: seconds since 1970. `None` if it was fetched by a version that did not note this, or
-    /// if the process has died at it.
+    /// When the page was over, in seconds since 1970. `None` if the page was fetched by a version that
+    /// did not note this, or if the process died while fetching it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub at: Option<u64>,
     /// The field `ETag`, by which its server tells whether the page has changed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub etag: Option<String>,
-    /// The field `Last-Modified`, which does so if there is no `ETag`.
+    /// The field `Last-Modified`, which tells this if there is no `ETag`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub modified: Option<String>,
 }
 
-/// How far a page is.
+/// How far the work on a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Progress {
     /// Not fetched yet.
     Waiting,
-    /// The server has answered, if only that the page is not there.
+    /// The server has answered, perhaps only that the page does not exist.
     Fetched,
-    /// There was no answer, as often as it was tried, or none that can be read.
+    /// No try had an answer that can be read.
     Failed,
-    /// `robots.txt` says no.
+    /// `robots.txt` forbids the page.
     Refused,
 }
 
@@ -106,7 +106,7 @@ impl Record {
     }
 }
 
-/// The time that a record, or another note in the state, is given.
+/// The time now, as records and other notes in the state have it.
 pub(super) fn since_1970() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

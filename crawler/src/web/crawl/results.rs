@@ -1,4 +1,4 @@
-//! What a store tells when the crawl has ended.
+//! What a store reports when the crawl has ended.
 
 use super::state::State;
 use super::store::Store;
@@ -10,15 +10,15 @@ pub trait Results: Store {
     /// The pages that this process knows.
     fn state(&self) -> Arc<State>;
 
-    /// Pages that were asked for again and had not changed.
+    /// How many pages were asked for again and had not changed.
     fn unchanged(&self) -> usize;
 
-    /// Pages that wait and that this run's command line does not admit.
+    /// How many waiting pages this run's command line does not admit.
     fn beyond(&self) -> usize {
         0
     }
 
-    /// Pages that wait and that the state does not know.
+    /// How many waiting pages the state does not know.
     fn elsewhere(&self) -> usize {
         0
     }
@@ -26,8 +26,8 @@ pub trait Results: Store {
     /// Whether a page has been seen, in this run or before.
     fn has_seen(&self, url: &str) -> bool;
 
-    /// Those of these pages that have not been seen. A store that must send a message for an answer asks for
-    /// all at once.
+    /// Returns those of the given pages that have not been seen. A store that must send a message to get an
+    /// answer asks about all of them at once.
     fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
         urls.into_iter().filter(|url| !self.has_seen(url)).collect()
     }

@@ -1,4 +1,4 @@
-//! What a site asks for and what it lists, before any of its pages: one request at a time.
+//! Asks a site for its rules and its lists before any of its pages, with one request at a time.
 //!
 //! ```text
 //!             ┌── moved ──┐        ┌─ one list more ─┐
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each step asks for one thing and says when the next may follow. So a site is left alone between two
-//! requests, and no thread waits for that.
+//! requests, and no thread waits meanwhile.
 
 use super::frontier::{Job, pause_after};
 use super::visitor::Visitor;
@@ -24,13 +24,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use url::Url;
 
-/// Lists of pages that a site may have.
+/// How many lists of pages a site may have.
 const MOST_LISTS: usize = 20;
 
 /// How often a site may say that its rules are elsewhere (RFC 9309, section 2.3.1.2).
 const MOST_MOVES: usize = 5;
 
-/// Why there is no answer, if there was a panic.
+/// The reason that is given if there was a panic instead of an answer.
 const PANICKED: &str = "reading it panicked, which is a bug of this program";
 
 /// What a site asks of the crawler.
@@ -78,18 +78,18 @@ pub struct Asking {
     /// The job that stands for the site.
     pub site: Job,
     rules: Option<Rules>,
-    /// The text of the rules, if it was read. Empty if there is no file.
+    /// The text of the rules, if it was read. The text is empty if the site has no such file.
     text: Option<Vec<u8>>,
     /// The files to ask for: `robots.txt`, and then the lists. The first one is next.
     next: VecDeque<Url>,
     /// Every address that was ever in `next`, because a list may name itself.
     seen: HashSet<Url>,
-    /// How often the next one was tried before.
+    /// How often the next file was tried before.
     attempts: u32,
     pages: Vec<Job>,
 }
 
-/// A site that is being asked, for another process.
+/// A site that is being asked, in the form in which another process gets it.
 #[cfg(feature = "redis")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Asked {
@@ -106,7 +106,7 @@ struct Asked {
 pub enum Step {
     /// There is more to ask, after this time.
     Next(Asking, Duration),
-    /// All is known.
+    /// Everything that the site says is known.
     Known {
         /// The job that stands for the site.
         site: Job,
@@ -117,8 +117,8 @@ pub enum Step {
         /// The pages that it lists.
         listed: Vec<Job>,
     },
-    /// The site does not answer, for this reason; it may have asked for a rest. It must be asked again: its
-    /// rules could say anything (RFC 9309, section 2.3.1.4).
+    /// The site does not answer, for this reason; it may have asked for a pause. The site must be asked
+    /// again, because its rules could say anything (RFC 9309, section 2.3.1.4).
     Away(Job, String, Option<Duration>),
 }
 
@@ -175,7 +175,7 @@ impl Asking {
         }
     }
 
-    /// Whether this only finds out if the site is back.
+    /// Whether this only asks if the site is back.
     fn is_again(&self) -> bool {
         self.site.attempts > 0
     }
@@ -187,14 +187,14 @@ impl Asking {
     }
 
     // ANCHOR: step
-    /// Asks for the next thing. A panic at an answer counts as no answer.
+    /// Asks for the next file. A panic at an answer counts as no answer.
     ///
     /// # Errors
     /// If `token` was cancelled.
     pub fn step(mut self, visitor: &Visitor, token: &CancelToken) -> Result<Step, Cancelled> {
         let is_wanted = visitor.heeds_robots || self.is_again();
         let Some(url) = self.next.front().filter(|_| is_wanted) else { return Ok(self.known()) };
-        // One byte more shows that the rest was cut off.
+        // One byte more than the limit shows that the rest was cut off.
         let most = if self.rules.is_none() { robots::LOOKED_AT } else { sitemap::LARGEST } as u64 + 1;
         let answer = match catch_unwind(AssertUnwindSafe(|| visitor.fetcher.fetch_up_to(url, most, token))) {
             Ok(Err(FetchError::Cancelled(cancelled))) => return Err(cancelled),
@@ -261,8 +261,8 @@ impl Asking {
                 self.text = Some(Vec::new());
                 Robots::all() // it leads back to itself
             }
-            // There is none; or it is where the crawler does not go. The site's pages may be there, too, and
-            // each will say so.
+            // There is no such file, or it is where the crawler does not go. The site's pages may be there as
+            // well, and each of them will say so.
             Answer::Nowhere(_) | Answer::Elsewhere(_) => {
                 self.text = Some(Vec::new());
                 Robots::all()
@@ -319,9 +319,9 @@ impl Asking {
 enum Answer {
     Here(Vec<u8>),
     Elsewhere(Url),
-    /// It is not there, or not for this crawler, for this reason.
+    /// The file does not exist, or not for this crawler, for this reason.
     Nowhere(String),
-    /// It may be there later: why it is not, and how long the server wants to be left alone.
+    /// The file may exist later: why it does not now, and how long the server wants to be left alone.
     Later(String, Option<Duration>),
 }
 

@@ -1,4 +1,4 @@
-//! Where a run of `crawl` begins: at its command line, and where the run before was stopped.
+//! The beginning of a run of `crawl`: reads the command line, and finds out where the last run was stopped.
 
 use super::disk::Disk;
 use super::frontier::Limits;
@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "redis")]
 use url::Url;
 
-/// Pages of a site that are fetched at once, for a site of one's own.
+/// How many pages of a site are fetched at once, if the site is one's own.
 const DEMO_STRIPES: usize = 16;
 
-/// The note that says which built-in site a state is of.
+/// The note in a state that says to which built-in site it belongs.
 const DEMO: &str = "built-in site";
 
 /// What a run begins with.
@@ -33,9 +33,9 @@ pub struct Run<S> {
     pub store: Arc<S>,
     /// Visits each page.
     pub visitor: Arc<Visitor>,
-    /// Pages that may be leased at once.
+    /// How many pages may be leased at once.
     pub most: usize,
-    /// Threads that fetch.
+    /// How many threads fetch pages.
     pub threads: usize,
     /// When the run began.
     pub begun: Instant,
@@ -105,7 +105,7 @@ impl Run<Shared> {
     }
 }
 
-/// A lease is longer by this than the time for a page: for what comes before and after it.
+/// How much longer a lease is than the time for a page: there is work before and after the fetch.
 #[cfg(feature = "redis")]
 const MARGIN: Duration = Duration::from_secs(30);
 

@@ -1,4 +1,4 @@
-//! Pages as files: where each goes.
+//! Saves pages as files: each page has a file of its own.
 
 use crate::web::sites::urls::{Octet, octets};
 use anyhow::Context;
@@ -11,22 +11,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use url::Url;
 
-/// Bytes that a name may have on most file systems, with room for what is added.
+/// How many bytes a name may have on most file systems, less some room for what is added to it.
 const LONGEST_NAME: usize = 200;
 
-/// Bytes that the names of a page may have together. Systems allow 4096, of which the directory has a part.
+/// How many bytes the names of a page may have together. Systems allow 4096 bytes, of which the directory
+/// uses a part.
 const LONGEST_PATH: usize = 2000;
 
 /// A directory into which pages are written. Shared by all threads.
 pub struct Saver {
     directory: PathBuf,
-    /// Sums of the directories whose own names are on the disk, and the names of those above them.
+    /// Hashes of the directories whose own names, and the names of the directories above them, are on the
+    /// disk.
     durable: Mutex<HashSet<u64>>,
     sum: RandomState,
 }
 
 impl Saver {
-    /// Pages go below this directory. It is made for the first one.
+    /// Pages go below this directory. The directory is created for the first page.
     pub fn new(directory: &Path) -> Saver {
         Saver { directory: directory.to_owned(), durable: Mutex::default(), sum: RandomState::new() }
     }
@@ -36,9 +38,9 @@ impl Saver {
         path(&self.directory, url).is_file()
     }
 
-    /// Writes a page into its file, and waits until both are on the disk, before the state says that the page
-    /// was fetched. So the file of a page that was fetched is whole, and one that a crash or a power cut has
-    /// cut off is written again.
+    /// Writes a page into its file before the state says that the page was fetched, and waits until the file
+    /// and its name are on the disk. So the file of a page that was fetched is whole, and a file that a crash
+    /// or a power cut has cut off is written again.
     pub(super) fn write(&self, url: &Url, body: &[u8]) -> anyhow::Result<()> {
         self.try_to_write(url, body).with_context(|| self.directory.display().to_string())
     }
@@ -60,7 +62,7 @@ impl Saver {
     }
 
     /// Waits until the names of a directory, and of those above it, are on the disk. Another thread may have
-    /// made one of them just now.
+    /// created one of them just now.
     fn sync_names_of(&self, directory: &Path) -> io::Result<()> {
         let durable = || self.durable.lock().unwrap_or_else(PoisonError::into_inner);
         let made = directory.ancestors().take_while(|above| above.starts_with(&self.directory));
@@ -89,9 +91,9 @@ fn sync(_: &Path) -> io::Result<()> {
 }
 
 /// The file of a page: scheme, host and port, and then the path, with the query in the last name. Whatever a
-/// site calls its pages, no two have the same file, no file is where another page needs a directory, and none
-/// is outside of `directory`. (Two that differ in case only are one on a file system that does not tell them
-/// apart.)
+/// site calls its pages, no two pages have the same file, no file is where another page needs a directory,
+/// and no file is outside of `directory`. (Two names that differ only in case are one on a file system that
+/// ignores case.)
 pub fn path(directory: &Path, url: &Url) -> PathBuf {
     let port = url.port().map(|port| format!("+{port}")).unwrap_or_default();
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).replace(':', "+");
@@ -109,8 +111,8 @@ pub fn path(directory: &Path, url: &Url) -> PathBuf {
     site.join(names.iter().collect::<PathBuf>())
 }
 
-/// A piece of an address as a name, in which each `%` is before two digits, or before a `p` and two. So what
-/// is added with a `%` and something else is unlike all of them.
+/// Turns a piece of an address into a name in which each `%` is followed by two digits, or by a `p` and two
+/// digits. So a suffix that begins with `%` and another character cannot be part of such a name.
 fn name(piece: &str) -> String {
     let mut name = String::with_capacity(piece.len());
     for octet in octets(piece.as_bytes()) {
@@ -125,7 +127,7 @@ fn name(piece: &str) -> String {
     name
 }
 
-/// A name that is not too long: of a longer one, the beginning and a sum of the whole name.
+/// Shortens a name that is too long: to its beginning and a hash of the whole name.
 fn shortened(name: &str) -> String {
     if name.len() <= LONGEST_NAME {
         return name.to_owned();
@@ -135,7 +137,7 @@ fn shortened(name: &str) -> String {
     format!("{kept}%s{:016x}{end}", sum(name))
 }
 
-/// The sum of a text, by FNV-1a.
+/// The hash of a text, by FNV-1a.
 fn sum(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

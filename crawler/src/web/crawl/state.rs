@@ -10,9 +10,10 @@
 //!      └── given up, or not allowed ──▶ failed, refused
 //! ```
 //!
-//! A page that was fetched when the process died, and not committed, is still waiting: it is fetched again.
-//! That is *at least once*. A file beside the state says that it was [under way](super::under_way). A page at
-//! which the process died three times is given up: it may be what ends the process.
+//! A page that was fetched but not committed when the process died still waits, and is fetched again. So a
+//! page is fetched *at least once*. A file beside the state says that the page was [under
+//! way](super::under_way). A page at which the process died three times is given up: it may be what ends the
+//! process.
 
 pub use super::record::{Progress, Record};
 
@@ -46,21 +47,21 @@ const RULES: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("rules")
 /// Until when a site must be left alone: milliseconds since 1970.
 const RESTS: TableDefinition<&str, u64> = TableDefinition::new("rests");
 
-/// Bytes of the file that are kept in memory.
+/// How many bytes of the file are kept in memory.
 const CACHE: usize = 16 << 20;
 
-/// A longer rest was written with a wrong clock.
+/// A pause that is longer than this was written with a wrong clock.
 const LONGEST_REST: Duration = Duration::from_hours(24);
 
-/// The rules of a site whose rules end the process.
+/// The rules for a site if the process died while it read the site's own rules: nothing is allowed.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
-/// The changes that are written at once.
+/// The changes that are written together.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// What became of pages.
     pub over: Vec<(Arc<str>, Record)>,
-    /// Pages that were found. One that has a record keeps it.
+    /// Pages that were found. A page that has a record keeps it.
     pub found: Vec<Job>,
     /// Jobs that were tried and are not over.
     pub tried: Vec<Job>,
@@ -77,7 +78,7 @@ impl Changes {
         over.is_empty() && found.is_empty() && tried.is_empty() && rules.is_empty() && rests.is_empty()
     }
 
-    /// Adds what has changed after that.
+    /// Adds later changes to these.
     pub fn extend(&mut self, next: Changes) {
         let Changes { over, found, tried, rules, rests } = next;
         self.over.extend(over);
@@ -88,7 +89,7 @@ impl Changes {
     }
 }
 
-/// What earlier runs know beside the pages.
+/// What earlier runs have learned, apart from the pages.
 #[derive(Debug, Default)]
 pub struct Known {
     /// Failed tries, and deaths of the process, of pages and sites that are not over.
@@ -106,11 +107,12 @@ pub struct State {
 }
 
 impl State {
-    /// Opens the file, or makes it. Reads all of it: otherwise damaged data would be believed, and written
-    /// again.
+    /// Opens the file, or creates it. Reads the whole file: otherwise damaged data would be trusted, and
+    /// written again.
     ///
     /// # Errors
-    /// If another process has it, it is damaged or from a later version, or the system refuses.
+    /// If another process has the file, if the file is damaged or of a later version, or if the system
+    /// refuses.
     pub fn open(path: &Path) -> anyhow::Result<State> {
         let database =
             Database::builder().set_cache_size(CACHE).set_check_integrity_on_open(true).create(path);
@@ -121,7 +123,7 @@ impl State {
         Ok(state)
     }
 
-    /// Refuses the file of a later version, and one of another program.
+    /// Refuses the file of a later version, and the file of another program.
     fn check(&self) -> anyhow::Result<()> {
         let name = self.path.display();
         let read = self.database.begin_read()?;
@@ -173,7 +175,7 @@ impl State {
                     }
                     record => {
                         tries.remove(name)?;
-                        // There is no record if the page that links to it is not durable.
+                        // The page has no record if the page that links to it is not durable.
                         let record = record.unwrap_or_else(|| Record::waiting(0));
                         let why =
                             Some(format!("the program ended {deaths} times while it was being fetched"));
@@ -187,7 +189,7 @@ impl State {
         Ok(write.commit()?)
     }
 
-    /// What earlier runs know beside the pages.
+    /// What earlier runs have learned, apart from the pages.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -214,10 +216,10 @@ impl State {
     }
 
     // ANCHOR: commit
-    /// Makes all of this durable at once. Waits until it is on the disk.
+    /// Makes all of these changes durable at once, and waits until they are on the disk.
     ///
     /// # Errors
-    /// If it cannot be written: the file is as it was.
+    /// If the changes cannot be written; then the file is as it was.
     pub fn commit(&self, changes: &Changes) -> anyhow::Result<()> {
         if changes.is_empty() {
             return Ok(());
@@ -247,7 +249,7 @@ impl State {
     }
     // ANCHOR_END: commit
 
-    /// A note on the crawl as a whole, by its name.
+    /// Returns a note about the whole crawl, by its name.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -256,7 +258,7 @@ impl State {
         Ok(about.get(name)?.map(|note| note.value().to_owned()))
     }
 
-    /// Makes a note on the crawl durable.
+    /// Makes a note about the whole crawl durable.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -330,7 +332,7 @@ fn write_sites(
     Ok(())
 }
 
-/// Whether it is the name of a site, and no address of a page, which has a path.
+/// Whether a key is the name of a site, and not the address of a page, which has a path.
 pub(super) fn is_site(name: &str) -> bool {
     name.matches('/').count() == 2
 }

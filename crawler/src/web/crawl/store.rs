@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A worker *pulls*: it takes as many leases as it has places, does what they say, and brings the outcomes
-//! back. It takes new leases with the same call. So the store alone knows what may be done now, what rests,
-//! and what is left; and a worker that is gone has nothing that the store has not.
+//! back. It takes new leases with the same call. So only the store knows what may be done now, what is
+//! paused, and what is left; and a worker that is gone had nothing that the store does not have.
 
 use crate::door::channel::{ReceiverExt, Sender, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,13 +26,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 pub trait Store: Send + Sync + 'static {
     /// The right to do one thing, and what is needed for it.
     type Lease: Clone + Send + Sync + 'static;
-    /// What came of a lease.
+    /// The outcome of a lease.
     type Outcome: Send + 'static;
     /// Why the store cannot go on.
     type Error: Send + 'static;
 
-    /// Brings what came of leases, and takes up to `most` new ones. The outcomes may still be on their way to
-    /// the disk when this returns; the store limits how many.
+    /// Brings the outcomes of leases, and takes up to `most` new leases. The outcomes may still be on their
+    /// way to the disk when this returns; the store limits how many.
     ///
     /// # Errors
     /// If something cannot be written.
@@ -42,13 +42,13 @@ pub trait Store: Send + Sync + 'static {
         most: usize,
     ) -> Result<Taken<Self::Lease>, Self::Error>;
 
-    /// Waits until all that was ever brought is durable.
+    /// Waits until everything that was brought so far is durable.
     ///
     /// # Errors
     /// As [`exchange`](Self::exchange).
     fn finish(&self) -> Result<(), Self::Error>;
 
-    /// Gives leases back whose work was not begun, or not done. That costs no try.
+    /// Gives leases back whose work was not begun, or not done. This does not count as a try.
     ///
     /// # Errors
     /// As [`exchange`](Self::exchange).
@@ -64,23 +64,23 @@ pub trait Store: Send + Sync + 'static {
 pub struct Taken<L> {
     /// The new leases.
     pub leases: Vec<L>,
-    /// The time until there is more, even if no lease is finished. `None`: perhaps there is nothing before
-    /// that.
+    /// The time until there is more work, even if no lease is finished meanwhile. `None` if there may be no
+    /// more work before a lease is finished.
     pub pause: Option<Duration>,
-    /// Every page is over, or left to another run.
+    /// Whether every page is over, or left to another run.
     pub is_over: bool,
 }
 
 /// How far a crawl is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Status {
-    /// The sites. The one with the most pages to do is first.
+    /// The sites; the site with the most pages to do is first.
     pub sites: Vec<SiteNow>,
-    /// Pages that are not over.
+    /// How many pages are not over.
     pub open: usize,
-    /// Pages that are left to another run.
+    /// How many pages are left to another run.
     pub left: usize,
-    /// Pages that have been seen, in this run and before.
+    /// How many pages have been seen, in this run and before.
     pub seen: usize,
 }
 
@@ -89,20 +89,20 @@ pub struct Status {
 pub struct SiteNow {
     /// Scheme, host and port.
     pub name: Arc<str>,
-    /// Pages that wait.
+    /// How many pages wait.
     pub waiting: usize,
-    /// Stripes that have a page, or rest.
+    /// How many stripes have a page, or rest.
     pub taken: usize,
-    /// Pages that are over, in this run.
+    /// How many pages are over, in this run.
     pub over: usize,
-    /// How long it has not answered, if it does not.
+    /// How long the site has not answered, if it does not answer now.
     pub away: Option<Duration>,
 }
 
 // ANCHOR: work
-/// Works until the crawl is over, or `stop` is cancelled: with up to `most` leases at a time, each a task of
-/// `tasks`, which has no others. At the end `tasks` is shut down, and what was cut off has been given back.
-/// Returns how many leases that were.
+/// Works until the crawl is over or `stop` is cancelled, with up to `most` leases at a time; each lease is a
+/// task of `tasks`, which has no other tasks. At the end `tasks` is shut down, and the leases that were cut
+/// off have been given back. Returns how many leases were cut off.
 ///
 /// A `task` must not panic: the store would not learn what became of its lease.
 ///
@@ -159,7 +159,7 @@ struct Places<L, E> {
 /// When to take another turn, even if no task ends.
 #[derive(Default)]
 struct Next {
-    /// The time until there is more. `None`: perhaps there is nothing before a task ends.
+    /// The time until there is more work. `None` if there may be no more work before a task ends.
     pause: Option<Duration>,
     /// No lease is out.
     is_idle: bool,
@@ -172,11 +172,12 @@ where
     E: ExecutorService + 'static,
     F: Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Send + Sync + 'static,
 {
-    /// Exchanges all that is finished for new leases, and makes a task of each. One turn at a time: of two
-    /// that count the free places at once, the second would find none, and the store may have a lease for it.
+    /// Exchanges all finished leases for new ones, and makes a task of each new lease. There is one turn at a
+    /// time: if two turns counted the free places at once, the second one would find none, although the store
+    /// may have a lease for it.
     ///
-    /// What is finished during a turn is brought by the next one, all at once. The thread that has finished
-    /// the first of it waits for that turn. The others go on.
+    /// What is finished during a turn is brought by the next turn, all at once. The thread that is first to
+    /// finish a lease during a turn waits for the next turn, and the others go on.
     fn turn(self: &Arc<Self>, finished: Option<(S::Lease, S::Outcome)>) -> Next {
         let is_task = finished.is_some();
         let is_first = self.add(finished);
@@ -210,7 +211,8 @@ where
     fn begin(self: &Arc<Self>, lease: S::Lease) {
         let (worker, tag) = (Arc::clone(self), lease.clone());
         let begun = self.tasks.tagged(tag.clone()).submit_cancellable(move |token| {
-            // Cut off before the outcome is brought, nothing has happened. After that, nothing is lost.
+            // If the task is cut off before its outcome is brought, nothing has happened; after that, nothing
+            // is lost.
             let outcome = (worker.task)(&lease, token)?;
             let next = masked(|| worker.turn(Some((lease, outcome))));
             if next.is_over || next.pause.is_some_and(|pause| pause < TICK) {
@@ -225,7 +227,7 @@ where
     }
     // ANCHOR_END: work
 
-    /// Adds to what the next turn brings. True if there was nothing before.
+    /// Adds an outcome to those that the next turn brings. Returns true if there was none before.
     fn add(&self, finished: Option<(S::Lease, S::Outcome)>) -> bool {
         let mut all = lock(&self.finished);
         let is_first = all.is_empty();
@@ -233,14 +235,14 @@ where
         is_first
     }
 
-    /// From now on no new lease is handed out.
+    /// Ensures that no new lease is handed out from now on.
     fn close(&self) {
         self.places().most = 0;
         let _ = self.wake.try_send(());
     }
 
     // ANCHOR: end
-    /// Ends all tasks, and gives back what they have not done.
+    /// Ends all tasks, and gives back the leases that they have not finished.
     fn end(&self) -> Result<usize, S::Error> {
         self.close();
         let mut given_back: Vec<_> = self.tasks.stop().into_iter().filter_map(|(_, lease)| lease).collect();

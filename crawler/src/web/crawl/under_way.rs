@@ -1,15 +1,15 @@
 //! A file beside the state that says what is being fetched, for as long as the process lives.
 //!
-//! If the process dies, the file is still there, and the next run knows at what it died. What a process has
-//! written to a file survives its death, even if it has not waited for the disk. So a write here costs some
-//! microseconds, and no page waits for it. If the machine loses its power, the file may be lost: then the
-//! next run does not know, and no page is blamed.
+//! If the process dies, the file is still there, and the next run knows what the process was fetching when it
+//! died. What a process has written to a file survives its death, even if it has not waited for the disk. So
+//! a write here costs some microseconds, and no page waits for it. If the machine loses its power, the file
+//! may be lost: then the next run does not know, and no page is blamed.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// The file. It is removed when this is dropped, since the process has not died then.
+/// The file, which is removed when this value is dropped, because the process has not died then.
 pub struct UnderWay {
     path: PathBuf,
     file: Option<File>,
@@ -17,12 +17,12 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    /// The file beside a state. It is made when something is under way.
+    /// The file beside a state. The file is created when something is under way.
     pub fn beside(state: &Path) -> UnderWay {
         UnderWay { path: path(state), file: None, names: Vec::new() }
     }
 
-    /// Notes that these are under way from now on, and nothing else.
+    /// Notes that exactly the given jobs are under way from now on.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -50,7 +50,8 @@ impl Drop for UnderWay {
     }
 }
 
-/// What was under way when the process that had this state died. Nothing if it ended by itself.
+/// Returns what was under way when the process that had this state died. Returns nothing if the process ended
+/// by itself.
 pub fn at_death(state: &Path) -> Vec<String> {
     let noted = fs::read(path(state)).unwrap_or_default();
     let noted = String::from_utf8_lossy(&noted);

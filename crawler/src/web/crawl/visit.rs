@@ -11,29 +11,31 @@ use hypertext_http::{FetchError, Fetched};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use url::Url;
 
-/// Links of one page that are taken.
+/// How many links of one page are taken.
 const MOST_LINKS: usize = 10_000;
 
 /// What became of a visit.
 #[derive(Debug)]
 pub enum Visit {
-    /// The page is over. It leads to these.
+    /// The page is over. It leads to these pages.
     Over(Box<Record>, Vec<Job>),
-    /// It was visited before, and has not changed since. This is its record.
+    /// The page was visited before, and has not changed since. This is its record.
     Unchanged(Box<Record>),
-    /// It must be visited again.
+    /// The page must be visited again.
     Again(Failure),
-    /// `robots.txt` forbids it, or it is no page of this crawl: it is over, and the server was not asked.
+    /// `robots.txt` forbids the page, or it is not a page of this crawl: the page is over, and the server was
+    /// not asked.
     Forbidden(Box<Record>),
-    /// It cannot be fetched in this run, for this reason. It waits for another one.
+    /// The page cannot be fetched in this run, for this reason, and waits for another run.
     Waits(String),
-    /// It was fetched, and its file cannot be written. The page is not over, and the crawl cannot go on.
+    /// The page was fetched, and its file cannot be written. The page is not over, and the crawl cannot go
+    /// on.
     Unwritten(anyhow::Error),
 }
 
 impl Visitor {
     /// Visits a page that its site's `rules` may forbid, and waits for its server. A page at which the
-    /// program panics has failed. If a page is visited again, `before` is what is known of it.
+    /// program panics counts as failed. If a page is visited again, `before` is what is known of it.
     ///
     /// # Errors
     /// If `token` was cancelled: nothing is known of the page then.
@@ -94,7 +96,7 @@ impl Visitor {
         })
     }
 
-    /// An answer that can be read; or what the visit comes to without one.
+    /// An answer that can be read, or the result of the visit if there is none.
     fn readable(
         &self,
         job: &Job,
@@ -106,7 +108,7 @@ impl Visitor {
             Err(error) if error.is_transient() && job.attempts < self.retries => {
                 Err(Visit::Again(Failure::NoAnswer))
             }
-            // If the site then answers, there is one try more.
+            // If the site then answers, the page is tried once more.
             Err(error) if error.is_silence() && job.attempts == self.retries && !job.is_other => {
                 Err(Visit::Again(Failure::Unanswered))
             }
@@ -146,7 +148,7 @@ impl Visitor {
         if !matches!(fetched.status, 200..=203) {
             return Ok(Vec::new());
         }
-        // A page that asks not to be followed has no links here.
+        // If a page asks crawlers not to follow its links, it has no links here.
         let content_type = fetched.content_type.as_deref();
         let read = if is_html {
             links(&fetched.body, content_type, url, MOST_LINKS, token)?
@@ -179,13 +181,14 @@ impl Visitor {
         Ok(original.chain(followed.filter_map(|link| self.job(link, job.depth + 1))).collect())
     }
 
-    /// The job for the other address of a page that has moved. The move counts as a link, or there might be
-    /// no end; but at the last depth one move is followed.
+    /// The job for the other address of a page that has moved. The move counts as a link, because otherwise a
+    /// chain of moves might have no end; but at the last depth one move is followed.
     fn moved(&self, url: &Url, job: &Job) -> Option<Job> {
         (job.depth <= self.depth).then(|| self.job(url, job.depth + 1)).flatten()
     }
 
-    /// Whether a page that has not changed need not be read: the record has all that this run wants of it.
+    /// Whether the record of a page has everything that this run wants, so that the page need not be read if
+    /// it has not changed.
     fn has_all_of(&self, url: &Url, before: &Record) -> bool {
         let is_whole = before.progress == Progress::Fetched && !before.is_truncated;
         let has_parts = !self.looks_for_parts || before.parts.is_some();

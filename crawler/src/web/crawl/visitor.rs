@@ -9,10 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use url::Url;
 
-/// Notes that are kept for the report.
+/// How many notes are kept for the report.
 const MOST_NOTES: usize = 100;
 
-/// Asks [sites](super::rules) and visits [pages](super::visit). Shared by all threads.
+/// Asks [sites](super::rules) and visits [pages](super::visit). All threads share it.
 pub struct Visitor {
     /// Fetches them.
     pub fetcher: Fetcher,
@@ -22,7 +22,7 @@ pub struct Visitor {
     pub name: String,
     /// How often a page is tried again.
     pub retries: u32,
-    /// Links from the start that are followed.
+    /// How many links from the start are followed.
     pub depth: u32,
     /// The pause between two pages of a site; a site may ask for more.
     pub delay: Duration,
@@ -41,7 +41,7 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// A page of the crawl, if it is one; or one of another host, if those are checked.
+    /// Returns the job for an address: a page of the crawl, or a page of another host if those are checked.
     pub fn job(&self, url: &Url, depth: u32) -> Option<Job> {
         let is_other = match self.scope.admits(url) {
             Ok(()) => false,

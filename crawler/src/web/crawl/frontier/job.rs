@@ -1,4 +1,4 @@
-//! What a frontier is given, and what it says: jobs, limits, and trouble.
+//! What a frontier takes and returns: jobs, limits, and trouble.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::time::Duration;
 /// A page that was under way at this many deaths of the process is not fetched again.
 pub const DEADLY: u32 = 3;
 
-/// The rules of a site count for this long (RFC 9309, section 2.4).
+/// The rules of a site are valid for this long (RFC 9309, section 2.4).
 pub const RULES_COUNT: Duration = Duration::from_hours(24);
 
-/// The pause before the second try, and the longest one. Each is twice the one before.
+/// The pause before the second try, and the longest pause; each pause is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
@@ -26,13 +26,13 @@ pub struct Job {
     pub url: Arc<str>,
     /// The site whose stripes it uses: scheme, host and port.
     pub site: Arc<str>,
-    /// Links from the start.
+    /// How many links lead from the start to the page.
     pub depth: u32,
-    /// How often it was tried before.
+    /// How often the page was tried before.
     pub attempts: u32,
-    /// How often the process died while it was under way.
+    /// How often the process died while the page was under way.
     pub deaths: u32,
-    /// Whether it is on another host, and is only asked for to see whether it is there.
+    /// Whether the page is on another host and is asked for only to check that it exists.
     pub is_other: bool,
     /// What is fetched.
     pub kind: Kind,
@@ -43,8 +43,8 @@ pub struct Job {
 pub enum Kind {
     /// A page.
     Page,
-    /// The rules of a site. Its pages wait for them. If they were known before, there are `attempts`: this
-    /// asks whether the site is back.
+    /// The rules of a site. The pages of the site wait for them. If the rules were known before, `attempts`
+    /// is not zero, and the job asks whether the site is back.
     Robots,
 }
 
@@ -63,16 +63,17 @@ impl Job {
     }
 }
 
-/// What a crawl allows itself.
+/// The limits that a crawl keeps.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Pages that are taken on.
+    /// How many pages are taken on.
     pub pages: usize,
-    /// How long a site may be away.
+    /// How long a site may fail to answer.
     pub patience: Duration,
-    /// How long a stripe rests after a page; a site may ask for more.
+    /// How long a stripe rests after each page; a site may ask for more.
     pub delay: Duration,
-    /// Pages of a site that are fetched at once. A site that asks for pauses has them between any two pages.
+    /// How many pages of a site are fetched at once. If a site asks for pauses, there is a pause between any
+    /// two of its pages.
     pub per_site: usize,
 }
 
@@ -88,11 +89,11 @@ pub struct Added {
 /// Why a page could not be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// Its server is busy, and may have asked for a rest.
+    /// The server is busy, and may have asked for a pause.
     Busy(Option<Duration>),
-    /// There was no answer, or a broken one.
+    /// There was no answer, or a broken answer.
     NoAnswer,
-    /// There was no answer to the last try. It is the fault of the page only if its site answers.
+    /// There was no answer to the last try. The page is at fault only if its site answers.
     Unanswered,
 }
 
@@ -109,12 +110,12 @@ impl fmt::Display for Failure {
 /// What follows when a page could not be fetched, or a site could not be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// The page is tried again after a pause. The others of its site go on.
+    /// The page is tried again after a pause. Other pages of its site go on.
     OfThePage,
-    /// The site rests for this long. Then it is asked.
+    /// The site is paused for this long, and then asked.
     OfTheSite(Duration),
-    /// The site rests already, or was left.
+    /// The site is already paused, or was left to the next run.
     Known,
-    /// The site is left to the next run. These pages of it still wait.
+    /// The site is left to the next run. These pages of the site still wait.
     Left(Vec<Job>),
 }

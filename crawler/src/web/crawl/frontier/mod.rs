@@ -8,32 +8,33 @@
 //! ```
 //!
 //! A site has some stripes. A page takes a stripe, and the stripe is free again some time *after* the page is
-//! over: that is the politeness. No thread sleeps for it: a rest is an entry in a list of times, and
-//! [`take`](Frontier::take) looks which have come.
+//! over: this time is the politeness. No thread sleeps for it: the end of each rest is in a list of times,
+//! and [`take`](Frontier::take) looks which of these times have come.
 //!
-//! A stripe of [`StripedExecutor`](executor::StripedExecutor) has its next task as soon as one has ended, and
-//! its tasks in the order of their submission. Here the next task comes a delay later, and the page that is
-//! nearest to the start comes first.
+//! A stripe of [`StripedExecutor`](executor::StripedExecutor) begins its next task as soon as one has ended,
+//! and runs its tasks in the order of their submission. Here the next task comes a delay later, and the page
+//! that is nearest to the start comes first.
 //!
 //! # A site that is away
 //!
 //! Trouble belongs to the site, and not to its pages. After some failures in a row, or if the site asks for
-//! it, the site is closed and rests; then it is asked for its rules again. If it answers, the failures count
-//! against the pages. If it does not, it rests twice as long, and its pages keep their places and their
-//! tries. A site that is away for longer than the crawl has patience is left: its pages still wait in the
-//! state, and the next run goes on with them.
+//! it, the site is closed and paused; then it is asked for its rules again. If the site answers, the failures
+//! count against the pages. If the site does not answer, it is paused twice as long, and its pages keep their
+//! places and their tries. A site that is away for longer than the crawl has patience is left: its pages
+//! still wait in the state, and the next run goes on with them.
 //!
 //! # Invariants
 //!
-//! 1. A page is seen once. So it waits, or is under way, or is over, and never two of these.
+//! 1. A page is seen once. So a page waits, or is under way, or is over, and is never in two of these states
+//!    at once.
 //! 2. `open` counts pages that wait or are under way. A page is counted before the page that links to it is
-//!    over. So when the last one is over, nothing can come any more.
+//!    over. So when the last page is over, no other page can come.
 //! 3. A site has at most as many pages under way as it has stripes; a stripe that rests has none.
 //! 4. A site that is closed has no stripes: it is being asked for its rules, or will be, and none of its
 //!    pages is taken.
 //! 5. A page of a site that is left is not open.
 //! 6. Of the pages under way, one at most has been under way at two deaths of the process. So a third death
-//!    has one suspect.
+//!    has only one suspect.
 //!
 //! The frontier has no lock and no clock: its owner says what time it is.
 
@@ -61,11 +62,11 @@ const BRIEFLY: Duration = Duration::from_secs(10);
 pub struct Frontier {
     limits: Limits,
     sites: HashMap<Arc<str>, Site>,
-    /// Sums of the addresses: 64 bits with a key that no site knows. If two addresses have the same sum by
-    /// chance, one of them is not fetched.
+    /// Hashes of the addresses: 64 bits, with a key that no site knows. If two addresses have the same hash
+    /// by chance, one of them is not fetched.
     seen: HashSet<u64>,
     sum: RandomState,
-    /// Sites that have a job to hand out. Each has its turn.
+    /// Sites that have a job to hand out, in the order of their turns.
     ready: VecDeque<Arc<str>>,
     /// Jobs that wait until the suspect, which is under way, is over.
     held_up: Vec<Job>,
@@ -73,19 +74,19 @@ pub struct Frontier {
     /// Events that come later, by their time, and in the order in which they were asked for.
     later: BTreeMap<(Instant, u64), Later>,
     count: u64,
-    /// Pages that are not over.
+    /// How many pages are not over.
     open: usize,
-    /// Pages of sites that have been left.
+    /// How many pages of sites that have been left still wait.
     left: usize,
 }
 
 /// An event that comes later.
 enum Later {
-    /// A stripe of the site has rested.
+    /// A stripe of the site becomes free after its rest.
     Free(Arc<str>),
     /// The site must be asked.
     Ask(Arc<str>),
-    /// The page is tried again. The number is that of the site's outages when it failed.
+    /// The page is tried again. The number says how many outages the site had when the page failed.
     Again(Job, u32),
 }
 
@@ -138,7 +139,7 @@ impl Frontier {
         added
     }
 
-    /// A page waits at its site. A site that is new is asked first.
+    /// Lets a page wait at its site. A new site is asked for its rules first.
     fn enter(&mut self, page: Job) {
         let name = Arc::clone(&page.site);
         let new = || Site { must_be_asked: true, ..Site::default() };
@@ -156,8 +157,8 @@ impl Frontier {
     // ANCHOR_END: add
 
     // ANCHOR: take
-    /// Takes up to `most` jobs that may be done now: of each site in its turn the page that is nearest to the
-    /// start. They are under way then.
+    /// Takes up to `most` jobs that may be done now: from one site after the other, the page that is nearest
+    /// to the start. These jobs are then under way.
     pub fn take(&mut self, most: usize, now: Instant) -> Vec<Job> {
         while let Some(first) = self.later.first_entry().filter(|first| first.key().0 <= now) {
             match first.remove() {
@@ -287,7 +288,7 @@ impl Frontier {
     }
     // ANCHOR_END: failed
 
-    /// Notes that a site was asked and does not answer. It may have asked for a rest.
+    /// Notes that a site was asked and does not answer. The site may have asked for a pause.
     pub fn away(&mut self, job: &Job, asked: Option<Duration>, now: Instant) -> Trouble {
         self.is_no_suspect(job);
         let site = self.site_of(job);
@@ -298,7 +299,7 @@ impl Frontier {
 
     // ANCHOR: done
     /// Notes that a page is over: fetched, or given up. The site `is_well` if it has answered as it should.
-    /// If its server was not asked, its stripe does not rest.
+    /// If its server was not asked, its stripe is free at once.
     pub fn done(&mut self, page: &Job, is_well: bool, was_asked: bool, now: Instant) {
         self.is_no_suspect(page);
         let site = self.site_of(page);
@@ -319,7 +320,7 @@ impl Frontier {
     }
     // ANCHOR_END: done
 
-    /// Takes back a job that was not done, or not begun. It waits again.
+    /// Takes back a job that was not done, or not begun; the job waits again.
     pub fn give_back(&mut self, job: Job) {
         self.is_no_suspect(&job);
         if job.kind == Kind::Page {
@@ -328,7 +329,8 @@ impl Frontier {
         self.put_back(job);
     }
 
-    /// Counts pages that were left as over, after all: no run will fetch them.
+    /// Takes pages that were left from the count of pages that wait for the next run, because no run will
+    /// fetch them.
     pub fn give_up(&mut self, pages: usize) {
         self.left -= pages;
     }
@@ -355,13 +357,13 @@ impl Frontier {
     }
 
     // ANCHOR: rest
-    /// A stripe rests.
+    /// Makes a stripe rest.
     fn rest(&mut self, name: &Arc<str>, now: Instant) {
         let delay = self.sites.get(name).map_or(Duration::ZERO, |site| site.delay);
         if delay.is_zero() { self.free(name) } else { self.at(now + delay, Later::Free(Arc::clone(name))) }
     }
 
-    /// A stripe has rested: the next page of its site may be taken.
+    /// Frees a stripe after its rest: the next page of its site may be taken.
     fn free(&mut self, name: &Arc<str>) {
         if let Some(site) = self.sites.get_mut(name) {
             site.taken -= 1;
@@ -377,7 +379,7 @@ impl Frontier {
         }
     }
 
-    /// A job waits again, as if nothing had been tried.
+    /// Lets a job wait again, as if it had not been tried.
     fn put_back(&mut self, job: Job) {
         match job.kind {
             Kind::Robots => self.ask(&job.site),
@@ -395,7 +397,7 @@ impl Frontier {
         }
     }
 
-    /// Gives a site that has a job to hand out its turn, once.
+    /// Gives a site its turn if it has a job to hand out and no turn yet.
     fn look_at(&mut self, name: &Arc<str>) {
         let site = self.sites.get_mut(name).expect("it is one of them");
         if !site.is_ready && site.can_hand_out() {
@@ -413,7 +415,7 @@ impl Frontier {
         }
     }
 
-    /// Closes a site. It rests, or is left if the rest would be too long.
+    /// Closes a site. The site is paused, or is left if the pause would be too long.
     fn close(&mut self, name: &Arc<str>, asked: Option<Duration>, now: Instant) -> Trouble {
         let site = self.sites.get_mut(name).expect("it is in trouble");
         let pause = asked.unwrap_or_default().max(pause_after(site.rests));

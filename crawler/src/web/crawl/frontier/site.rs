@@ -1,4 +1,4 @@
-//! A site: its stripes, the pages that wait at it, and how well it is.
+//! A site: its stripes, the pages that wait at it, and whether it is well.
 
 use super::{Job, Kind, SiteNow};
 use std::collections::{BTreeMap, VecDeque};
@@ -8,46 +8,46 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each says another thing of a site")]
 pub(super) struct Site {
-    /// How many stripes it has: zero while it is closed.
+    /// How many stripes the site has: zero while it is closed.
     pub(super) stripes: usize,
-    /// Stripes that have a page, or rest.
+    /// How many stripes have a page, or rest.
     pub(super) taken: usize,
-    /// Pages that are over, in this run.
+    /// How many pages are over, in this run.
     pub(super) over: usize,
     /// How long a stripe rests.
     pub(super) delay: Duration,
     /// Pages that wait, by depth: those near the start come first.
     pub(super) waiting: BTreeMap<u32, VecDeque<Waiting>>,
-    /// It must be asked now.
+    /// The site must be asked now.
     pub(super) must_be_asked: bool,
-    /// Its rules were known before it was closed.
+    /// The site's rules were known before it was closed.
     pub(super) is_known: bool,
-    /// How old its rules may become.
+    /// When the site's rules are no longer valid.
     pub(super) rules_end: Option<Instant>,
-    /// How often the process died while it was asked.
+    /// How often the process died while the site was being asked.
     pub(super) deaths: u32,
     pub(super) is_ready: bool,
-    /// Failures in a row.
+    /// How many failures there were in a row.
     pub(super) failures: u32,
-    /// How often it rested, in a row.
+    /// How often the site was paused, in a row.
     pub(super) rests: u32,
-    /// How often it did not answer when it was asked.
+    /// How often the site did not answer when it was asked.
     pub(super) outages: u32,
     /// One of the failures in a row was that the server is busy. Then only a fetched page shows that the site
     /// is well.
     pub(super) is_busy: bool,
-    /// The first failure of those in a row.
+    /// When the first of the failures in a row happened.
     pub(super) since: Option<Instant>,
-    /// The value of `outages` when it was closed.
+    /// The value of `outages` when the site was closed.
     pub(super) outages_before: u32,
-    /// Pages that failed while it was being closed, and after that.
+    /// Pages that failed while the site was being closed, and after that.
     pub(super) aside: Vec<Job>,
     pub(super) is_left: bool,
-    /// Only links to it are checked.
+    /// Only links to the site are checked.
     pub(super) is_other: bool,
 }
 
-/// A page that waits. Its site and its depth are where it waits.
+/// A page that waits. Its site and its depth are known from where it is kept.
 pub(super) struct Waiting {
     pub(super) url: Arc<str>,
     pub(super) attempts: u32,
@@ -67,7 +67,7 @@ impl Site {
         self.must_be_asked || self.taken < self.stripes && !self.waiting.is_empty()
     }
 
-    /// A page is the next one of its depth. The try counts if the site has answered whenever it was asked
+    /// Puts a page before all others of its depth. The try counts if no question to the site was unanswered
     /// since then.
     pub(super) fn put_back(&mut self, page: Job, outages: u32) {
         let attempts = page.attempts + u32::from(self.outages == outages);
@@ -90,7 +90,7 @@ impl Site {
         std::mem::take(&mut self.aside).into_iter().chain(waiting.map(job)).collect()
     }
 
-    /// The question for its rules, or else the page that is nearest to the start, if there is a stripe for
+    /// Returns the question for the rules, or else the page nearest to the start, if a stripe is free for
     /// it.
     pub(super) fn next(&mut self, name: &Arc<str>, now: Instant) -> Option<Job> {
         if self.stripes > 0 && self.rules_end.is_some_and(|end| end <= now) {

@@ -16,11 +16,11 @@ const ANSWER: Duration = Duration::from_secs(10);
 pub(super) struct Engine {
     client: Client,
     connection: Option<Connection>,
-    /// The sum of the script, by which the engine knows it.
+    /// The checksum by which the engine knows the script.
     sum: Option<String>,
     /// Host and port, for people.
     name: String,
-    /// What the keys of the crawl begin with. The braces keep them on one machine of a cluster.
+    /// What the keys of the crawl begin with. The braces keep all keys on one machine of a cluster.
     pub(super) prefix: String,
 }
 
@@ -61,7 +61,7 @@ impl Engine {
         Ok(Engine { client, connection: None, sum: None, name, prefix: format!("{{{crawl}}}:") })
     }
 
-    /// Runs the script. One round trip, unless the engine does not know it.
+    /// Runs the script. This takes one round trip, unless the engine does not know the script.
     pub(super) fn step(&mut self, request: &str) -> Result<String, Trouble> {
         let first = match self.sum.clone() {
             Some(sum) => self.eval(&sum, request),
@@ -98,8 +98,8 @@ impl Engine {
         self.query(cmd(name).arg(key).arg(args)).map_err(|error| self.trouble(&error))
     }
 
-    /// Which of these are in the sets of the crawl: each is the name of a set and what may be in it. One
-    /// round trip.
+    /// Finds out which values are in the sets of the crawl: each member is the name of a set, and a value
+    /// that may be in it. This takes one round trip.
     pub(super) fn are_members(&mut self, members: &[(String, String)]) -> Result<Vec<bool>, Trouble> {
         let mut questions = pipe();
         for (set, member) in members {
@@ -118,8 +118,8 @@ impl Engine {
         self.connected(|connection| command.query(connection))
     }
 
-    /// Uses the connection. After most errors it is closed: a late answer would be taken for that to the next
-    /// request.
+    /// Uses the connection. After most errors the connection is closed, because a late answer would be taken
+    /// for the answer to the next request.
     fn connected<T>(
         &mut self,
         ask: impl FnOnce(&mut Connection) -> Result<T, RedisError>,

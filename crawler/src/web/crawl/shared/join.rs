@@ -1,4 +1,4 @@
-//! How a process joins a crawl: all of them have the same flags, and each has a file of its own.
+//! How a process joins a crawl: all processes have the same flags, and each process has its own file.
 
 use super::engine::{Engine, Trouble};
 use super::{Joining, wire};
@@ -7,11 +7,12 @@ use anyhow::{anyhow, bail};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The note that says of which crawl a state has pages.
+/// The note in a state that says to which crawl its pages belong.
 const CRAWL: &str = "shared crawl";
 
-/// The first process says what the crawl is like. The others are refused if they say something else: which
-/// pages there are would depend on the process that finds them. Returns the secret of the crawl's sums.
+/// The first process sets the flags of the crawl. Another process is refused if its flags differ, because
+/// otherwise the pages of the crawl would depend on the process that finds them. Returns the secret key of
+/// the crawl's hashes.
 pub(super) fn agree(engine: &mut Engine, how: &Joining) -> Result<anyhow::Result<u64>, Trouble> {
     engine.ask::<bool>("HSETNX", "about", &["settings", &how.settings.to_string()])?;
     engine.ask::<bool>("HSETNX", "about", &["secret", &fastrand::u64(..).to_string()])?;
@@ -45,7 +46,7 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     differ
 }
 
-/// A file has the pages of one crawl: two would be mixed in its graph.
+/// A file has the pages of only one crawl: two crawls would be mixed in its graph.
 pub(super) fn refuse_others(state: &State, crawl: &str) -> anyhow::Result<()> {
     let path = state.path().display();
     match state.note(CRAWL)? {
@@ -61,8 +62,8 @@ fn of_another(state: &State) -> anyhow::Error {
     anyhow!("{} has pages of another crawl: name another file with --state", state.path().display())
 }
 
-/// The name of the file in the engine, and whether it is new. It is refused if it is of a crawl of this name
-/// that is gone.
+/// The name of the file in the engine, and whether it is new. A file is refused if it belongs to an earlier
+/// crawl of the same name that is gone.
 pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Result<(String, bool)> {
     let of_this = format!("{crawl} {secret:x} ");
     if let Some(note) = state.note(CRAWL)? {
@@ -77,9 +78,9 @@ pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Re
 /// An entry of the stream of records: its mark, and names and values in turn.
 type Entry = (String, Vec<String>);
 
-/// Writes the records that the engine accepted from an earlier run with this file, and that the earlier run
-/// did not write: it ended before it had the answer, or before it had written all. Then the engine may forget
-/// them.
+/// Writes the records that the engine accepted from an earlier run with this file, but that this run did not
+/// write, because it ended before it had the answer or before it had written everything. After that the
+/// engine may forget these records.
 pub(super) fn recall(engine: &mut Engine, state: &State, file: &str) -> Result<anyhow::Result<()>, Trouble> {
     let (stream, mut from) = (format!("done:{file}"), "-".to_owned());
     loop {

@@ -1,12 +1,12 @@
 //! Which records the engine may forget, because the file of this process has them.
 //!
-//! The engine keeps each record in a stream until then: a process may die between the answer that a record
-//! was accepted and the write of it to the disk. Its next run reads what is left in the stream. A *mark* is
-//! the number of an entry in that stream.
+//! Until then the engine keeps each record in a stream, because a process may die after it has heard that a
+//! record was accepted and before the record is on the disk. Its next run reads what is left in the stream. A
+//! *mark* is the number of an entry in that stream.
 
 use std::collections::VecDeque;
 
-/// Marks that are worth a command to the engine.
+/// How many marks are worth a command to the engine.
 const MANY: usize = 64;
 
 /// The marks of answers whose records the engine still keeps, in their order, each with the write to the file
@@ -15,13 +15,13 @@ const MANY: usize = 64;
 pub(super) struct Marks(VecDeque<(u64, String)>);
 
 impl Marks {
-    /// Notes that the records up to this mark are durable when this many writes are.
+    /// Notes that the records up to this mark are durable when this many writes are durable.
     pub(super) fn add(&mut self, writes: u64, mark: String) {
         self.0.push_back((writes, mark));
     }
 
-    /// The mark up to which the engine may forget, when this many writes are durable. `None` if that is not
-    /// worth a command, unless it is the `last` one.
+    /// The mark up to which the engine may forget records, when this many writes are durable. `None` if there
+    /// are too few records for a command, unless it is the `last` command.
     pub(super) fn take(&mut self, durable: u64, last: bool) -> Option<String> {
         let count = self.0.partition_point(|(writes, _)| *writes <= durable);
         if count < MANY && !last {

@@ -1,4 +1,4 @@
-//! The part of one process in a crawl: what it has not brought yet, and what it knows of the engine.
+//! One process's part in a crawl: the outcomes that it has not brought yet, and what it knows of the engine.
 
 use super::Fenced;
 use super::engine::{Engine, Trouble};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, mem, process};
 
-/// The rules of a site whose rules end processes.
+/// The rules for a site if processes died while they read its own rules: nothing is allowed.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
 pub(super) struct Member {
@@ -34,13 +34,13 @@ pub(super) struct Member {
     pub(super) lease: Duration,
     /// The number of the last request.
     pub(super) number: u64,
-    /// A request that has no answer. It is sent again as it is.
+    /// A request that has no answer, and is sent again unchanged.
     pub(super) unsent: Option<Sent>,
     /// Outcomes that are brought with the next request.
     pub(super) waiting: Vec<Brought>,
     pub(super) rules: HashMap<Arc<str>, Arc<Rules>>,
     pub(super) unchanged: usize,
-    /// Outcomes that came too late.
+    /// How many outcomes came too late.
     pub(super) late: usize,
     /// The engine's counts, by its last answer.
     pub(super) last: Answer,
@@ -60,7 +60,7 @@ pub(super) struct Brought {
 }
 
 impl Brought {
-    /// Gives a lease back: nothing came of it.
+    /// Gives a lease back without a result.
     pub(super) fn back(lease: Fenced) -> Brought {
         Brought { came: Came { token: lease.token, what: What::Back }, record: None }
     }
@@ -144,8 +144,8 @@ impl Member {
         unwritten
     }
 
-    /// Brings what waits, and takes up to `most` leases. A request that was sent before and has no answer
-    /// goes first, as it was.
+    /// Brings the outcomes that wait, and takes up to `most` leases. A request that was sent before and has
+    /// no answer is sent first, unchanged.
     pub(super) fn bring(&mut self, most: usize) -> Result<Vec<Fenced>, Trouble> {
         let mut leases = Vec::new();
         loop {
@@ -166,7 +166,7 @@ impl Member {
             let is_old = sent.at.elapsed() > self.lease / 2;
             for lease in self.hear(&answer, sent.brought)? {
                 if is_old || leases.len() >= most {
-                    // The answer was long under way: the lease may run out before the work is done.
+                    // If the answer took long, the lease may run out before the work is done.
                     self.waiting.push(Brought::back(lease));
                 } else {
                     leases.push(lease);

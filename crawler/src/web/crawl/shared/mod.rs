@@ -1,4 +1,4 @@
-//! The store of a crawl that many processes work on: in Redis or Valkey, on which all of them agree.
+//! The store of a crawl that many processes work on: it is in a Redis or Valkey that all of them use.
 //!
 //! ```text
 //!   process A ──┐   what came of leases    ┌───────────────────────────────┐
@@ -9,22 +9,22 @@
 //!
 //! [`exchange`](Store::exchange) is one round trip. The script does what
 //! [`Frontier`](super::frontier::Frontier) does in one process, and keeps all of it: what waits, what rests,
-//! what is under way, and what is over. So a process that is gone has nothing that the engine has not, and
-//! one that comes needs nothing but the name of the crawl.
+//! what is under way, and what is over. So a process that is gone had nothing that the engine does not have,
+//! and a new process needs only the name of the crawl.
 //!
 //! # Leases
 //!
 //! A process cannot see whether another one is dead, or only slow. So a lease has an end, and the first
-//! worker that comes after it puts the page back. Each lease has a *token* that is higher than all before it.
-//! A worker that brings an outcome names the token; if the lease has run out, the outcome changes nothing. So
-//! a page is *recorded* once. It may be *fetched* again: at most once more for each lease that runs out,
-//! since no web server knows of tokens.
+//! worker that comes after this end puts the page back. Each lease has a *token* that is higher than all
+//! earlier tokens. A worker that brings an outcome names the token; if the lease has run out, the outcome
+//! changes nothing. So a page is *recorded* once. It may be *fetched* again: at most once more for each lease
+//! that runs out, since no web server knows of tokens.
 //!
 //! # When the engine is away
 //!
-//! Outcomes are kept and brought later. A request that may have arrived, though its answer has not, is sent
-//! again with the number that it had, and the engine gives the answer that it gave. No thread waits for the
-//! engine to come back: `exchange` hands out nothing meanwhile.
+//! While the engine does not answer, outcomes are kept to be brought later. A request that may have arrived
+//! although its answer has not is sent again with the same number, and the engine repeats its answer. No
+//! thread waits for the engine to come back: `exchange` hands out nothing meanwhile.
 
 mod engine;
 mod join;
@@ -62,13 +62,14 @@ pub struct Joining<'j> {
     pub engine: &'j str,
     /// The name of the crawl.
     pub crawl: &'j str,
-    /// All that decides which pages there are and how sites are asked: each process must have the same.
+    /// Everything that decides which pages there are and how sites are asked, which must be the same in each
+    /// process.
     pub settings: Value,
     /// How long a page may be under way.
     pub lease: Duration,
 }
 
-/// A lease, and the token that says that it is the last one of its page.
+/// A lease, and the token that shows that it is the latest lease of its page.
 #[derive(Debug, Clone)]
 pub struct Fenced {
     token: String,
@@ -94,8 +95,8 @@ impl Shared {
     /// Joins a crawl, or begins it with these pages. What this process records is written to `state`.
     ///
     /// # Errors
-    /// If the engine does not answer for as long as the patience lasts, `stop` is cancelled meanwhile, the
-    /// crawl has other settings, or the state is of another crawl.
+    /// If the engine does not answer for as long as the patience lasts, if `stop` is cancelled meanwhile, if
+    /// the crawl has other settings, or if the state is of another crawl.
     pub fn join(
         how: &Joining,
         state: State,
@@ -177,7 +178,7 @@ impl Store for Shared {
         member.keeper.flush()
     }
 
-    /// Gives leases back. If the engine does not hear of it, they run out.
+    /// Gives leases back. If the engine does not receive this, the leases run out.
     fn give_back(&self, leases: Vec<Fenced>) -> anyhow::Result<()> {
         let mut member = self.member();
         let brought: Vec<_> = leases.into_iter().map(Brought::back).collect();
@@ -197,7 +198,7 @@ impl Store for Shared {
         member.keeper.flush()
     }
 
-    /// How far the whole crawl is, by the engine's last answer.
+    /// The progress of the whole crawl, by the engine's last answer.
     fn status(&self) -> Status {
         let member = self.member();
         let Answer { open, left, seen, over_in_all, .. } = member.last;
@@ -232,7 +233,7 @@ impl Results for Shared {
         member.engine.ask("SISMEMBER", &format!("s:{bucket}"), &[&sum]).unwrap_or(true)
     }
 
-    /// The pages that the engine has not seen. No page, if it does not answer any more.
+    /// The pages that the engine has not seen; none if it no longer answers.
     fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
         let mut member = self.member();
         let sums: Vec<_> = urls.iter().map(|url| member.sums.of(url)).collect();

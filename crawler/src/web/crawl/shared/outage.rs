@@ -5,7 +5,7 @@ use anyhow::{anyhow, bail};
 use executor::CancelToken;
 use std::time::{Duration, Instant};
 
-/// The pause after the first failure, and the longest one. Each is twice the one before.
+/// The pause after the first failure, and the longest pause; each pause is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
@@ -20,10 +20,10 @@ struct Times {
 }
 
 impl Outage {
-    /// Notes that the engine has failed. Says so once, and returns how long to leave it alone.
+    /// Notes that the engine has failed. Reports this once, and returns how long to leave the engine alone.
     ///
     /// # Errors
-    /// If that would be for longer than the `patience`.
+    /// If the outage would last longer than the `patience`.
     pub(super) fn goes_on(&mut self, trouble: &Trouble, patience: Duration) -> anyhow::Result<Duration> {
         let (now, sentence) = (Instant::now(), trouble.sentence());
         let times = self.0.get_or_insert_with(|| {
@@ -58,7 +58,7 @@ impl Outage {
 /// wait for trouble that the engine's operator must mend.
 ///
 /// # Errors
-/// A sentence, also if `stop` is cancelled.
+/// A sentence for the user, also if `stop` is cancelled.
 pub(super) fn until_it_answers<T>(
     engine: &mut Engine,
     patience: Duration,

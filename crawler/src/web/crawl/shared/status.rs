@@ -6,10 +6,10 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// Lines of one kind.
+/// The last index of the lines of one kind that are shown.
 const SHOWN: &str = "9"; // an index: ten
 
-/// Reads how far the crawl is, as text.
+/// Returns the progress of the crawl as text.
 ///
 /// # Errors
 /// If the engine does not answer, or there is no such crawl.

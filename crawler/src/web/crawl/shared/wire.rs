@@ -10,21 +10,22 @@ use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 use std::time::Duration;
 
-/// Sums that share a bucket, if all pages are seen that a crawl takes on. The engine keeps up to 512 whole
-/// numbers without any index.
+/// How many hashes share a bucket when the crawl has seen all pages that it takes on. The engine keeps up to
+/// 512 whole numbers without any index.
 const IN_A_BUCKET: usize = 128;
 
 /// How addresses become numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sums {
-    /// A key that no site knows: or a site could have addresses whose sums are the same.
+    /// A key that no site knows; otherwise a site could have addresses with equal hashes.
     pub(super) secret: u64,
-    /// The pages that the crawl takes on.
+    /// How many pages the crawl takes on.
     pub(super) pages: usize,
 }
 
 impl Sums {
-    /// The bucket of an address, and its sum. That has 63 bits, as the engine's whole numbers have a sign.
+    /// The bucket of an address, and its hash. The hash has 63 bits, because the engine's whole numbers have
+    /// a sign.
     pub(super) fn of(self, url: &str) -> (u64, String) {
         let mut hasher = SipHasher13::new_with_keys(self.secret, 0);
         hasher.write(url.as_bytes());
@@ -42,7 +43,7 @@ impl Sums {
     }
 }
 
-/// A page that was found: its address, its site, its depth, its bucket and its sum, and whether it is on
+/// A page that was found: its address, its site, its depth, its bucket and its hash, and whether it is on
 /// another host.
 #[derive(Debug, Serialize)]
 pub(super) struct Link(String, String, u32, u64, String, bool);
@@ -64,7 +65,7 @@ pub(super) struct Request<'r> {
     /// The pages that the crawl begins with, if the worker has just joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) starts: Option<Vec<Link>>,
-    /// The rules of a site whose rules end processes.
+    /// The rules for a site if processes died while they read its own rules.
     pub(super) nothing: String,
     /// The file has all records up to this mark.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +89,7 @@ impl Bounds {
     }
 }
 
-/// What came of a lease.
+/// The outcome of a lease.
 #[derive(Debug, Serialize)]
 pub(super) struct Came {
     pub(super) token: String,
@@ -114,7 +115,7 @@ pub(super) enum What {
         rest: Option<u64>,
         why: String,
     },
-    /// It was not begun, or not done.
+    /// The work was not begun, or not done.
     Back,
     Away {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,7 +208,7 @@ pub(super) struct Leased {
     pub(super) is_told: bool,
     #[serde(default)]
     pub(super) text: Option<String>,
-    /// How far the questions to the site are.
+    /// How far the questions to the site have come.
     #[serde(default)]
     pub(super) asking: Option<String>,
 }
