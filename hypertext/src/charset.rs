@@ -33,7 +33,7 @@ pub fn utf_8_or_windows(document: &[u8]) -> &'static Encoding {
     if is_utf_8 { UTF_8 } else { WINDOWS_1252 }
 }
 
-/// The encoding that the header `Content-Type` names: its first parameter `charset`.
+/// Returns the encoding that the header `Content-Type` names in its first parameter `charset`.
 fn label(content_type: &str) -> Option<&'static Encoding> {
     let mut is_quoted = false;
     let parameters = content_type.split(|c| {
@@ -47,9 +47,9 @@ fn label(content_type: &str) -> Option<&'static Encoding> {
     Encoding::for_label(charset.trim_ascii().trim_matches('"').as_bytes())
 }
 
-/// The encoding that the beginning of a document names, by the standard's rules: the first `<meta>` with a
-/// `charset`, or with `http-equiv=content-type` and a `content` that has one; or else the XML declaration.
-/// Comments and other tags are skipped.
+/// Returns the encoding that the beginning of a document names, by the standard's rules: the first `<meta>`
+/// with a `charset`, or with `http-equiv=content-type` and a `content` that has one; or else the XML
+/// declaration. Comments and other tags are skipped.
 fn prescan(document: &[u8]) -> Option<&'static Encoding> {
     let begin = &document[..document.len().min(PRESCAN)];
     if begin.starts_with(b"<\0?\0x\0") {

@@ -55,11 +55,11 @@ struct Change {
 
 impl Frames {
     /// Writes frames into this directory, which is made if it does not exist. Frames of an earlier run are
-    /// removed from it. `size` is the size of the picture. Each frame is a bar in the timeline. After `stop`,
-    /// only the last of the frames that are not written yet is written.
+    /// removed from the directory. `size` is the size of the picture. Each frame is a bar in the timeline.
+    /// After `stop`, only the last of the frames that are not written yet is written.
     ///
     /// # Errors
-    /// A sentence, if the directory cannot be made, read or written to, or the system has no thread.
+    /// A sentence, if the directory cannot be made, read or written to, or the system gives no thread.
     pub fn into(
         directory: PathBuf,
         size: (u32, u32),
@@ -89,8 +89,8 @@ impl Frames {
         let _ = self.changes.send(Change { at, area, pixels }); // `finish` reports a failure
     }
 
-    /// Waits until all frames are written, and `animation.png`, the animated picture of them in their order
-    /// and at their times.
+    /// Waits until all frames are written, and also `animation.png`, an animated picture that shows the
+    /// frames in order and at their times.
     ///
     /// # Errors
     /// A sentence, if a file cannot be read or written. After the first failure no more frames are written.

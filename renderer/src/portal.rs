@@ -160,7 +160,7 @@ pub fn page(entries: &[Entry], url: &Url, deadline: Duration) -> Fetched {
 /// How many entries are printed.
 const MOST_LINES: usize = 12;
 
-/// Prints the entries, a line each, as far as a screen has room for them.
+/// Prints the entries, one on each line, as many as a screen has room for.
 pub fn print(entries: &[Entry]) {
     let mut lines = String::new();
     for Entry { company, answer } in entries.iter().take(MOST_LINES) {

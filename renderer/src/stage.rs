@@ -162,7 +162,7 @@ impl<'a> Stage<'a> {
     /// Lays a page out.
     ///
     /// # Errors
-    /// A sentence, if the bytes are no page, or the font or the directory for the frames cannot be used.
+    /// A sentence, if the bytes are not a page, or the font or the directory for the frames cannot be used.
     pub fn lay_out(&self, fetched: &Fetched) -> anyhow::Result<Rendering> {
         let args = self.args;
         let viewport = Viewport { width: args.width, scale: args.scale };

@@ -104,7 +104,7 @@ fn retry_after(value: &str) -> Option<Duration> {
     Some(pause.min(LONGEST_PAUSE)).filter(|pause| !pause.is_zero())
 }
 
-/// Why a call failed: the reason that a step of ours has noted, or else what `ureq` found wrong.
+/// Returns why a call failed: the reason that a step of this package has noted, or else the error of `ureq`.
 pub(super) fn why(error: Error, call: &Call) -> FetchError {
     if let Err(over) = call.check() {
         return over;
@@ -130,7 +130,8 @@ pub(super) fn why(error: Error, call: &Call) -> FetchError {
     }
 }
 
-/// What is wrong with the certificate of the server. TLS makes its handshake during the first read or write.
+/// Returns what is wrong with the certificate of the server. TLS makes its handshake during the first read or
+/// write.
 #[cfg(feature = "tls")]
 fn distrust(error: &Error) -> Option<String> {
     match error {

@@ -25,10 +25,10 @@ const UNREADABLE: [&str; 9] =
 const UNWANTED: u64 = 64 << 10;
 const UNWANTED_TIME: Duration = Duration::from_millis(500);
 
-/// Bytes that are decoded before the token and the time are checked again.
+/// How many bytes are decoded before the token and the time are checked again.
 const PIECE: u64 = 64 << 10;
 
-/// Memory for a body before it is known how long it is.
+/// How much memory is allocated for a body before its length is known.
 const USUAL: usize = 8 << 10;
 
 /// The message for a body without a known length that breaks off.
@@ -160,7 +160,7 @@ impl Coding {
     }
 }
 
-/// A body without its codings: the coding that was applied last is undone first.
+/// Removes the codings of a body: the coding that was applied last is undone first.
 fn decoded<'r>(
     wire: &'r mut Wire,
     codings: &[Coding],
@@ -196,8 +196,8 @@ impl Read for Bounded<'_> {
     }
 }
 
-/// Decodes the members of a gzip file, one after the other. Other bytes behind the last member are ignored,
-/// as `gzip` and browsers do.
+/// Decodes the members of a gzip file, one after the other. Any other bytes after the last member are
+/// ignored, as by `gzip` and by browsers.
 struct Gzip<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Gzip<R> {

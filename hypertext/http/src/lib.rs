@@ -54,7 +54,7 @@ use ureq::unversioned::transport::{ConnectProxyConnector, Connector};
 use ureq::{Agent, Proxy};
 use url::{Host, Url};
 
-/// Bytes that the head of an answer may have.
+/// The largest number of bytes that the head of an answer may have.
 const LARGEST_HEAD: usize = 32 << 10;
 
 /// The sizes of a connection's buffers: a head must fit into the input buffer, and a request into the output
@@ -63,12 +63,12 @@ const INPUT: usize = 40 << 10;
 const OUTPUT: usize = 16 << 10;
 const AT_ONCE: usize = 16 << 10;
 
-/// Connections that are kept for the next pages: in all, for a host, and for how long.
+/// How many connections are kept for the next pages, in all and for each host; and for how long.
 const MOST_IDLE: usize = 256;
 const MOST_IDLE_OF_A_HOST: usize = 64;
 const IDLE: Duration = Duration::from_secs(15);
 
-/// How often a page is asked for if the server closes a kept connection just when it is used again.
+/// How often a page is requested if the server closes a kept connection just when it is used again.
 const MOST_TRIES: usize = 4;
 
 /// The limits of a fetch, and which hosts it may reach.
@@ -164,7 +164,7 @@ impl Fetcher {
     /// names are remembered, each for a minute.
     ///
     /// # Errors
-    /// As [`new`](Fetcher::new).
+    /// The errors of [`new`](Fetcher::new).
     pub fn with_parts(
         options: Options,
         is_private: fn(IpAddr) -> bool,
@@ -217,7 +217,7 @@ impl Fetcher {
     }
 
     /// Fetches a file with its own limit in place of [`Options::max_bytes`], such as `robots.txt`, which is
-    /// no page.
+    /// not a page.
     ///
     /// # Errors
     /// As [`fetch`](Fetcher::fetch).
@@ -275,7 +275,8 @@ impl Fetcher {
             let request = fields.iter().fold(request, |request, (name, value)| request.header(*name, *value));
             match request.call() {
                 Ok(response) => return answer::read(response, url, most, call),
-                // The server closed the kept connection before it saw this request: another one is tried.
+                // The server closed the kept connection before it saw this request, so the request is sent
+                // again on another connection.
                 Err(_)
                     if !last && call.is_reused.get() && !call.has_received.get() && call.check().is_ok() =>
                 {

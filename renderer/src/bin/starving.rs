@@ -88,7 +88,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
         return Ok(());
     }
     // ANCHOR: stop The pools stop with the page, but their token is not its child, since that has a deadline:
-    // a wait that ends at a deadline is no deadlock, and would not be reported.
+    // a wait that ends at a deadline is not a deadlock, and would not be reported.
     let stop = CancelToken::new();
     let stops = stop.clone();
     let _with_the_page = CancelToken::current().on_cancel(move || {

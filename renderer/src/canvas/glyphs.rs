@@ -9,7 +9,7 @@ use swash::scale::{Render, ScaleContext, Source};
 use swash::zeno::{Format, Vector};
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 
-/// How many images of glyphs are kept. When there are more, all are dropped.
+/// How many images of glyphs are kept. When there would be more, all of them are dropped.
 const MOST_GLYPHS: usize = 4096;
 
 /// The part of the picture that may be painted: left, top, right, bottom.

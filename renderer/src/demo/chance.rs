@@ -15,7 +15,7 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, all of them about as likely.
+    /// Returns a number below `bound`; all such numbers are about equally likely.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }

@@ -33,7 +33,8 @@ const ENDING: Duration = Duration::from_secs(1);
 /// The settings of the server.
 #[derive(Debug, Clone, Default)]
 pub struct DemoOptions {
-    /// The same seed gives the same latencies, sizes and failures. Without a seed they are those of the book.
+    /// The same seed gives the same latencies, sizes and failures. Without a seed, latencies, sizes and
+    /// failures are those of the book.
     pub seed: Option<u64>,
     /// The images of the page; if there are none, the page is that of the book.
     pub images: Vec<DemoImage>,

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Bytes that a request may have.
 const LARGEST: usize = 8 << 10;
 
-/// How long it pauses when the system is out of descriptors or threads.
+/// How long the acceptor pauses when the system has no descriptors or threads left.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The listener. It stops when it is dropped.
@@ -24,7 +24,8 @@ pub(super) struct Rude {
 }
 
 impl Rude {
-    /// Listens until `stop` is cancelled, which also ends the answers under way. Answers run on `pool`.
+    /// Listens until `stop` is cancelled, which also ends the answers that are being sent. Answers run on
+    /// `pool`.
     pub(super) fn start(stop: &CancelToken, pool: &Arc<ThreadPoolExecutor>) -> io::Result<Rude> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let (address, stop) = (listener.local_addr()?, stop.child());

@@ -10,8 +10,8 @@ use tiny_skia::{
     Transform,
 };
 
-/// How many encoded images are kept, so that a second request costs nothing. When there are more, all are
-/// dropped.
+/// How many encoded images are kept, so that a second request costs nothing. When there would be more, all of
+/// them are dropped.
 const KEPT: usize = 64;
 
 /// A landscape.
@@ -22,7 +22,7 @@ pub(super) struct Scene {
     colours: [u32; 6],
     /// Where the sun stands, in hundredths of the width and of the height.
     sun: (f32, f32),
-    /// How high the hills are, and how many stand side by side.
+    /// The height of the hills, and how many hills stand side by side.
     hills: (f32, f32),
 }
 

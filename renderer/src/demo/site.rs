@@ -85,7 +85,7 @@ fn failure(status: u16) -> Response {
     Response::error(status, "as it was asked to")
 }
 
-/// Waits until the time that the address asks for, counted from the beginning of the answer, is over.
+/// Waits for the time that the address asks for, counted from the beginning of the answer.
 fn wait(request: &Request<'_>, begun: Instant, stop: &CancelToken) {
     let latency = request.query_value("ms").and_then(|ms| ms.parse().ok()).unwrap_or(0);
     let _ = stop.sleep(Duration::from_millis(latency).saturating_sub(begun.elapsed()));

@@ -27,7 +27,7 @@ pub(super) fn read(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> 
     })
 }
 
-/// The first bytes of a file that may be read, if it has any.
+/// Returns the first bytes of a file, if it may be read and has any.
 pub(crate) fn beginning(url: &Url, length: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = open(&url.to_file_path().ok()?).ok()?;

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use url::Url;
 
-/// Redirects that are followed, one after the other.
+/// How many redirects are followed, one after the other.
 const MOST_REDIRECTS: usize = 5;
 
 /// The state that all fetches of this program share: kept connections, and addresses of hosts.

@@ -109,7 +109,7 @@ pub(crate) enum Placed {
 /// Where the next element goes, in CSS pixels.
 struct Pen {
     y: f32,
-    /// The right edge of the last image of a row, and how far down the row reaches.
+    /// The right edge of the last image of a row, and the lower edge of the row.
     row: Option<(f32, f32)>,
 }
 

@@ -11,7 +11,7 @@ const TOP: f64 = 76.0;
 const LANE: f64 = 26.0;
 const BAR: f64 = 18.0;
 
-/// How many lanes are drawn: those of the busiest threads.
+/// How many lanes are drawn at most; only the lanes of the busiest threads are drawn.
 const MOST_LANES: usize = 40;
 
 /// The width of a letter, in pixels. From it follows how much of a bar's name fits into the bar.

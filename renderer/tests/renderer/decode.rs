@@ -176,7 +176,7 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
     );
     assert_eq!(decoded(&webp, ROOM).unwrap_err().to_string(), TOO_EARLY);
 
-    // Codes for more pixels than the image has.
+    // A file with codes for more pixels than the image has.
     let webp = webp_of_one_pixel(0, &[(b"VP8L", 70_000, vec![0x2f; 70_000])]);
     let gap = decoded(&webp, ROOM).unwrap_err();
     assert!(gap.to_string().contains("more bytes than its pixels need"), "{gap}");

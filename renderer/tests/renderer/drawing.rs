@@ -1,4 +1,4 @@
-//! A page that is drawn on a thread of its own, so that a test can watch and control it.
+//! A page that is drawn on a separate thread, so that a test can watch and control it.
 
 use clap::Parser;
 use executor::{CancelToken, Latch};

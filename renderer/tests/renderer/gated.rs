@@ -1,7 +1,8 @@
 //! A web server that a test controls: each answer is sent at once, or when the test releases it.
 //!
-//! A thread accepts, and each connection has a thread of its own, so an answer that a test holds delays no
-//! other answer. Each connection serves one request. All threads end when the server is dropped.
+//! One thread accepts connections, and each connection has its own thread, so an answer that a test holds
+//! back does not delay other answers. Each connection serves one request. All threads end when the server is
+//! dropped.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};

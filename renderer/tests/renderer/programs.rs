@@ -416,7 +416,7 @@ fn the_timeline_and_the_frames_show_what_happened() {
     for word in ["main", "images-thread-1", "harbour.png", "fetching", "whole page", "painting text"] {
         assert!(svg.contains(word), "the timeline does not say {word:?}");
     }
-    // The empty page, the text, and the images one by one.
+    // The frames are the empty page, the text, and then the images one by one.
     let frames = fs::read_dir(run.folder.path().join("f")).expect("the frames").count();
     assert_eq!(frames, 1 + 1 + 3 + 1);
     let animation = fs::File::open(run.folder.path().join("f/animation.png")).expect("the animated picture");

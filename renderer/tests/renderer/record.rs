@@ -47,7 +47,7 @@ fn no_title_makes_the_drawing_something_else_than_xml() {
     assert!(!svg.contains("]]>") && !svg.contains(['\u{fffe}', '\u{ffff}', '\u{0}']));
 }
 
-/// Bars are noted when they end, so the outer one comes last.
+/// Bars are noted when they end, so the outer bar comes last.
 #[test]
 fn a_bar_within_another_one_is_drawn_on_top_of_it() {
     let timeline = Timeline::start();

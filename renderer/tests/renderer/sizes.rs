@@ -12,7 +12,7 @@ fn places(page: &str) -> Vec<(u32, u32)> {
     Drawing::begin(page, &[], |_| Ok(())).end().expect("laid out").places
 }
 
-/// A page in a file, beside files with images.
+/// Returns the places of the images of a page in a file, beside files with images.
 fn places_on_file(page: &str, files: &[(&str, &[u8])]) -> Vec<(u32, u32)> {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {

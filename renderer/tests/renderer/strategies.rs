@@ -89,7 +89,7 @@ fn future_loads_images_while_the_text_is_painted_and_shows_them_after_it() {
     let server = Gated::start();
     let [a, b, c] = hold_all(&server, ["/a.png", "/b.png", "/c.png"]);
     let (drawing, text) = Drawing::with_held_text(&page_of_three(&server), &[], future::draw);
-    // All images are loaded while the text is held: one after the other, by one task.
+    // While the text is held back, all images are loaded, one after the other, by one task.
     for image in [&a, &b, &c] {
         image.requested();
         image.release();
@@ -235,7 +235,8 @@ fn a_late_advertisement_is_replaced_and_its_connection_closed() {
     answer_all(&server, &["/a.png"]);
     let [ad] = hold_all(&server, ["/ad.png"]);
     let budget = Duration::from_millis(50);
-    // The text is held until the advertisement is under way, so that the budget cannot end before.
+    // The text is held back until the advertisement has been requested, so that the budget cannot end before
+    // that.
     let (drawing, text) = Drawing::with_held_text(&page_with_advertisement(&server), &[], move |rendering| {
         time_budget::draw(rendering, budget)
     });
