@@ -220,7 +220,7 @@ impl Site {
     }
 }
 
-/// Returns shell commands with which a reader can try an endpoint. In them, AT stands for the host and the
+/// Shell commands with which a reader can try an endpoint. In them, AT stands for the host and the
 /// port.
 const EXPERIMENTS: [(&str, &str, &str); 6] = [
     ("/hello", "Is it there?", "curl -i http://AT/hello"),

@@ -15,7 +15,7 @@ const MOST_GLYPHS: usize = 4096;
 /// The part of the picture that may be painted: left, top, right, bottom.
 pub(super) type Clip = (u32, u32, u32, u32);
 
-/// Paints glyphs. Paints glyphs, and keeps their images, because a page has each glyph many times.
+/// Paints glyphs, and keeps their images, because a page has each glyph many times.
 pub(super) struct Glyphs {
     context: ScaleContext,
     images: HashMap<Key, Option<Image>>,
