@@ -228,6 +228,15 @@ pub enum Command {
     },
     /// Look whether everything is there that the course needs, and say what to do if not
     Doctor,
+    /// Copy the course for students, without solutions and typical mistakes
+    ///
+    /// The copy has what Git tracks. Left out are all answers, the page with the solutions, the proof, and the
+    /// exercises that need the answers to another one: those to mend, and those in which a test is written.
+    Export {
+        /// Where to: a directory that is empty or does not exist yet
+        #[arg(long, value_name = "DIR")]
+        student: PathBuf,
+    },
     /// Work on the book
     #[command(subcommand)]
     Book(BookCommand),

@@ -9,7 +9,7 @@
 //! 3. [`serve`] serves it, one task per connection, on the course's own thread pool.
 //!
 //! [`load`] is for a reader who has started one of the servers and wants to see it work. [`exercises`] is for
-//! a reader who wants to know whether a page was understood. [`log`] is the file with the record of what
+//! a reader who wants to know whether a page was understood, and [`export`] for the reader's teacher. [`log`] is the file with the record of what
 //! happened. [`cli`] has the command line. Every error is a sentence that says what to do next.
 
 pub mod cli;
@@ -23,4 +23,6 @@ pub mod book;
 pub mod serve;
 #[cfg(feature = "book")]
 pub mod exercises;
+#[cfg(feature = "book")]
+pub mod export;
 pub mod load;

@@ -9,7 +9,7 @@ use course::exercises::{Json, Learner, doctor, only_ascii};
 use course::load;
 use course::workspace::Workspace;
 #[cfg(feature = "book")]
-use course::{book, serve};
+use course::{book, export, serve};
 use std::process::ExitCode;
 
 /// The exit code of a check without a verdict. Graders must not take it for a wrong answer.
@@ -95,6 +95,14 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
         }
         Command::Schedule { program, threads } => learner()?.schedule(program.as_deref(), &threads),
         Command::Doctor => Ok(doctor(workspace)),
+        Command::Export { student } => {
+            export::for_students(workspace, &student)?;
+            println!(
+                "{} has the course without the answers; try there: cargo course next",
+                student.display()
+            );
+            Ok(true)
+        }
         Command::Book(BookCommand::Build) => {
             println!("{}", book::build(workspace)?.join("index.html").display());
             Ok(true)

@@ -38,7 +38,7 @@ pub(super) enum Built {
 }
 
 /// Returns a command that runs Cargo in the project's root.
-pub(super) fn cargo(workspace: &Workspace) -> Command {
+pub(crate) fn cargo(workspace: &Workspace) -> Command {
     // Cargo gives its own path to each program that it runs.
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(workspace.root());

@@ -2,8 +2,12 @@
 
 use crate::cli::WrongUsage;
 use crate::workspace::Workspace;
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use exercises_protocol::{Contents, Exercise, Property, Wrong};
+
+/// Said in a copy for students.
+pub(super) const NO_MISTAKES: &str =
+    "This copy of the course has no typical mistakes: it was made for students. Your teacher has them";
 
 /// All exercises, in the order of the book.
 ///
@@ -53,6 +57,9 @@ pub fn property<'a>(exercise: &'a Exercise, wanted: &str) -> anyhow::Result<&'a 
 /// # Errors
 /// If there is no such mistake.
 pub fn mistake<'a>(exercise: &'a Exercise, wanted: &str) -> anyhow::Result<&'a Wrong> {
+    if exercise.wrong.is_empty() {
+        return Err(WrongUsage::of(anyhow!(NO_MISTAKES)).into());
+    }
     exercise.wrong(wanted).map_err(|error| WrongUsage::of(error).into())
 }
 

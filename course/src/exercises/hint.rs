@@ -63,6 +63,8 @@ impl Learner {
                 "\nThink about it first. The next one says more: cargo course hint {short} {}\n",
                 number + 1
             ));
+        } else if !exercise.has_solution() {
+            say("\nThat was the last one. What remains is to ask your teacher.\n");
         } else {
             say(&format!(
                 "\nThat was the last one. What remains is the solution: cargo course solution {short}\n"

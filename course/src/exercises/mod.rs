@@ -32,6 +32,7 @@ mod style;
 mod trial;
 mod watch;
 
+pub(crate) use cargo::cargo;
 pub use doctor::doctor;
 pub use style::{Style, only_ascii, say};
 

@@ -112,11 +112,13 @@ fn solved(exercise: &Exercise, report: &Report) -> String {
     text.push_str(&notes(report));
     text.push('\n');
     text.push_str(&paragraph("To think about", &exercise.afterwards));
-    let _ = writeln!(
-        text,
-        "\nWhich mistakes you did not make: cargo course wrong {short}\n\
-         A solution, and why it is right: cargo course solution {short}\n\
-         What comes next:                cargo course next"
-    );
+    text.push('\n');
+    if !exercise.wrong.is_empty() {
+        let _ = writeln!(text, "Which mistakes you did not make: cargo course wrong {short}");
+    }
+    if exercise.has_solution() {
+        let _ = writeln!(text, "A solution, and why it is right: cargo course solution {short}");
+    }
+    text.push_str("What comes next:                cargo course next\n");
     text
 }

@@ -205,6 +205,12 @@ impl Learner {
     /// If there is no such exercise, or its files cannot be read.
     pub fn solution(&mut self, name: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
+        if !exercise.has_solution() {
+            say(
+                "This copy of the course has no solutions: it was made for students. Your teacher has them.\n",
+            );
+            return Ok(false);
+        }
         if !self.progress.is_solved(exercise) && !self.progress.has_asked(exercise) {
             let (short, given) = (exercise.short(), self.progress.hints(exercise));
             say(&format!(
@@ -233,6 +239,10 @@ impl Learner {
     pub fn wrong(&self, name: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let short = exercise.short();
+        if exercise.wrong.is_empty() {
+            say(&format!("{}.\n", catalogue::NO_MISTAKES));
+            return Ok(false);
+        }
         if !self.progress.is_solved(exercise) {
             say(&format!(
                 "The typical mistakes give the answer away, so they are shown once you have solved {}.\n\

@@ -4,8 +4,7 @@
 //! runs several times in each mode, each time in a process of its own and, under the model, with other
 //! schedules.
 
-use crate::exercises::cargo;
-use crate::exercises::{Learner, catalogue, say};
+use crate::exercises::{Learner, cargo, catalogue, say};
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use exercises_protocol::{Exercise, Mode, Model, ONLY, Property, ROUND, Wrong, paragraph};
@@ -68,7 +67,7 @@ fn build(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result<PathBuf> 
     struct Artifact {
         executable: PathBuf,
     }
-    let output = cargo::cargo(workspace)
+    let output = cargo(workspace)
         .args(["build", "--quiet", "--package", "exercises-proof", "--bin", "exercises-proof"])
         .arg("--message-format=json-render-diagnostics")
         .env(ONLY, &exercise.name) // with the wrong answers for real threads

@@ -2,6 +2,7 @@
 
 mod book;
 mod book_check;
+mod export;
 mod fixture;
 mod learner;
 mod load;
