@@ -11,6 +11,7 @@ use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The course on task execution and thread pools.
 ///
@@ -123,7 +124,11 @@ pub enum Command {
     /// Send load to a server, or to stages of the course to compare them
     Load(LoadArgs),
     /// Show which exercise comes next, and how to do it
-    Next,
+    Next {
+        /// Of a way through a part of the course: `evening`, `week` or `semester`
+        #[arg(long, value_name = "WAY")]
+        way: Option<String>,
+    },
     /// Check an answer: does every property hold, under the model and on real threads?
     ///
     /// Builds the exercise's package and no other. An answer that hangs is ended, with a message, in less
@@ -145,6 +150,16 @@ pub enum Command {
         /// In JSON, leave out the first failure's schedule, too, and what the answer printed
         #[arg(long, requires = "json")]
         summary: bool,
+        /// Check the answers of many students: each entry of this folder is a student's folder or file
+        ///
+        /// Each is judged in a copy of the project, by a process of its own. An answer runs with your rights:
+        /// judge where it cannot do harm. The page for teachers says how, and what the report has.
+        #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "all_messages"])]
+        submissions: Option<PathBuf>,
+        /// With --submissions: how long one answer may take, with building
+        #[arg(long, value_name = "SECONDS", requires = "submissions", default_value = "300")]
+        #[arg(value_parser = seconds)]
+        time_limit: Duration,
     },
     /// Check an answer now and whenever its file is saved, until Ctrl-C
     ///
@@ -260,6 +275,11 @@ pub enum BookCommand {
         #[arg(long)]
         check: bool,
     },
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
+    seconds.map(Duration::from_secs).ok_or_else(|| "expected a number of seconds".to_owned())
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

@@ -9,14 +9,17 @@
 //! 3. [`serve`] serves it, one task per connection, on the course's own thread pool.
 //!
 //! [`load`] is for a reader who has started one of the servers and wants to see it work. [`exercises`] is for
-//! a reader who wants to know whether a page was understood, and [`export`] for the reader's teacher. [`log`] is the file with the record of what
-//! happened. [`cli`] has the command line. Every error is a sentence that says what to do next.
+//! a reader who wants to know whether a page was understood, and [`export`] for that reader's teacher.
+//! [`ways`] are the ways through a part of the course. [`log`] is the file with the record of what happened.
+//! [`cli`] has the command line. Every error is a sentence that says what to do next.
 
 pub mod cli;
 pub mod workspace;
 mod log;
 #[cfg(feature = "book")]
 pub mod copy;
+#[cfg(feature = "book")]
+pub mod ways;
 #[cfg(feature = "book")]
 pub mod book;
 #[cfg(feature = "book")]

@@ -5,7 +5,7 @@ use command_line::{FAILED, WRONG_USAGE};
 use course::cli::{BookCommand, Serve};
 use course::cli::{Command, Course, WrongUsage};
 #[cfg(feature = "book")]
-use course::exercises::{Json, Learner, doctor, only_ascii};
+use course::exercises::{Json, Learner, doctor, only_ascii, submissions};
 use course::load;
 use course::workspace::Workspace;
 #[cfg(feature = "book")]
@@ -63,8 +63,12 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
             serve::serve(workspace, addr, &hosts, threads).map(|()| true)
         }
         Command::Load(args) => load::run(workspace, &args).map(|()| true),
-        Command::Next => Ok(learner()?.next()),
-        Command::Check { exercises, all, all_messages, json, summary } => {
+        Command::Next { way: None } => Ok(learner()?.next()),
+        Command::Next { way: Some(way) } => learner()?.next_of(&way),
+        Command::Check { exercises, all, json, submissions: Some(dir), time_limit, .. } => {
+            submissions::judge(workspace, &dir, &exercises, all, json, time_limit)
+        }
+        Command::Check { exercises, all, all_messages, json, summary, .. } => {
             let detail = match (summary, all_messages) {
                 (true, _) => Json::Summary,
                 (false, true) => Json::Whole,

@@ -532,3 +532,64 @@ fn watch_checks_again_whenever_the_file_is_saved() {
     wait_for("Watching");
     assert!(copy.is_solved(exercise));
 }
+
+/// Runs a command on the project itself: these leave it as it is.
+fn of_the_project(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_course"))
+        .args(arguments)
+        .env("CARGO_TARGET_DIR", Workspace::find().unwrap().target())
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn submissions_are_judged_one_after_the_other_whatever_one_of_them_does() {
+    let copy = Copy::new(); // for its turn: the submissions have a copy of their own
+    let solution = fs::read_to_string(copy.exercise("ex00").solution()).unwrap();
+    let with_body =
+        |body: &str| format!("{}{{ {body} }}\n", &solution[..solution.rfind(" {\n    let mut").unwrap()]);
+    let sent = tempfile::tempdir().unwrap();
+    let expected = [
+        ("ann", solution.clone(), "solved"),
+        ("bob", with_body("std::process::exit(0)"), "failed"),
+        ("cem", with_body(r#"loop { println!("{}", "again ".repeat(10_000)) }"#), "failed"),
+        ("dan", with_body("loop {}"), "failed"),
+        ("eve", "pub fn serve_all(visits: Visits) {}\n".into(), "does_not_compile"),
+        ("fay", "include!(\"../solution/exercise.rs\");\n".into(), "does_not_compile"),
+        ("gus", solution, "solved"),
+    ];
+    for (student, text, _) in &expected {
+        fs::write(sent.path().join(format!("{student}.rs")), text).unwrap();
+    }
+    let output = of_the_project(&["check", "ex00", "--json", "--submissions", sent.path().to_str().unwrap()]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for ((student, _, verdict), submission) in expected.iter().zip(report["submissions"].as_array().unwrap())
+    {
+        let judged = &submission["exercises"][0];
+        assert_eq!(
+            (&submission["student"], &judged["verdict"]),
+            (&(*student).into(), &(*verdict).into()),
+            "{judged:#}"
+        );
+        let all = judged["of"].as_u64().unwrap();
+        assert_eq!(judged["passed"] == all, *verdict == "solved", "{judged:#}");
+        assert_eq!(judged["compiler"] != "", *verdict == "does_not_compile", "{judged:#}");
+        assert!(*verdict != "failed" || judged["properties"][0]["seen"] != "", "{judged:#}");
+    }
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn an_answer_is_judged_in_a_copy_for_students() {
+    let copy = Copy::new();
+    let to = tempfile::tempdir().unwrap();
+    let output = of_the_project(&["export", "--student", to.path().to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let exercise = copy.exercise("ex00");
+    fs::copy(exercise.solution(), to.path().join("exercises").join(&exercise.name).join("src/exercise.rs"))
+        .unwrap();
+    let root = to.path().to_str().unwrap();
+    let (code, report) = Copy::report(&of_the_project(&["check", "ex00", "--json", "--workspace", root]));
+    assert_eq!((code, &report["verdict"]), (0, &"solved".into()), "{report:#}");
+}

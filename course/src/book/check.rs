@@ -2,10 +2,11 @@
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
-use crate::book::{build, includes, links, order, transcripts};
+use crate::book::{build, generated, includes, links, order, transcripts};
 use crate::exercises::catalogue;
+use crate::ways::Ways;
 use crate::workspace::Workspace;
-use exercises_protocol::Exercise;
+use exercises_protocol::{Exercise, Kinds};
 use std::fs;
 
 /// Checks the book, prints every fault with its page and line, and returns whether there was none.
@@ -29,11 +30,15 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let sources = workspace.book().join("src");
     let pages = Page::all(&sources)?;
     let awaited = fs::read_to_string(workspace.book().join("unwritten.txt")).unwrap_or_default();
+    let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have none
+    let (contents, ways) = (catalogue::contents(workspace), Ways::read(workspace)?);
+    let mut made = generated::renew(&sources, &pages, &contents, &ways, &exercises)?;
     let mut faults = includes::faults(&pages);
     let listings_are_there = faults.is_empty();
     faults.extend(includes::unused_anchors(workspace.root(), &pages, &awaited)?);
     faults.extend(unlisted(&pages));
-    let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have none
+    faults.append(&mut made);
+    faults.extend(ways.faults(&contents, &exercises, &Kinds::read(&workspace.exercises())?));
     faults.extend(unlinked(&exercises, &pages));
     faults.extend(unexplained(&exercises, &pages));
     faults.extend(order::faults(&pages, &exercises));
@@ -96,7 +101,7 @@ fn wrong_hours(exercises: &[Exercise], pages: &[Page]) -> Option<String> {
 }
 
 /// The number of minutes in the line under a page's title.
-fn minutes(page: &Page) -> Option<usize> {
+pub(super) fn minutes(page: &Page) -> Option<usize> {
     let (_, facts) = page.text.split_once("<p class=\"facts\">")?;
     let (before, _) = facts.split_once("</p>")?.0.split_once(" minutes")?;
     before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

@@ -17,8 +17,20 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 /// Cargo's own commands that name no package, and commands that pages tell readers to install.
-const OTHERS: [&str; 11] =
-    ["--version", "--help", "--list", "add", "clean", "fetch", "init", "install", "new", "tree", "update"];
+const OTHERS: [&str; 12] = [
+    "--version",
+    "--help",
+    "--list",
+    "add",
+    "clean",
+    "fetch",
+    "init",
+    "install",
+    "new",
+    "tree",
+    "update",
+    "vendor",
+];
 
 /// Everything that a command may name.
 pub(super) struct Commands {

@@ -9,6 +9,7 @@ mod built;
 mod check;
 mod commands;
 mod complaints;
+mod generated;
 mod includes;
 mod links;
 mod order;

@@ -19,13 +19,13 @@ impl Learner {
 
     /// Prints a task in one line, and the command that begins it.
     pub(super) fn introduce_task(&self, task: &Task<'_>) {
-        let page = self.contents.place(task.chapter).and_then(|place| self.contents.page(place));
-        let after =
-            page.map_or_else(String::new, |page| format!(", after the page {}", page.title.replace('*', "")));
+        let after = self.contents.place(task.chapter).and_then(|place| self.after_page(place));
+        let after = after.map_or_else(String::new, |after| format!(", {after}"));
         say(&format!(
-            "{}\nabout {} minutes{after}\n\nBegin: cargo course {} {}\n",
+            "{}\nabout {} minutes{after}; {}\n\nBegin: cargo course {} {}\n",
             self.style.strong(&format!("{}: {}", task.name, task.title)),
             task.minutes,
+            self.done(),
             task.kind,
             task.name
         ));

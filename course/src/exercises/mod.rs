@@ -29,6 +29,7 @@ mod schedule;
 mod show;
 mod stage;
 mod style;
+pub mod submissions;
 mod trial;
 mod watch;
 

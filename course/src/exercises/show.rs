@@ -3,8 +3,9 @@
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::stage::Stage;
 use crate::exercises::{Document, Learner, catalogue, say, say_json};
+use crate::ways::Ways;
 use anyhow::Context;
-use exercises_protocol::{Exercise, Minutes, Task, paragraph};
+use exercises_protocol::{Exercise, Minutes, Task, counted, paragraph};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -65,9 +66,53 @@ impl Learner {
         true
     }
 
+    /// `next --way`: prints the first exercise of a way that is not done, and the pages that come before it.
+    ///
+    /// # Errors
+    /// If there is no such way, or it names an exercise that is not there.
+    pub fn next_of(&self, way: &str) -> anyhow::Result<bool> {
+        let ways = Ways::read(&self.workspace)?;
+        let way = ways.named(way)?;
+        let names = || way.parts.iter().flat_map(|part| part.exercises.iter().map(move |name| (part, name)));
+        let (all, done) = (names().count(), names().filter(|(_, name)| self.has_done(name)).count());
+        let text = format!("{}: {done} of {} done", way.title, counted(all, "exercise"));
+        let Some((part, name)) = names().find(|(_, name)| !self.has_done(name)) else {
+            say(&format!("{text}. That is the whole way. `cargo course next` shows what it left out.\n"));
+            return Ok(true);
+        };
+        say(&format!("{text}\n\n"));
+        let pages = part.pages().filter_map(|page| self.contents.page(self.contents.place(&page)?));
+        let titles: Vec<String> = pages.map(|page| page.title.replace('*', "")).collect();
+        say(&paragraph(&part.title, &format!("the pages {}", titles.join("; "))));
+        say("\n");
+        match self.kinds.tasks().find(|task| task.name == name) {
+            Some(task) => self.introduce_task(&task),
+            None => self.introduce(catalogue::named(&self.exercises, name)?),
+        }
+        Ok(true)
+    }
+
+    /// Whether an exercise or a task has been done. A name that there is not counts as not done.
+    fn has_done(&self, name: &str) -> bool {
+        let exercise = self.exercises.iter().find(|exercise| exercise.short() == name);
+        exercise
+            .map_or_else(|| self.progress.knows("solved", name), |exercise| self.progress.is_solved(exercise))
+    }
+
+    /// Returns how many exercises are done, as part of a sentence.
+    pub(super) fn done(&self) -> String {
+        let done = self.exercises.iter().filter(|exercise| self.progress.is_solved(exercise)).count();
+        format!("{done} of {} done", counted(self.exercises.len(), "exercise"))
+    }
+
     /// Returns the page of the book after which an exercise can be done, as part of a sentence.
     fn after(&self, exercise: &Exercise) -> Option<String> {
-        let page = self.contents.page_of(exercise)?;
+        self.after_page(self.contents.place_of(exercise)?)
+    }
+
+    /// Returns the page with this place, as part of a sentence.
+    pub(super) fn after_page(&self, place: usize) -> Option<String> {
+        let page = self.contents.page(place)?;
         let title = page.title.replace('*', "");
         let chapters = self.contents.chapters();
         Some(match page.number {
@@ -80,7 +125,8 @@ impl Learner {
     fn place(&self, exercise: &Exercise) -> String {
         let number = self.exercises.iter().position(|other| other.name == exercise.name).map_or(0, |n| n + 1);
         let place = format!("exercise {number} of {}", self.exercises.len());
-        self.after(exercise).map_or(place.clone(), |after| format!("{place}, {after}"))
+        let place = self.after(exercise).map_or(place.clone(), |after| format!("{place}, {after}"));
+        format!("{place}; {}", self.done())
     }
 
     /// Prints what a learner must know to begin an exercise.
@@ -189,6 +235,9 @@ impl Learner {
             "\n{solved} of {} solved. Any of them at any time; this is the order of the book.",
             self.exercises.len()
         );
+        if let Some(after) = self.next_unsolved().and_then(|exercise| self.after(exercise)) {
+            let _ = writeln!(text, "The next one comes {after}.");
+        }
         let done = self.kinds.tasks().filter(|task| self.is_done(task)).count();
         let _ = writeln!(
             text,

@@ -106,6 +106,34 @@ fn an_exercise_and_its_chapter_name_each_other() {
 }
 
 #[test]
+fn a_way_is_compared_with_the_book_and_its_plan_is_written_anew() {
+    let project = Project::with_exercises();
+    let check = || stdout(&project.course(&["book", "check"]).output().unwrap());
+    let way = |page: &str| {
+        let part = format!("{{ title = \"Monday\", pages = [\"{page}\"], exercises = [\"ex01\"] }}");
+        project.write(
+            "book/ways.toml",
+            &format!("[[way]]\nname = \"day\"\ntitle = \"A day\"\npart = [{part}]\n"),
+        );
+    };
+    project.write(
+        "book/src/SUMMARY.md",
+        "[First](index.md)\n[Second](second.md)\n[How](how-exercises-work.md)\n[Teachers](teachers.md)\n",
+    );
+    project.write("book/src/how-exercises-work.md", "# How\n\n<p class=\"facts\">50 minutes.</p>\n");
+    project.write("book/src/teachers.md", "# Teachers\n\n{{#include generated/way-day.md}}\n");
+    way("how-exercises-work");
+    let anew = "generated/way-day.md: was not as the lists are; it has been written anew";
+    assert!(check().contains(anew));
+    let plan = fs::read_to_string(project.path("book/src/generated/way-day.md")).unwrap();
+    assert!(plan.contains("\n| Monday | [How](how-exercises-work.md) | 1 h | `ex01` | 1–1½ h |\n"), "{plan}");
+    let said = check();
+    assert!(!said.contains(anew) && !said.contains("ways.toml"), "{said}");
+    way("no-such-page");
+    assert!(check().contains("way \"day\", part \"Monday\": SUMMARY.md has no page no-such-page.md"));
+}
+
+#[test]
 fn the_book_explains_every_solution() {
     let project = Project::with_exercises();
     let page = |text: &str| project.write("book/src/index.md", &format!("# First\n\n{text}\n"));

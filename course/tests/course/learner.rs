@@ -96,6 +96,56 @@ fn next_and_list_follow_the_book_and_say_after_which_page() {
 }
 
 #[test]
+fn a_way_has_its_own_next_exercise_with_the_pages_before_it() {
+    let project = Project::with_exercises();
+    project.write(
+        "book/src/SUMMARY.md",
+        "- [One](index.md)\n- [How](how-exercises-work.md)\n- [*Rooms*](no-room.md)\n- [Two](second.md)\n",
+    );
+    project.write("exercises/kinds.toml", KINDS);
+    let ways = r#"
+[[way]]
+name = "week"
+title = "One week"
+part = [
+    { title = "Monday", pages = ["index", "how-exercises-work"], exercises = ["predict1", "ex01"] },
+    { title = "Tuesday", pages = ["no-room"], exercises = ["ex03"] },
+]
+"#;
+    project.write("book/ways.toml", ways);
+    let next = || said(&project, &["next", "--way", "week"]);
+    let text = next();
+    assert!(
+        text.starts_with("One week: 0 of 3 exercises done\n\nMonday  the pages One; How\n\npredict1: "),
+        "{text}"
+    );
+    project.write("progress.txt", "solved predict1\n");
+    let text = next();
+    assert!(
+        text.starts_with("One week: 1 of 3 exercises done") && text.contains("ex01-worker-pool"),
+        "{text}"
+    );
+    project.write("progress.txt", "solved predict1\nsolved ex01-worker-pool\n");
+    let text = next();
+    assert!(text.contains("Tuesday  the pages Rooms\n\nex03-bounded-executor"), "{text}");
+    project.write("progress.txt", "solved predict1\nsolved ex01-worker-pool\nsolved ex03-bounded-executor\n");
+    assert!(next().contains("That is the whole way"));
+    assert!(misused(&project, &["next", "--way", "year"]).contains("There are: week"));
+}
+
+#[test]
+fn next_and_list_say_where_one_is() {
+    let project = Project::with_exercises();
+    project.write("book/src/SUMMARY.md", "- [Rooms](no-room.md)\n- [Handles](the-handle.md)\n");
+    project.write("progress.txt", "solved ex03-bounded-executor\nsolved ex34-test-of-an-inbox\n");
+    let all = said(&project, &["list"]).lines().filter(|line| line.contains(" minutes ")).count();
+    let text = said(&project, &["next"]);
+    assert!(text.contains(&format!("after page 2 of 2: Handles; 2 of {all} exercises done")), "{text}");
+    let list = said(&project, &["list"]);
+    assert!(list.contains("The next one comes after page 2 of 2: Handles."), "{list}");
+}
+
+#[test]
 fn the_list_is_there_for_machines_too() {
     let project = Project::with_exercises();
     project.write("progress.txt", "solved ex01-worker-pool\nhint ex02-one-shot-future 2\n");

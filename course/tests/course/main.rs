@@ -9,6 +9,7 @@ mod load;
 mod running;
 mod schedules;
 mod serve;
+mod submissions;
 #[cfg(unix)]
 mod two_stages;
 #[cfg(target_os = "linux")]

@@ -1,0 +1,301 @@
+//! `check --submissions DIR`: judges the answers of many students.
+//!
+//! [`found`] says whose answer to which exercise lies where. Each answer is put into a copy of the project,
+//! which has no solution that it could include, and is judged there by a process of its own: [`apart`] ends
+//! that process and all that it has started when its time is over. So the teacher's own answers, progress and
+//! tests stay as they are, and whatever an answer does, the next one is judged.
+//!
+//! This is no sandbox. An answer is a program, and runs with the rights of the teacher who has it judged.
+
+mod apart;
+mod found;
+
+use crate::cli::WrongUsage;
+use crate::copy::Copy;
+use crate::exercises::{catalogue, say, say_json};
+use crate::workspace::Workspace;
+use anyhow::{Context, ensure};
+use exercises_protocol::{Exercise, counted};
+use found::{Answer, Student};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What is known of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Solved,
+    Failed,
+    DoesNotCompile,
+    /// The student has sent no answer to this exercise.
+    Missing,
+    /// The answer is the stub.
+    NotBegun,
+    /// The answer was not judged within the time for one answer.
+    OutOfTime,
+    /// The machine, Cargo or the submission's files prevented it. This says nothing about the answer.
+    CouldNotCheck,
+}
+
+/// The report on all submissions, as JSON.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The version of this format. It grows when a field changes its meaning or is removed.
+    format: u32,
+    /// The version of the program.
+    version: &'static str,
+    /// How many seconds an answer has, with building.
+    time_limit: u64,
+    submissions: Vec<Submission<'a>>,
+}
+
+#[derive(Serialize)]
+struct Submission<'a> {
+    student: &'a str,
+    /// How many properties hold, in all exercises together.
+    passed: usize,
+    of: usize,
+    exercises: Vec<Judged>,
+}
+
+/// The result of one answer.
+#[derive(Serialize)]
+struct Judged {
+    name: String,
+    /// The answer's file, from the folder with the submissions.
+    file: Option<String>,
+    verdict: Verdict,
+    /// How many properties hold.
+    passed: usize,
+    /// How many there are.
+    of: usize,
+    properties: Vec<Point>,
+    milliseconds: u128,
+    /// What the compiler said, if the answer does not compile.
+    compiler: String,
+    /// Why there is no verdict.
+    reason: String,
+    /// As in the report on a single exercise.
+    notes: Value,
+    sha256: Value,
+}
+
+/// A property, and whether it holds.
+#[derive(Serialize)]
+struct Point {
+    name: String,
+    /// 2 if it belongs to the second stage of its exercise.
+    stage: u8,
+    passed: bool,
+    /// What was seen when it failed. Empty if it holds, or was not tried.
+    seen: String,
+}
+
+/// Judges the answers in the folder `dir` to the exercises of these names. Without a name they are those to
+/// which at least one student has an answer.
+///
+/// # Errors
+/// If a name is wrong, the folder cannot be read, or an answer could not be judged for a reason that is not
+/// the student's.
+pub fn judge(
+    workspace: &Workspace,
+    dir: &Path,
+    names: &[String],
+    every: bool,
+    json: bool,
+    time_limit: Duration,
+) -> anyhow::Result<bool> {
+    let all = catalogue::all(workspace)?;
+    let asked: Option<Vec<&Exercise>> = match (every, names) {
+        (true, _) => Some(all.iter().collect()),
+        (false, []) => None,
+        (false, names) => {
+            Some(names.iter().map(|name| catalogue::named(&all, name)).collect::<anyhow::Result<_>>()?)
+        }
+    };
+    let students = found::students(dir, &all, asked.as_deref())
+        .map_err(|error| anyhow::Error::from(WrongUsage::of(error)))?;
+    let begun = |exercise: &&Exercise| students.iter().any(|student| student.has_begun(exercise));
+    let mut chosen = asked.unwrap_or_else(|| all.iter().filter(begun).collect());
+    // The solution of the one that is judged must not be there. So those that need another one's come first.
+    chosen.sort_by_key(|exercise| exercise.judges.is_none());
+    let mut submissions: Vec<Submission<'_>> = students.iter().map(Submission::of).collect();
+    let scratch = Copy::of(workspace, "submissions")?;
+    for exercise in chosen {
+        without_answers(scratch.workspace(), &all, exercise)?;
+        for (student, submission) in students.iter().zip(&mut submissions) {
+            let judged = of_student(workspace, scratch.workspace(), student, exercise, time_limit);
+            eprintln!("{}: {}", student.name, judged.line());
+            submission.add(judged);
+        }
+    }
+    finish(submissions, json, time_limit)
+}
+
+/// Prints the report. Returns whether every answer is right.
+fn finish(submissions: Vec<Submission<'_>>, json: bool, time_limit: Duration) -> anyhow::Result<bool> {
+    let verdicts: Vec<Verdict> = submissions
+        .iter()
+        .flat_map(|submission| &submission.exercises)
+        .map(|judged| judged.verdict)
+        .collect();
+    if json {
+        let (version, time_limit) = (env!("CARGO_PKG_VERSION"), time_limit.as_secs());
+        say_json(&Report { format: 1, version, time_limit, submissions })?;
+    } else {
+        let mut text = String::new();
+        for Submission { student, passed, of, exercises } in &submissions {
+            let _ = writeln!(text, "{student}: {passed} of {of}");
+            for judged in exercises {
+                let _ = writeln!(text, "  {}", judged.line());
+            }
+        }
+        say(&text);
+    }
+    let unchecked = verdicts.iter().filter(|verdict| **verdict == Verdict::CouldNotCheck).count();
+    ensure!(unchecked == 0, "could not be checked: {unchecked} of {}", counted(verdicts.len(), "answer"));
+    Ok(verdicts.iter().all(|verdict| *verdict == Verdict::Solved))
+}
+
+/// Removes from the copy what an answer to `exercise` could include instead of being one.
+fn without_answers(scratch: &Workspace, all: &[Exercise], exercise: &Exercise) -> anyhow::Result<()> {
+    for other in all.iter().filter(|other| exercise.judges.as_ref() != Some(&other.name)) {
+        for part in ["solution", "right", "wrong", "wrong.diff"] {
+            let path = scratch.exercises().join(&other.name).join(part);
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            if let Err(error) = removed
+                && path.exists()
+            {
+                return Err(error).with_context(|| format!("cannot remove {}", path.display()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Judges one answer, or says why there is nothing to judge.
+fn of_student(
+    workspace: &Workspace,
+    scratch: &Workspace,
+    student: &Student,
+    exercise: &Exercise,
+    time_limit: Duration,
+) -> Judged {
+    let mut judged = Judged::nothing(exercise);
+    let Answer { file, path } = match student.answer(exercise) {
+        Ok(None) => return judged,
+        Ok(Some(answer)) => answer,
+        Err(error) => return judged.could_not(&error),
+    };
+    judged.file = Some(file.clone());
+    if found::is_stub(path, exercise) {
+        judged.verdict = Verdict::NotBegun;
+        return judged;
+    }
+    let started = Instant::now();
+    let answer = scratch.exercises().join(&exercise.name).join("src/exercise.rs");
+    // Not a copy with the file's own time: Cargo would take an old file for one that is built already.
+    let written = fs::read(path).and_then(|text| fs::write(&answer, text));
+    let told = written
+        .with_context(|| format!("cannot put {} into the copy", path.display()))
+        .and_then(|()| apart::check(workspace, scratch, exercise, time_limit));
+    match told {
+        Ok(Some(report)) => judged.read(&report),
+        Ok(None) => {
+            judged.verdict = Verdict::OutOfTime;
+            judged.reason = format!("not judged within {} seconds; it was ended", time_limit.as_secs());
+        }
+        Err(error) => judged = judged.could_not(&error),
+    }
+    judged.milliseconds = started.elapsed().as_millis();
+    judged
+}
+
+impl<'a> Submission<'a> {
+    fn of(student: &'a Student) -> Self {
+        Self { student: &student.name, passed: 0, of: 0, exercises: Vec::new() }
+    }
+
+    fn add(&mut self, judged: Judged) {
+        self.passed += judged.passed;
+        self.of += judged.of;
+        self.exercises.push(judged);
+    }
+}
+
+impl Judged {
+    fn nothing(exercise: &Exercise) -> Self {
+        let point = |property: &exercises_protocol::Property| Point {
+            name: property.name.clone(),
+            stage: property.stage,
+            passed: false,
+            seen: String::new(),
+        };
+        Self {
+            name: exercise.name.clone(),
+            file: None,
+            verdict: Verdict::Missing,
+            passed: 0,
+            of: exercise.properties.len(),
+            properties: exercise.properties.iter().map(point).collect(),
+            milliseconds: 0,
+            compiler: String::new(),
+            reason: String::new(),
+            notes: Value::Array(Vec::new()),
+            sha256: Value::Null,
+        }
+    }
+
+    fn could_not(mut self, why: &anyhow::Error) -> Self {
+        self.verdict = Verdict::CouldNotCheck;
+        self.reason = format!("{why:#}");
+        self
+    }
+
+    /// Takes over the report of `check --json` on this exercise.
+    fn read(&mut self, report: &Value) {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        self.verdict = match report["verdict"].as_str() {
+            Some("solved") => Verdict::Solved,
+            Some("failed") => Verdict::Failed,
+            Some("does_not_compile") => Verdict::DoesNotCompile,
+            _ => Verdict::CouldNotCheck,
+        };
+        (self.compiler, self.reason) = (text(&report["compiler"]), text(&report["reason"]));
+        self.sha256 = report["sha256"].clone();
+        if !report["notes"].is_null() {
+            self.notes = report["notes"].clone();
+        }
+        for point in &mut self.properties {
+            let of_it = |property: &&Value| property["name"] == point.name.as_str();
+            let Some(property) = report["properties"].as_array().and_then(|all| all.iter().find(of_it))
+            else {
+                continue;
+            };
+            let modes = [&property["model"], &property["real"]];
+            point.passed = modes[0]["verdict"] == "held" && modes[1]["verdict"] != "failed";
+            let failed = modes.into_iter().find(|mode| mode["verdict"] == "failed");
+            point.seen = failed.map(|mode| text(&mode["seen"])).unwrap_or_default();
+        }
+        self.passed = self.properties.iter().filter(|point| point.passed).count();
+    }
+
+    /// The result in a line.
+    fn line(&self) -> String {
+        let Self { name, passed, of, .. } = self;
+        let verdict = match self.verdict {
+            Verdict::Solved => "solved",
+            Verdict::Failed => "failed",
+            Verdict::DoesNotCompile => "does not compile",
+            Verdict::Missing => "missing",
+            Verdict::NotBegun => "not begun",
+            Verdict::OutOfTime => "out of time",
+            Verdict::CouldNotCheck => return format!("{name}: could not be checked: {}", self.reason.trim()),
+        };
+        format!("{name}: {passed} of {of}, {verdict}")
+    }
+}

@@ -1,0 +1,158 @@
+//! The ways through the course, for those who do not want all of it: `book/ways.toml`.
+
+use crate::cli::WrongUsage;
+use crate::workspace::Workspace;
+use anyhow::{Context, anyhow};
+use exercises_protocol::{Contents, Exercise, Kinds};
+use serde::Deserialize;
+use std::fs;
+
+/// All ways.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ways {
+    #[serde(rename = "way", default)]
+    ways: Vec<Way>,
+}
+
+/// A way, part by part.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// The name that a learner types: `week`.
+    pub name: String,
+    pub title: String,
+    #[serde(rename = "part")]
+    pub parts: Vec<Part>,
+}
+
+/// A day or a week: its pages, and then its exercises.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    pub title: String,
+    /// The pages' files, without `.md`.
+    pages: Vec<String>,
+    /// The names of exercises, `ex01`, and of tasks, `schedule1`.
+    pub exercises: Vec<String>,
+}
+
+impl Part {
+    /// The pages' files.
+    pub fn pages(&self) -> impl Iterator<Item = String> {
+        self.pages.iter().map(|page| format!("{page}.md"))
+    }
+}
+
+impl Ways {
+    /// Reads the ways. A project without the file has none.
+    ///
+    /// # Errors
+    /// If the file is not as it should be.
+    pub fn read(workspace: &Workspace) -> anyhow::Result<Self> {
+        let path = workspace.book().join("ways.toml");
+        if !path.exists() {
+            return Ok(Self::default());
+        }
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        toml::from_str(&text).with_context(|| format!("{} is not as it should be", path.display()))
+    }
+
+    /// All ways, in the file's order.
+    pub fn iter(&self) -> impl Iterator<Item = &Way> {
+        self.ways.iter()
+    }
+
+    /// The way of this name.
+    ///
+    /// # Errors
+    /// If there is no such way.
+    pub fn named(&self, name: &str) -> anyhow::Result<&Way> {
+        let names: Vec<&str> = self.iter().map(|way| way.name.as_str()).collect();
+        self.iter().find(|way| way.name == name).ok_or_else(|| {
+            WrongUsage::of(anyhow!("there is no way `{name}`. There are: {}", names.join(", "))).into()
+        })
+    }
+
+    /// What is wrong with the ways: a page that the book has not, an exercise that is not there, or one that
+    /// comes before each of its pages.
+    pub fn faults(&self, contents: &Contents, exercises: &[Exercise], kinds: &Kinds) -> Vec<String> {
+        let mut faults = Vec::new();
+        for way in self.iter() {
+            let mut read: Vec<String> = Vec::new();
+            for part in &way.parts {
+                let mut fault = |what: String| {
+                    faults.push(format!("ways.toml: way {:?}, part {:?}: {what}", way.name, part.title));
+                };
+                for page in part.pages() {
+                    if contents.place(&page).is_none() {
+                        fault(format!(
+                            "SUMMARY.md has no page {page}. If another page has its text now, name that one"
+                        ));
+                    }
+                    read.push(page);
+                }
+                if part.exercises.is_empty() {
+                    fault("it has no exercise, so `cargo course next` would never name its pages".into());
+                }
+                for name in &part.exercises {
+                    match chapters(name, exercises, kinds) {
+                        None => fault(format!("there is no exercise {name}")),
+                        Some(chapters) if !chapters.iter().any(|chapter| read.contains(chapter)) => {
+                            fault(format!(
+                                "{name} needs {}, which this way has not read",
+                                chapters.join(" or ")
+                            ));
+                        }
+                        Some(_) => {}
+                    }
+                }
+            }
+        }
+        faults
+    }
+}
+
+/// The pages that explain an exercise or a task; `None` if there is none of this name.
+fn chapters(name: &str, exercises: &[Exercise], kinds: &Kinds) -> Option<Vec<String>> {
+    let of_exercise = exercises.iter().find(|exercise| exercise.short() == name);
+    let of_task = || kinds.tasks().find(|task| task.name == name).map(|task| vec![task.chapter.to_owned()]);
+    of_exercise.map(|exercise| exercise.chapters.clone()).or_else(of_task)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exercises::catalogue;
+
+    /// The faults of a way with one part, in which some page and some exercise were exchanged.
+    fn faults(pages: &str, exercises: &str) -> Vec<String> {
+        let workspace = Workspace::find().unwrap();
+        let text = format!(
+            "[[way]]\nname = \"day\"\ntitle = \"A day\"\n[[way.part]]\ntitle = \"Noon\"\npages = {pages}\nexercises = {exercises}\n"
+        );
+        let ways: Ways = toml::from_str(&text).unwrap();
+        let kinds = Kinds::read(&workspace.exercises()).unwrap();
+        ways.faults(&catalogue::contents(&workspace), &catalogue::all(&workspace).unwrap(), &kinds)
+    }
+
+    #[test]
+    fn a_way_has_pages_and_exercises_that_are_there_in_an_order_that_can_be_followed() {
+        let pages = r#"["locks-and-waiting", "how-exercises-work"]"#;
+        assert_eq!(faults(pages, r#"["schedule1", "ex01"]"#), Vec::<String>::new());
+        for (pages, exercises, fault) in [
+            (r#"["how-exercises-work", "gone"]"#, r#"["ex01"]"#, "SUMMARY.md has no page gone.md."),
+            (pages, r#"["ex99"]"#, "there is no exercise ex99"),
+            (pages, r#"["ex03"]"#, "ex03 needs no-room.md, which this way has not read"),
+            (r#"["how-exercises-work"]"#, r#"["schedule1"]"#, "schedule1 needs locks-and-waiting.md"),
+            (pages, "[]", "it has no exercise"),
+        ] {
+            let faults = faults(pages, exercises);
+            let [only] = &faults[..] else { panic!("{exercises}: {faults:?}") };
+            assert!(
+                only.starts_with("ways.toml: way \"day\", part \"Noon\": ") && only.contains(fault),
+                "{only}"
+            );
+        }
+    }
+}
