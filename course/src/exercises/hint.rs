@@ -63,7 +63,7 @@ impl Learner {
                 "\nThink about it first. The next one says more: cargo course hint {short} {}\n",
                 number + 1
             ));
-        } else if !exercise.has_solution() {
+        } else if !exercise.solution().is_file() {
             say("\nThat was the last one. What remains is to ask your teacher.\n");
         } else {
             say(&format!(

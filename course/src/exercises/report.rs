@@ -116,7 +116,7 @@ fn solved(exercise: &Exercise, report: &Report) -> String {
     if !exercise.wrong.is_empty() {
         let _ = writeln!(text, "Which mistakes you did not make: cargo course wrong {short}");
     }
-    if exercise.has_solution() {
+    if exercise.solution().is_file() {
         let _ = writeln!(text, "A solution, and why it is right: cargo course solution {short}");
     }
     text.push_str("What comes next:                cargo course next\n");

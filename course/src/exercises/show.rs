@@ -254,7 +254,7 @@ impl Learner {
     /// If there is no such exercise, or its files cannot be read.
     pub fn solution(&mut self, name: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
-        if !exercise.has_solution() {
+        if !exercise.solution().is_file() {
             say(
                 "This copy of the course has no solutions: it was made for students. Your teacher has them.\n",
             );

@@ -181,11 +181,6 @@ impl Exercise {
         self.folder.join("solution/exercise.rs")
     }
 
-    /// Whether the solution is there. A copy for students has none.
-    pub fn has_solution(&self) -> bool {
-        self.solution().is_file()
-    }
-
     /// The page that says why the solution is right.
     pub fn explanation(&self) -> PathBuf {
         self.folder.join("solution/README.md")
