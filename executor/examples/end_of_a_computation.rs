@@ -54,6 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
         Some("cancel") => cancel(),
         Some("main_returns") => main_returns(),
-        _ => Err("say which: cancel, main_returns".into()),
+        _ => {
+            eprintln!("say which: cancel, main_returns");
+            std::process::exit(2);
+        }
     }
 }

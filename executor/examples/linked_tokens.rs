@@ -36,7 +36,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let task = match std::env::args().nth(1).as_deref() {
         Some("request") => for_the_request(&pool, request.clone())?,
         Some("both") => for_both(&pool, request.clone())?,
-        _ => return Err("say which: request or both".into()),
+        _ => {
+            eprintln!("say which: request or both");
+            std::process::exit(2);
+        }
     };
     // ANCHOR: stop
     while task.state() != TaskState::Running {

@@ -46,7 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let answer = match std::env::args().nth(1).as_deref() {
         Some("closure") => executor.submit(move || ask(&stream))?,
         Some("task") => executor.submit_task(SocketUsingTask(stream, ask))?,
-        _ => return Err("say which: closure or task".into()),
+        _ => {
+            eprintln!("say which: closure or task");
+            std::process::exit(2);
+        }
     };
     peer.read_exact(&mut [0])?; // the peer has the question, and says nothing
     println!("cancelled: {}", answer.cancel());

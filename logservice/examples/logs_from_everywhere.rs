@@ -109,7 +109,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             lines.get().iter().for_each(|line| println!("{line}"));
             println!("accepted {}, written {}", counts.accepted, counts.written);
         }
-        _ => println!("give `naive` or `ours`"),
+        _ => {
+            eprintln!("say which: naive or ours");
+            std::process::exit(2);
+        }
     }
     Ok(())
 }

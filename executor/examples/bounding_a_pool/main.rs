@@ -25,7 +25,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("ours") => trials::all(BoundedExecutor::over(ManualExecutor::new(), 2)),
         Some("waiting") => ours::waiting()?,
         Some("ends") => ours::ends(),
-        _ => return Err("say which: classic, ours, waiting, ends".into()),
+        _ => {
+            eprintln!("say which: classic, ours, waiting, ends");
+            std::process::exit(2);
+        }
     }
     Ok(())
 }

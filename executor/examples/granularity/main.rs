@@ -21,7 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     match (env::args().nth(1).as_deref(), env::args().nth(2)) {
         (Some("counts"), _) => counts::print(),
         (Some("sweep"), Some(file)) => fs::write(file, sweep::sweep())?,
-        _ => return Err("say which: counts, sweep FILE".into()),
+        _ => {
+            eprintln!("say which: counts, sweep FILE");
+            std::process::exit(2);
+        }
     }
     Ok(())
 }

@@ -35,6 +35,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             library::show();
             Ok(())
         }
-        _ => Err("say which: plain, swallow, spin, help, fork_join, library".into()),
+        _ => {
+            eprintln!("say which: plain, swallow, spin, help, fork_join, library");
+            std::process::exit(2);
+        }
     }
 }

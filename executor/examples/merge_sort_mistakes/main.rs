@@ -23,7 +23,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("whole_array") => whole_array::show(),
         Some("lost") => lost::show()?,
         Some("missing_brace") => missing_brace::show(),
-        _ => return Err("say which: right_bound, whole_array, lost, missing_brace".into()),
+        _ => {
+            eprintln!("say which: right_bound, whole_array, lost, missing_brace");
+            std::process::exit(2);
+        }
     }
     Ok(())
 }

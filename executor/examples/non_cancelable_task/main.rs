@@ -30,6 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             half_way::cancelled_between(whole::move_one)
         }
         Some("limit") => limit::limits(),
-        _ => Err("say which: retries, half_way, masked or limit".into()),
+        _ => {
+            eprintln!("say which: retries, half_way, masked or limit");
+            std::process::exit(2);
+        }
     }
 }

@@ -29,6 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("flag") => flag::show(),
         Some("locked_wait") => at_the_end::locked_wait(),
         Some("wrappers") => at_the_end::wrappers(),
-        _ => Err("say which: lanes, queue, flag, locked_wait, wrappers".into()),
+        _ => {
+            eprintln!("say which: lanes, queue, flag, locked_wait, wrappers");
+            std::process::exit(2);
+        }
     }
 }

@@ -25,6 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("generator") => generator::show(),
         Some("broken") => broken_producer::show(),
         Some("producer") => producer::show(),
-        _ => Err("say which: generator, broken or producer".into()),
+        _ => {
+            eprintln!("say which: generator, broken or producer");
+            std::process::exit(2);
+        }
     }
 }

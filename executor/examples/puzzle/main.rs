@@ -53,7 +53,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("none") => hopeless::none(),
         Some("stop") => big::stop(),
         Some("measure") => big::measure(),
-        _ => return Err("say which: moves, picture FILE, ways, none, stop, measure".into()),
+        _ => {
+            eprintln!("say which: moves, picture FILE, ways, none, stop, measure");
+            std::process::exit(2);
+        }
     }
     Ok(())
 }

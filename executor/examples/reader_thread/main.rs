@@ -25,7 +25,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("deaf") => deaf::show(),
         Some("polling") => polling::show(),
         Some("guarded") => reader_thread::show(),
-        _ => Err("say which: deaf, polling or guarded".into()),
+        _ => {
+            eprintln!("say which: deaf, polling or guarded");
+            std::process::exit(2);
+        }
     }
 }
 

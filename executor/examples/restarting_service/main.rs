@@ -24,7 +24,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
         Some("restart") => restart(),
         Some("one_token") => one_token::restart(),
-        _ => Err("say which: restart or one_token".into()),
+        _ => {
+            eprintln!("say which: restart or one_token");
+            std::process::exit(2);
+        }
     }
 }
 

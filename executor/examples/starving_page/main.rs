@@ -36,9 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("hand_off") => cures::hand_off(),
         Some("help") => cures::help(),
         Some("spare") => cures::spare(),
-        _ => Err(
-            "say which: before, own_thread, unread, circle, help, spare, other_pool, hand_off, or nothing"
-                .into(),
-        ),
+        _ => {
+            eprintln!(
+                "say which: before, own_thread, unread, circle, help, spare, other_pool, hand_off, or nothing"
+            );
+            std::process::exit(2);
+        }
     }
 }

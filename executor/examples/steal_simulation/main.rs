@@ -40,7 +40,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("curve") => fs::write(env::args().nth(2).ok_or("say which file")?, curve::curve())?,
         Some("lanes") => lanes::print(workers()?),
         Some("picture") => fs::write(env::args().nth(3).ok_or("say which file")?, picture::of(workers()?))?,
-        _ => return Err("say which: check, scale, curve FILE, lanes WORKERS, picture WORKERS FILE".into()),
+        _ => {
+            eprintln!("say which: check, scale, curve FILE, lanes WORKERS, picture WORKERS FILE");
+            std::process::exit(2);
+        }
     }
     Ok(())
 }

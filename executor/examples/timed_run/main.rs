@@ -31,7 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("caller") => a_page::show()?,
         Some("thread") => three_tasks::show(),
         Some("executor") => flights::show(),
-        _ => return Err("say which: caller, thread or executor".into()),
+        _ => {
+            eprintln!("say which: caller, thread or executor");
+            std::process::exit(2);
+        }
     }
     Ok(())
 }

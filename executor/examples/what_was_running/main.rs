@@ -21,7 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
         Some("classic") => classic::show(),
         Some("ours") => ours(),
-        _ => Err("say which: classic, ours".into()),
+        _ => {
+            eprintln!("say which: classic, ours");
+            std::process::exit(2);
+        }
     }
 }
 
