@@ -42,9 +42,10 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(unlinked(&exercises, &pages));
     faults.extend(unexplained(&exercises, &pages));
     faults.extend(order::faults(&pages, &exercises));
-    faults.extend(wrong_hours(&exercises, &pages));
+    let readme = readme(workspace); // a project may have none
+    faults.extend(wrong_hours(&exercises, &pages, readme.as_ref()));
     let commands = Commands::of(workspace)?;
-    faults.extend(pages.iter().flat_map(|page| commands.faults(page)));
+    faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
     if listings_are_there {
         // If there is a fault, no book is built whose links could be followed.
@@ -86,10 +87,16 @@ fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     faults
 }
 
-/// Checks that the hours on the page on how to use the course are the sum of those of all pages and
-/// exercises.
-fn wrong_hours(exercises: &[Exercise], pages: &[Page]) -> Option<String> {
-    let page = pages.iter().find(|page| page.name == "how-to-use.md")?;
+fn readme(workspace: &Workspace) -> Option<Page> {
+    let path = workspace.root().join("README.md");
+    let text = fs::read_to_string(&path).ok()?;
+    Some(Page { path, name: "README.md".to_owned(), text })
+}
+
+/// Checks that the hours in the README, and on the page on how to use the course, are the sum of those of all
+/// pages and exercises.
+fn wrong_hours(exercises: &[Exercise], pages: &[Page], readme: Option<&Page>) -> Vec<String> {
+    let how_to_use = pages.iter().find(|page| page.name == "how-to-use.md");
     let of_pages: usize = pages.iter().filter_map(minutes).sum();
     let of_exercises = || exercises.iter().filter_map(|exercise| exercise.minutes().ok());
     let least: usize = of_exercises().map(|minutes| minutes.least).sum();
@@ -97,7 +104,8 @@ fn wrong_hours(exercises: &[Exercise], pages: &[Page]) -> Option<String> {
     let [of_pages, least, most] = [of_pages, least, most].map(|minutes| (minutes + 30) / 60);
     let text = format!("{of_pages} hours for the pages, and {least} to {most} hours for the exercises");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!words(&page.text).contains(&text)).then(|| format!("how-to-use.md: does not say \"{text}\""))
+    let silent = how_to_use.into_iter().chain(readme).filter(|page| !words(&page.text).contains(&text));
+    silent.map(|page| format!("{}: does not say \"{text}\"", page.name)).collect()
 }
 
 /// The number of minutes in the line under a page's title.
@@ -128,8 +136,18 @@ mod tests {
             let said = format!("{hours} hours for the\npages, and 0 to 0 hours for the exercises");
             page("how-to-use.md", &format!("<p class=\"facts\">50 minutes.</p>\n{said}\n"))
         };
-        assert_eq!(wrong_hours(&[], &[page("one.md", &one.text), two("2")]), None);
-        let fault = wrong_hours(&[], &[one, two("3")]).unwrap();
-        assert!(fault.contains("2 hours for the pages"), "{fault}");
+        let pages = [one, two("2")];
+        assert_eq!(wrong_hours(&[], &pages, Some(&pages[1])), Vec::<String>::new());
+        let faults = wrong_hours(&[], &pages, Some(&page("README.md", "3 hours for the pages")));
+        assert_eq!(
+            faults,
+            ["README.md: does not say \"2 hours for the pages, and 0 to 0 hours for the exercises\""]
+        );
+        let [one, _] = pages;
+        let faults = wrong_hours(&[], &[one, two("3")], None);
+        assert!(
+            faults[0].starts_with("how-to-use.md") && faults[0].contains("2 hours for the pages"),
+            "{faults:?}"
+        );
     }
 }

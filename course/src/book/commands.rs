@@ -2,8 +2,8 @@
 //! that it names exists and is built with the features that it names, and `cargo course` has the commands and
 //! options that it is given.
 //!
-//! Commands are lines of code blocks that begin with `$ cargo`, and code in the prose that begins with
-//! `cargo`.
+//! Commands are lines of code blocks that begin with `$ cargo`, or with `cargo` in `sh` blocks, and code in
+//! the prose that begins with `cargo`.
 
 use crate::book::pages::Page;
 use crate::cli::Course;
@@ -278,10 +278,12 @@ fn commands(page: &Page) -> Vec<(usize, String)> {
         }
         if line.block.is_none() {
             prose.push_str(line.text);
-        } else if let Some(command) =
-            line.text.trim().strip_prefix("$ ").filter(|command| command.starts_with("cargo "))
-        {
-            found.push((line.number, command.trim().to_owned()));
+        } else {
+            let text = line.text.trim();
+            let typed = text.strip_prefix("$ ").or_else(|| (line.block == Some("sh")).then_some(text));
+            if let Some(command) = typed.filter(|command| command.starts_with("cargo ")) {
+                found.push((line.number, command.trim().to_owned()));
+            }
         }
     }
     // Code in prose may begin on one line and end on the next.
@@ -360,10 +362,10 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_found_in_console_blocks_and_in_prose_across_lines() {
-        let text = "Type `cargo course\nnext`, not `git`.\n```console\n$ cargo test\ncargo no\n```\n<code>cargo run</code>\n";
+    fn commands_are_found_in_blocks_and_in_prose_across_lines() {
+        let text = "Type `cargo course\nnext`, not `git`.\n```console\n$ cargo test\ncargo no\n```\n<code>cargo run</code>\n```sh\n# Why.\ncargo fmt\n```\n";
         let page = Page { path: "page.md".into(), name: "page.md".into(), text: text.into() };
-        let expected = [(1, "cargo course next"), (4, "cargo test"), (7, "cargo run")];
+        let expected = [(1, "cargo course next"), (4, "cargo test"), (7, "cargo run"), (10, "cargo fmt")];
         assert_eq!(commands(&page), expected.map(|(line, command)| (line, command.to_owned())));
     }
 }
