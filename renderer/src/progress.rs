@@ -1,10 +1,8 @@
-//! A line on a terminal that says how much of the page is drawn, for users who wait longer than a moment.
+//! A line on a terminal that says how much of the page is drawn. It appears with the first change, since the
+//! next one may take long.
 
 use command_line::ProgressLine;
 use std::time::{Duration, Instant};
-
-/// A page that is ready after this time needs no line.
-const MOMENT: Duration = Duration::from_secs(1);
 
 /// The line. The line is removed when this value is dropped.
 pub(crate) struct Progress {
@@ -15,7 +13,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(images: usize) -> Progress {
-        Progress { images, started: Instant::now(), line: ProgressLine::after(MOMENT) }
+        Progress { images, started: Instant::now(), line: ProgressLine::after(Duration::ZERO) }
     }
 
     /// The page has changed.
