@@ -1,4 +1,4 @@
-//! A program of the crawler as a child of a test, and what it prints by its end.
+//! Runs a program of the crawler as a child of a test, and collects what it prints.
 
 use serde_json::Value;
 use std::path::Path;

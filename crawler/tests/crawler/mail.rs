@@ -1,5 +1,5 @@
 //! The mail check's promise: one answer for each account, in their order, one deadline for all, and no thread
-//! that is left.
+//! left behind.
 
 use crawler::mail::demo::{Demo, Fault, Script};
 use crawler::mail::report::Checked;
@@ -106,7 +106,7 @@ fn failed(why: &str) -> Answer {
     Answer::Failed(why.to_owned())
 }
 
-/// Each account answers only after the one behind it.
+/// Each account answers only after the next account has answered.
 #[test]
 fn answers_come_in_the_order_of_the_accounts() {
     let has_answered: Arc<Vec<Latch>> = Arc::new((0..5).map(|_| Latch::new(1)).collect());
@@ -123,8 +123,8 @@ fn answers_come_in_the_order_of_the_accounts() {
     assert_eq!(answers(asked), [1, 2, 3, 4, 5].map(Answer::New));
 }
 
-/// Five accounts that never answer have two threads: were the deadline one for each, others would have their
-/// turn.
+/// Two threads serve five accounts that never answer: if each account had its own deadline, other accounts
+/// would have their turn.
 #[test]
 fn the_deadline_is_one_for_all() {
     let begun = Arc::new(AtomicUsize::new(0));
@@ -152,7 +152,7 @@ fn the_deadline_is_one_for_all() {
 fn an_answer_that_is_there_is_not_lost_to_those_that_are_late() {
     let asked = check(&accounts(4), Duration::from_millis(200), 4, |account, _, token| {
         match number(account) {
-            // The deadline wakes it, and it answers all the same.
+            // The deadline wakes the task, which answers all the same.
             0 => {
                 token.sleep(WATCHDOG).map_or(Ok(Answer::New(7)), |()| unreachable!("the deadline is sooner"))
             }
@@ -180,7 +180,7 @@ fn a_panic_is_the_answer_of_its_account_and_does_not_show_the_password() {
 }
 
 thread_local! {
-    /// Dropped when its thread ends.
+    /// A value that is dropped when its thread ends.
     static ALIVE: RefCell<Option<Alive>> = const { RefCell::new(None) };
 }
 
@@ -275,14 +275,14 @@ fn silent_and_wrong() -> Demo {
     Demo::start(scripts, None).expect("ports")
 }
 
-/// Over real sockets: the deadline closes them.
+/// This test uses real sockets, which the deadline closes.
 #[test]
 fn silent_servers_see_their_connections_closed_at_the_deadline() {
     let demo = silent_and_wrong();
     let stop = CancelToken::new();
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
-            // The deadline comes by hand, when it can be seen that all are under way.
+            // The test itself brings the deadline, when it can see that all checks are under way.
             let under_way = (0..3).all(|account| demo.heard(account).wait_for("connected", WATCHDOG));
             let one_has_ended = demo.heard(0).wait_for("closed", WATCHDOG);
             stop.cancel();

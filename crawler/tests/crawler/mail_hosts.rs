@@ -1,4 +1,4 @@
-//! The hosts file: what stands in it, and that a mistake in it shows no password.
+//! The hosts file: what it may contain, and that a mistake in it shows no password.
 
 use crawler::mail::accounts::{EXAMPLE, read};
 use crawler::mail::{Account, Login, Protocol, Security};
@@ -68,12 +68,12 @@ fn an_account_has_what_the_file_says_and_else_what_is_usual() {
     assert!(school.allow_plain_password && school.ca.as_ref().is_some_and(|ca| ca.is_absolute()));
     assert_eq!((third.security, third.port, &*third.folder), (Security::StartTls, 143, "Entwürfe"));
     assert!(matches!(token.login, Login::Token(_)));
-    // The end of the line is no part of the password.
+    // The end of the line does not belong to the password.
     assert_eq!(work.clean(&format!("<{CANARY}>")), "<[password]>");
     assert_eq!(school.clean(&format!("<{CANARY}>")), "<[password]>");
 }
 
-/// The lines that are commented out are right, too: they say what counts without them.
+/// The lines that are commented out are correct as well: they say what counts without them.
 #[test]
 fn the_example_of_the_help_is_right() {
     assert!(EXAMPLE.lines().all(|line| line.chars().count() <= 100), "the help would break a longer line");
@@ -84,7 +84,7 @@ fn the_example_of_the_help_is_right() {
     }
 }
 
-/// Has a table of mistakes. The parser's own message would show many of them.
+/// Tries a table of mistakes. The parser's own message would show the text of many of them.
 #[test]
 fn a_mistake_is_named_by_its_line_and_shows_nothing_of_it() {
     for line in [

@@ -17,7 +17,7 @@ fn spawn(arguments: &[&str]) -> Child {
     command.spawn().expect("it was built")
 }
 
-/// What it has printed by its end. The password is nowhere in it.
+/// What the program has printed by its end; the password is nowhere in it.
 fn ended(child: Child) -> Output {
     let output = child::ended(child);
     let shown = text(&output.stdout) + &text(&output.stderr);

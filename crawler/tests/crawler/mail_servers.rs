@@ -1,5 +1,5 @@
-//! What mail servers do, good and bad, and what becomes of it. All of them are servers of the demo, over real
-//! sockets.
+//! The behaviour of mail servers, good and bad, and its results. All of them are servers of the demo, over
+//! real sockets.
 
 use crate::mail::{CANARY, SILENT, WATCHDOG, Wrong, at, echoes, refuses, says, script};
 use base64::Engine;
@@ -30,7 +30,7 @@ pub(crate) fn ask_of(account: &Account) -> Answer {
     answer
 }
 
-/// Asks a server with a fault: why it has failed, and what the server has heard.
+/// Asks a server with a fault, and returns why this has failed, and what the server has heard.
 fn why(protocol: Protocol, fault: Wrong) -> (String, String) {
     let listens = !matches!(fault, Some(("listen", _)));
     let demo = server(script(protocol, Security::Plain, fault));
@@ -175,7 +175,7 @@ fn each_fault_is_an_answer_that_says_what_is_wrong() {
     }
 }
 
-/// The server sends it back twice: in pieces and whole.
+/// The server sends the password back twice: in pieces and whole.
 #[test]
 fn a_password_that_the_server_sends_back_is_replaced() {
     for protocol in PROTOCOLS {
@@ -236,8 +236,8 @@ fn folder_names_are_quoted() {
     }
 }
 
-/// Asks, and cancels when the server has heard `part`; and later all the same, so that a failure does not
-/// hang.
+/// Asks, and cancels when the server has heard `part`, or else after some time, so that a failing test does
+/// not hang.
 fn cancelled_at(demo: &Demo, account: &Account, part: &str) -> (Result<Answer, Cancelled>, &'static str) {
     let (token, progress) = (CancelToken::new(), Progress::default());
     let answer = thread::scope(|scope| {

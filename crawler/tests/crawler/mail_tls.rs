@@ -18,12 +18,13 @@ fn server(protocol: Protocol, security: Security, fault: Wrong) -> Demo {
     Demo::start([("an account", script(protocol, security, fault))], Some(identity)).expect("a port")
 }
 
-/// The account of the server, at the name that its certificate has.
+/// The account of the server; its host is the name in the certificate.
 fn trusting(demo: &Demo) -> Account {
     Account { ca: Some(file("ca.pem")), allow_plain_password: false, ..at("localhost", &demo.accounts()[0]) }
 }
 
-/// Asks a server that must not get the password: why it has failed, and what the server has heard.
+/// Asks a server that must not get the password, and returns why this has failed, and what the server has
+/// heard.
 fn refused(demo: &Demo, account: &Account) -> (String, String) {
     let answer = ask_of(account);
     assert!(demo.heard(0).wait_for("closed", WATCHDOG));
@@ -35,7 +36,7 @@ fn refused(demo: &Demo, account: &Account) -> (String, String) {
     }
 }
 
-/// The server accepts a login only after TLS, and says so before; what it said before is forgotten.
+/// The server accepts a login only after TLS, and says so before TLS; what it said before TLS is forgotten.
 #[test]
 fn mail_is_counted_over_tls() {
     for protocol in PROTOCOLS {
@@ -79,7 +80,7 @@ fn a_certificate_for_another_host_is_refused() {
     }
 }
 
-/// The account may even allow a plain password: it has asked for STARTTLS.
+/// Even an account that allows a plain password requires STARTTLS here.
 #[test]
 fn a_server_without_starttls_gets_no_password() {
     for protocol in PROTOCOLS {

@@ -1,5 +1,5 @@
-//! Poison pills: each variant comes to what it is there to show, and the queue of the library ends in every
-//! case.
+//! Poison pills: each variant has the outcome that it is there to show, and the queue of the library ends in
+//! every case.
 
 use crawler::pills::faults::{Seen, dead, endless, overtaking, right, single};
 use crawler::pills::{PutError, queue};

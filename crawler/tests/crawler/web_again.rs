@@ -11,8 +11,8 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// What a page is at the moment: a field that tells whether it has changed, and links. Or the page is not
-/// there, or has no answer.
+/// The present content of a page: a field that tells whether the page has changed, and links. A page may also
+/// not exist, or have no answer.
 enum Page {
     Here(String, String),
     Gone,
@@ -24,7 +24,7 @@ enum Page {
 struct Changing {
     site: Site,
     pages: Arc<Mutex<BTreeMap<String, Page>>>,
-    /// Requests that a test has looked at.
+    /// How many requests a test has looked at.
     looked_at: Cell<usize>,
     folder: TempDir,
 }
@@ -78,7 +78,8 @@ impl Changing {
         fs::read_to_string(self.folder.path().join("graph")).unwrap()
     }
 
-    /// Every page whose address has this end was over a long time ago, or before that was noted.
+    /// Changes the records of all pages whose addresses end with `end`, as if the pages were over at the time
+    /// `at`.
     fn make_old(&self, end: &str, at: Option<u64>) {
         let (state, mut over) = (State::open(&self.folder.path().join("state")).unwrap(), Vec::new());
         let make_old = |url: &str, record| {
@@ -174,8 +175,8 @@ fn what_has_changed_leads_on_and_what_is_gone_is_broken() {
     assert_eq!((status, &*asked[0]), (Some(0), "/ if-none-match: \"two\""));
 }
 
-/// A server that says that a page has not changed does not send it. So the crawl tells what it has only if
-/// nothing is missing.
+/// A server that says that a page has not changed does not send it. So the crawl tells the server which
+/// version it has only if nothing of that version is missing.
 #[test]
 fn a_page_whose_file_is_missing_is_sent_again() {
     let site = Changing::new();
@@ -224,8 +225,8 @@ fn a_page_of_which_processes_die_is_given_up_at_its_new_visit_too() {
     assert!(report["broken"][0]["why"].as_str().unwrap().contains("ended 3 times"), "{report}");
 }
 
-/// A site that is away does not say that its pages are gone. A page that alone has no answer is broken. No
-/// other page is asked for then: on a busy machine, one might be late, too.
+/// A site that is away does not say that its pages are gone. If only one page has no answer, this page is
+/// broken. No other page is asked for then, because on a busy machine another page might be late as well.
 #[test]
 fn a_site_that_is_away_keeps_what_is_known_of_it() {
     let site = Changing::new();

@@ -56,7 +56,7 @@ impl Crawl {
         records
     }
 
-    /// Pages that were fetched and are HTML of their own.
+    /// Pages that were fetched, are HTML, and are not copies of other pages.
     fn kept(&self) -> BTreeSet<String> {
         let kept = |(url, record): (String, Record)| {
             (record.progress == Progress::Fetched && record.status == Some(200) && record.copy_of.is_none())
@@ -65,7 +65,7 @@ impl Crawl {
         self.records().into_iter().filter_map(kept).collect()
     }
 
-    /// The file of each page has what the site says. This asks the site for each page once more.
+    /// Checks that the file of each page has what the site says. This asks the site for each page once more.
     fn assert_that_files_are_whole(&self) {
         let fetcher = Fetcher::new(Options { allow_private: true, ..Options::default() }).unwrap();
         for page in self.kept() {
@@ -157,10 +157,10 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
     let mut deaths = 0;
     while killed < kills() || ended_by_itself == 0 {
         let before = crawl.site.requests().len();
-        // With many threads, pages would pile up before the disk, if nothing kept them from it.
+        // With many threads, pages would pile up before the disk if nothing limited them.
         let mut child = crawl.start(if killed % 2 == 0 { "8" } else { "64" }, &["--save", "pages"]);
-        // The time begins with the first request. There is none if the run before had done everything when it
-        // was killed.
+        // The time begins with the first request. There is no request if the run before had done everything
+        // when it was killed.
         while crawl.site.requests().len() == before && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }

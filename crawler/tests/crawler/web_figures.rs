@@ -1,5 +1,5 @@
-//! What one crawl by many processes costs the engine, and what it brings: `bash .ci/redis --measure` prints
-//! tables. `CRAWL` names another build of the program, to compare.
+//! The cost of one crawl by many processes for the engine, and what the crawl gains: `bash .ci/redis
+//! --measure` prints tables. `CRAWL` names another build of the program, to compare.
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
@@ -11,13 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Pages of the site, unless `PAGES` says how many.
+/// How many pages the site has, unless `PAGES` sets another number.
 const PAGES: usize = 4_000;
 
-/// Threads of each process.
+/// How many threads each process has.
 const THREADS: usize = 8;
 
-/// An engine. It ends with this.
+/// An engine. The engine ends when this value is dropped.
 struct Engine {
     port: u16,
     server: Child,
@@ -59,7 +59,7 @@ impl Engine {
         String::from_utf8(text).ok()
     }
 
-    /// What follows `name` in a section of what the engine says of itself.
+    /// The value after `name` in a section of the engine's report about itself.
     fn number(&self, section: &str, name: &str) -> f64 {
         let text = self.ask(&["INFO", section]).expect("the engine answers");
         let number = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
@@ -73,7 +73,7 @@ impl Engine {
         calls.map(|calls| calls.parse::<f64>().expect("a number")).sum()
     }
 
-    /// Bytes of an entry of the keys that match.
+    /// How many bytes an entry of the keys that match takes.
     fn bytes_each(&self, keys: &str, count: &str) -> f64 {
         let script = format!(
             "local bytes, count = 0, 0 for _, key in ipairs(redis.call('KEYS', '{{figures}}:{keys}')) do \

@@ -1,5 +1,4 @@
-//! Sites that mean no good, or do not know better: a crawl comes to its end, and what it could not have is in
-//! its report.
+//! Sites that are hostile or faulty: a crawl comes to its end, and what it could not fetch is in its report.
 
 use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, gzip, request};
@@ -91,7 +90,7 @@ impl Site {
         format!("http://{}/", self.server.address())
     }
 
-    /// Crawls it to its end.
+    /// Crawls the site to its end.
     fn crawl(&self, flags: &[&str]) -> (Option<i32>, Value) {
         let mut command = crawl(self.folder.path(), &self.start(), &["--allow-private", "--json"]);
         let (status, report) = report(&ended(command.args(flags).spawn().unwrap()));
@@ -99,7 +98,7 @@ impl Site {
         (status, report)
     }
 
-    /// What the state says, by path. It must say nothing of other sites.
+    /// What the state says, by path. The state must say nothing of other sites.
     fn records(&self) -> BTreeMap<String, Record> {
         let mut records = BTreeMap::new();
         let note = |url: &str, record| {
@@ -127,7 +126,8 @@ fn links<'l>(paths: impl IntoIterator<Item = &'l str>) -> String {
     paths.into_iter().map(|path| format!("<a href=\"{path}\">x</a>\n")).collect::<Vec<_>>().concat()
 }
 
-/// Answers that are not valid: what is sent, and a word of the reason. The tests of `web_fetch` have more.
+/// Answers that are not valid: what is sent, and a word of the reason that is reported. The tests of
+/// `web_fetch` have more.
 fn answers_that_break() -> Vec<(&'static str, Sent, &'static str)> {
     let half = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\n\r\nhalf";
     vec![
@@ -323,8 +323,8 @@ fn addresses_of_a_megabyte_lead_nowhere_and_cost_nothing_else() {
     assert!(site.asked.lock().unwrap().iter().all(|path| path.len() <= LONGEST));
 }
 
-/// A site of the public internet, as far as the crawl can tell: a proxy has it, and everything else that it
-/// is asked for.
+/// A site that seems to be on the public internet: a proxy answers for it, and for everything else that the
+/// proxy is asked for.
 #[test]
 fn a_public_site_leads_to_no_private_address_and_to_no_file() {
     let private = [
@@ -376,7 +376,7 @@ fn a_public_site_leads_to_no_private_address_and_to_no_file() {
     });
     let folder = tempfile::tempdir().unwrap();
     let through = format!("http://{}/", proxy.address());
-    // Even if they are said to belong to the crawl.
+    // The hosts are refused even if the command line says that they belong to the crawl.
     let hosts =
         private.map(|url| Url::parse(url).unwrap().host_str().unwrap().trim_end_matches('.').to_owned());
     let mut command = crawl(folder.path(), "http://site.example/", &["--json", "--proxy", &through]);
@@ -467,7 +467,7 @@ fn redirects_count_as_links_and_those_that_lead_nowhere_are_broken() {
         whys.collect::<BTreeMap<_, _>>(),
         BTreeMap::from([("/gone", "status 404"), ("/loop/a", circle), ("/self", circle), (&*endless, more)])
     );
-    // With one link more the chain is followed to its end, and the page behind it.
+    // With one more link the chain is followed to its end, and the page at its end is fetched.
     site.crawl(&["--depth", "21"]);
     assert_eq!(site.asked("/end-of-the-chain"), 1);
 }
@@ -587,8 +587,8 @@ fn a_panic_is_as_if_there_had_been_no_answer() {
     assert!(matches!(&visit, Visit::Over(record, _) if record.progress == Progress::Failed), "{visit:?}");
 }
 
-/// Where a redirect leads is where its page is: a page that is nowhere is broken, and one on another host is
-/// not.
+/// A redirect counts as the page to which it leads: it is broken if that page does not exist, and not broken
+/// if that page is on another host.
 #[test]
 fn a_redirect_to_where_no_page_is_is_broken() {
     let site = Site::of(|&Asked { path, .. }| match path {
@@ -636,8 +636,8 @@ fn no_link_is_left_out_without_a_word() {
     assert_eq!((&report["elsewhere"], &report["unlisted"]), (&elsewhere, &1.into()), "{report}");
 }
 
-/// The addresses of lists and of their pages are relative to the file that names them. The limit of a page is
-/// not that of a list.
+/// The addresses of lists and of their pages are relative to the file that names them. Lists have another
+/// limit than pages.
 #[test]
 fn lists_that_are_not_whole_are_told() {
     let list = |pages: &str| format!("<urlset>{pages}</urlset>");

@@ -44,8 +44,9 @@ impl Answer {
 
 type Log = Arc<(Mutex<Vec<Request>>, Condvar)>;
 
-/// A site that answers as a test says. The function gets a path, and how often it was asked for before. If it
-/// gives no answer, the client waits until it goes away itself. The threads of a site end with the process.
+/// A site that answers as a test says. The function gets a path, and how often it was asked for before. If
+/// the function returns no answer, the client waits until it gives up. The threads of a site end with the
+/// process.
 pub(crate) struct Site {
     pub(crate) origin: String,
     log: Log,
@@ -174,7 +175,7 @@ pub(crate) fn links(paths: &[&str]) -> String {
     paths.iter().map(|path| format!("<a href=\"{path}\">it</a>")).collect::<Vec<_>>().concat()
 }
 
-/// A crawl of a site that is allowed to be here.
+/// A crawl of a site that may be on this machine.
 pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
     command.args(["--state", "state", "--json", "--allow-private"]).args(arguments).current_dir(folder);
@@ -237,8 +238,8 @@ fn a_site_that_is_away_at_first_is_asked_for_its_lists_later() {
     assert_eq!((status, &report["fetched"]), (Some(0), &2.into()), "{report}");
 }
 
-/// The first time, a site does not answer once and is asked again. Then it says no, and is what it was
-/// before.
+/// After its first page the site is busy, until it is asked for its rules for the third time. Then all of its
+/// pages are fetched, with the tries that they had.
 #[test]
 fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
     let is_away = Arc::new(AtomicBool::new(false));
@@ -340,8 +341,8 @@ fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
     assert_eq!(site.asked().iter().filter(|path| *path == "/a").count(), 1);
 }
 
-/// Links to other hosts are asked for if that is wanted, also those that a run before has found. The links of
-/// those pages are not followed.
+/// Links to other hosts are asked for if that is wanted, including those that an earlier run has found. The
+/// links of those pages are not followed.
 #[test]
 fn links_to_other_hosts_are_checked() {
     let other = Site::new(|path, _| {
@@ -419,7 +420,8 @@ fn parts_of_pages_are_looked_for() {
     );
 }
 
-/// What the flags of this run forbid, those of another may allow: so none of it is final.
+/// What the flags of this run forbid, the flags of another run may allow, so nothing that is forbidden now is
+/// final.
 #[test]
 fn what_the_flags_leave_out_waits_for_other_flags() {
     let site = Site::new(|path, _| {
@@ -456,7 +458,8 @@ fn rules_may_be_elsewhere() {
     assert_eq!(site.asked(), ["/robots.txt", "/"]);
 }
 
-/// The list leads to itself, to another one that is late, to one that is not there, and to one with pages.
+/// The list leads to itself, to another list that is late, to a list that does not exist, and to a list with
+/// pages.
 #[test]
 fn lists_are_asked_for_one_at_a_time_and_each_once() {
     let site = Site::new(|path, times| {
@@ -489,7 +492,7 @@ fn lists_are_asked_for_one_at_a_time_and_each_once() {
     );
 }
 
-/// The site asks for pauses. So it has them between any two pages, whatever the command line says.
+/// The site asks for pauses. So there is a pause between any two pages, whatever the command line says.
 #[test]
 fn a_site_that_asks_for_pauses_has_them() {
     let pages = ["/a", "/b", "/c", "/d"];
@@ -555,7 +558,7 @@ fn a_head_can_forbid_to_follow_links() {
     }
 }
 
-/// The original is fetched although no link leads to it, and the copy is no file.
+/// The original is fetched although no link leads to it, and the copy is not saved as a file.
 #[test]
 fn a_copy_leads_to_its_original() {
     let site = Site::of(&[
@@ -573,8 +576,8 @@ fn a_copy_leads_to_its_original() {
     assert_eq!(files, ["%index", "original"]);
 }
 
-/// Originals that are copies themselves count as links: those beyond `--depth` are told, and wait for a
-/// higher one. An original that is not there is named with its copy.
+/// Originals that are copies themselves count as links: those beyond `--depth` are reported, and wait for a
+/// higher `--depth`. An original that is not there is named with its copy.
 #[test]
 fn originals_are_reported_as_links_are() {
     let copy_of = |path: &str| format!("<link rel=canonical href={path}>");
@@ -591,7 +594,7 @@ fn originals_are_reported_as_links_are() {
     assert_eq!(report["broken"][0]["linked_from"][0], format!("{}/b", site.origin), "{report}");
 }
 
-/// The first run does all but a page that only a list has. It is stopped there.
+/// The first run fetches everything except a page that only a list names. The run is stopped at this page.
 #[cfg(unix)]
 #[test]
 fn stopped_at_a_page_of_a_list_it_goes_on_there() {
@@ -688,7 +691,7 @@ fn a_demonstration_goes_on_with_the_same_site() {
     assert!(other.status.code() == Some(1) && said.contains("60 pages"), "{said}");
 }
 
-/// On a terminal there are lines that say how far it is. The last page comes when they have been seen.
+/// On a terminal, lines show the progress of the crawl. The last page comes when these lines have been seen.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_sees_how_far_it_is() {

@@ -1,5 +1,5 @@
 //! A crawl that is stopped, or killed: each way to stop loses and repeats exactly what it is there to show,
-//! and so does each order of writing. At the end stands what a dead or late worker costs.
+//! and each order of writing does, too. The last tests show the cost of a dead or late worker.
 
 use crawler::web::lessons::leases::{self, PAGES, TRIES, Way};
 use crawler::web::lessons::orders::{Cost, EVERY, LETTERS, Letters, Order};
@@ -108,7 +108,7 @@ fn letters_cost_what_the_table_says() {
     assert_eq!(Letters::ALL.map(|letters| (letters, letters.cost())), expected);
 }
 
-/// A number of steps that no run has.
+/// A number of steps that no run reaches.
 const MANY: usize = 3 * SITE.len() + 1;
 
 /// Two runs are killed, one after the other, at every pair of points.

@@ -73,7 +73,8 @@ fn a_server_that_is_not_trusted_is_an_entry_in_the_report_and_asked_once() {
         (&expired, "localhost", "web/ca.pem", "the server's certificate has expired"),
     ] {
         let before = site.accepted();
-        // Without rules there is one page to ask for. It may be tried again, and is not.
+        // Without rules, there is only one page to ask for. The flags allow more tries of this page, but
+        // there is only one.
         let (status, report) = crawled(site, host, &[authority], &["--ignore-robots", "--retries", "3"]);
         assert_eq!((status, &report["failed"]), (Some(3), &1.into()), "{report}");
         assert_eq!(report["broken"][0]["why"], format!("the server cannot be trusted: {why}"), "{report}");

@@ -18,7 +18,7 @@ fn command(start: &str, folder: &Path, flags: &[&str]) -> Command {
     command
 }
 
-/// What a run that is refused says.
+/// What a refused run prints.
 fn refused(start: &str, folder: &Path, flags: &[&str]) -> String {
     let run = ended(command(start, folder, flags).spawn().unwrap());
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -116,7 +116,7 @@ fn told_to_stop_it_goes_on_from_there() {
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((run.status.code(), &report["waiting"]), (Some(0), &0.into()));
     assert_eq!(report["fetched"], site.pages().len());
-    // Asked for twice is only what was cut off: four threads were at it.
+    // Only pages that were cut off, on four threads, are asked for twice.
     let mut asked = BTreeMap::<String, usize>::new();
     for request in site.requests() {
         *asked.entry(request.path).or_default() += 1;
@@ -156,7 +156,8 @@ fn a_full_disk_ends_the_crawl_and_loses_nothing() {
     assert_eq!((run.status.code(), &report["fetched"]), (Some(0), &site.pages().len().into()));
 }
 
-/// A reader that has closed its end has read enough. A full disk is an error. Neither is a panic.
+/// A reader that has closed its end has read enough. A full disk is an error. In neither case does the
+/// program panic.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_nobody_takes_is_no_panic() {
@@ -188,7 +189,7 @@ fn output_that_nobody_takes_is_no_panic() {
     }
 }
 
-/// Bytes of the file that are not as they were written.
+/// Changes some bytes of the file.
 #[test]
 fn a_damaged_state_is_refused_or_says_the_same() {
     let folder = tempfile::tempdir().unwrap();

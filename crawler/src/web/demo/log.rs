@@ -1,4 +1,4 @@
-//! Every request that came.
+//! The log of all requests to the site.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 pub struct DemoRequest {
     /// The path with the query, as the client sent it.
     pub path: String,
-    /// When its head was complete, counted from the start of the site.
+    /// When the head of the request was complete, counted from the start of the site.
     pub began: Duration,
 }
 
@@ -57,7 +57,7 @@ impl Log {
         self.state().connections
     }
 
-    /// Waits until the requests and the number of open connections are as wanted, for this long at most.
+    /// Waits until the requests and the number of open connections are as wanted, or until this time is over.
     pub(super) fn wait(
         &self,
         longest: Duration,

@@ -1,4 +1,4 @@
-//! A site in the same process, the same one each time, so that a crawl can be tried without a network and its
+//! A site in this process that is the same each time, so that a crawl can be tried without a network and its
 //! result compared.
 //!
 //! ```text
@@ -43,16 +43,16 @@ const ENDING: Duration = Duration::from_secs(1);
 /// The pause before the next accept, if the system has no resources for a connection.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What the site is like.
+/// The options of a site.
 #[derive(Debug, Clone)]
 pub struct DemoOptions {
-    /// How many ordinary pages there are; one at least.
+    /// How many ordinary pages there are; at least one.
     pub pages: usize,
     /// Whether there is anything but ordinary pages of about 1.5 kB.
     pub traps: bool,
     /// How long each answer waits before its first byte.
     pub delay: Duration,
-    /// Where it listens; 0 for a port that is free.
+    /// The port at which the site listens; 0 for any free port.
     pub port: u16,
 }
 
@@ -72,7 +72,7 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts the site on this machine, at a private address: a fetcher must be allowed to go there.
+    /// Starts the site on this machine, at a private address, to which a fetcher must be allowed to go.
     ///
     /// # Errors
     /// If the system gives no port or no thread.
@@ -82,7 +82,8 @@ impl Demo {
         let site = Site::new(&options, format!("http://{address}"));
         let (log, stop) = (Log::new(), CancelToken::new());
         let shared = Arc::new(Shared { site, log, stop, limits: Limits::default() });
-        // Answers wait for their time on threads: a thread for each, or slow ones would hold up others.
+        // Each answer waits for its time on a thread of its own, because otherwise slow answers would hold up
+        // others.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
             .maximum_threads(usize::MAX)
@@ -106,28 +107,29 @@ impl Demo {
     /// The address of something on the site: `path` begins with a slash and may have a query.
     ///
     /// # Panics
-    /// If that makes no address.
+    /// If the result is not an address.
     pub fn url(&self, path: &str) -> Url {
         Url::parse(&format!("{}{path}", self.shared.site.origin())).expect("an origin and a path")
     }
 
-    /// The addresses of all pages that a complete crawl of this site keeps, no more and no fewer, but for
-    /// what [`is_loose`](Demo::is_loose). One of them is only in the sitemap.
+    /// The addresses of exactly those pages that a complete crawl of this site keeps, apart from addresses
+    /// for which [`is_loose`](Demo::is_loose) returns true. One of them is only in the sitemap.
     ///
-    /// A page is one that is answered with 200 and HTML, possibly after tries or a redirect, and that says of
-    /// no other that it is the canonical one. Addresses have no fragment and no dots.
+    /// A page is an address that is answered with 200 and HTML, possibly after tries or a redirect, and that
+    /// does not name another address as the canonical one. Addresses have no fragment and no dots.
     pub fn pages(&self) -> BTreeSet<String> {
         self.shared.site.kept()
     }
 
-    /// Whether a crawl is free to keep this address or not: what has no end (a calendar, sessions, a bomb, a
-    /// body), what is no HTML, a copy that names its original, and an answer that is longer than its length.
+    /// Whether a crawl may keep this address, but need not: this is true of everything that has no end (a
+    /// calendar, sessions, a bomb, a body), of everything that is not HTML, of a copy that names its
+    /// original, and of an answer that is longer than its length.
     pub fn is_loose(&self, url: &str) -> bool {
         self.is_among(url, &traps::LOOSE)
     }
 
-    /// Whether a crawler must never ask for this address: robots.txt or a *nofollow* forbids it. It is
-    /// answered all the same.
+    /// Whether a crawler must never ask for this address: robots.txt or a *nofollow* forbids it. The site
+    /// answers it all the same.
     pub fn is_forbidden(&self, url: &str) -> bool {
         self.is_among(url, &traps::FORBIDDEN)
     }
@@ -148,9 +150,9 @@ impl Demo {
         self.shared.log.connections()
     }
 
-    /// Blocks until `wanted` says yes to the requests and the number of open connections, for `longest` at
-    /// most. Says whether it did. `wanted` is asked, under a lock, whenever a request or a connection begins
-    /// or ends.
+    /// Blocks until `wanted` returns true for the requests and the number of open connections, or until
+    /// `longest` has passed. Returns whether it did. `wanted` is called, under a lock, whenever a request or
+    /// a connection begins or ends.
     pub fn wait_until(&self, longest: Duration, wanted: impl FnMut(&[DemoRequest], usize) -> bool) -> bool {
         self.shared.log.wait(longest, wanted)
     }
@@ -159,7 +161,8 @@ impl Demo {
 impl Drop for Demo {
     fn drop(&mut self) {
         self.shared.stop.cancel();
-        // A connection wakes the acceptor. If this one fails, the next client's does it.
+        // A connection wakes the thread that accepts. If this connection fails, that of the next client wakes
+        // it.
         if let (Ok(_), Some(acceptor)) = (TcpStream::connect(self.address), self.acceptor.take()) {
             let _ = acceptor.join();
         }

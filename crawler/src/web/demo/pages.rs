@@ -1,17 +1,17 @@
-//! The ordinary pages: a tree, with links across it, made of random numbers that are the same ones each time.
+//! The ordinary pages: a tree, with links across it, made of random numbers that are the same each time.
 
 use fastrand::Rng;
 use std::fmt::Write;
 
-/// Pages that a page is the parent of.
+/// How many pages have the same parent.
 const CHILDREN: usize = 8;
 
-/// Links of a page to pages anywhere.
+/// How many links a page has to pages anywhere.
 const ACROSS: usize = 3;
 
 const SECTIONS: usize = 12;
 
-/// Words of a page.
+/// How many words a page has.
 const LENGTH: usize = 160;
 
 const WORDS: [&str; 48] = [
@@ -48,7 +48,7 @@ impl Pages {
         (Pages::path(page) == path).then_some(page)
     }
 
-    /// The page with its links; `more` goes to its end.
+    /// The page with its links; `more` is added at its end.
     pub(super) fn html(&self, page: usize, more: &str) -> String {
         let mut chance = chance(page);
         let mut html = format!(
@@ -86,7 +86,7 @@ impl Pages {
     }
 }
 
-/// Random numbers for a page, the same ones each time.
+/// Random numbers for a page, the same each time.
 fn chance(page: usize) -> Rng {
     Rng::with_seed(1 ^ (page as u64).wrapping_mul(0x2545_f491_4f6c_dd1d))
 }

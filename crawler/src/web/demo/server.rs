@@ -1,5 +1,5 @@
-//! One connection of the site: requests read by the `servers` library, answers that break its rules where the
-//! site says so.
+//! One connection of the site: reads requests with the `servers` library, and sends answers that break the
+//! rules of this library where the site says so.
 
 use super::answer::{Answer, Reply};
 use super::log::Log;
@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Bytes that are read at once.
+/// How many bytes are read at once.
 const READ: usize = 8 << 10;
 
 /// What all connections share.
@@ -39,7 +39,7 @@ struct Connection<'s> {
 }
 
 impl Connection<'_> {
-    /// Answers requests. An error: the connection broke, or was broken on purpose.
+    /// Answers requests. An error means that the connection broke, or was broken on purpose.
     fn converse(&mut self) -> io::Result<()> {
         let mut conversation = Conversation::new(&self.shared.limits, Instant::now());
         let mut buffer = [0; READ];
@@ -67,7 +67,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Answers a request, and says whether another one may follow.
+    /// Answers a request, and returns whether another one may follow.
     fn exchange(&mut self, conversation: &Conversation) -> io::Result<bool> {
         let Shared { site, log, stop, .. } = self.shared;
         let request = conversation.request();
@@ -84,7 +84,8 @@ impl Connection<'_> {
         self.send(answer, conversation.may_go_on(), request.method != "HEAD")
     }
 
-    /// Sends an answer, and says whether another may follow. An answer that is not whole ends with an error.
+    /// Sends an answer, and returns whether another one may follow. An answer that is not whole ends with an
+    /// error.
     fn send(&mut self, answer: Answer, stays: bool, wants_body: bool) -> io::Result<bool> {
         match answer {
             Answer::Chunked(reply) if wants_body => {
@@ -95,7 +96,7 @@ impl Connection<'_> {
             }
             Answer::Broken { bytes, resets } => {
                 self.stream.write_all(&bytes)?;
-                // A connection that lingers for no time is reset when it is closed.
+                // A connection whose linger time is zero is reset when it is closed.
                 let linger = resets.then_some(Duration::ZERO);
                 let _ = SockRef::from(self.stream.get_ref()).set_linger(linger);
                 Err(io::ErrorKind::UnexpectedEof.into())

@@ -14,7 +14,7 @@ pub(super) struct Site {
     pages: Pages,
     has_traps: bool,
     delay: Duration,
-    /// How often the page that heals was asked for.
+    /// How often the page that is unavailable at first was asked for.
     times: AtomicUsize,
 }
 

@@ -32,8 +32,8 @@ pub(super) const KEPT: [&str; 15] = [
 /// everything below it.
 pub(super) const FORBIDDEN: [&str; 3] = ["/private/", "/nofollow-only.html", "/behind-meta.html"];
 
-/// Addresses that a crawler may keep or not: there is no end of them, or of one of them, or it is a matter of
-/// taste.
+/// Addresses that a crawler may keep, but need not: there are endlessly many, or one of them is endless, or
+/// it is a matter of taste.
 pub(super) const LOOSE: [&str; 7] =
     ["/calendar/", "/session/", "/files/", "/bomb.html", "/endless.html", "/copy.html", "/too-long.html"];
 
@@ -50,7 +50,7 @@ const NOWHERE: [&str; 9] = [
     "/endless-head.html",
 ];
 
-/// The page that heals, and how often it fails first.
+/// The page that is unavailable at first, and how often it fails.
 pub(super) const HEALS: &str = "/healing.html";
 pub(super) const HEALS_AFTER: usize = 2;
 
@@ -60,8 +60,8 @@ pub(super) const SLOW: Duration = Duration::from_millis(300);
 /// MiB of the bomb after decompression.
 const BOMB: usize = 256;
 
-/// The answer at a path with traps; `None` for no such page. The page that heals was asked for so many times
-/// before.
+/// Returns the answer at a path with traps, or `None` if there is no such page. The page that is unavailable
+/// at first was asked for `times` times before.
 pub(super) fn answer(target: &str, times: usize, origin: &str, takes_gzip: bool) -> Option<Answer> {
     let (path, _) = target.split_once('?').unwrap_or((target, ""));
     if let Some(reply) = nowhere(path, times).or_else(|| encoded(path)) {
@@ -89,7 +89,7 @@ pub(super) fn answer(target: &str, times: usize, origin: &str, takes_gzip: bool)
     })
 }
 
-/// Redirects, errors, and what is no page.
+/// Redirects, errors, and answers that are not pages.
 fn nowhere(path: &str, times: usize) -> Option<Reply> {
     Some(match path {
         "/moved.html" => Reply::redirect(301, "moved-here.html"),
@@ -149,7 +149,7 @@ fn page(path: &str, target: &str, origin: &str) -> Option<String> {
             let meta = "<meta name=\"robots\" content=\"nofollow\"><a href=\"/behind-meta.html\">no</a>";
             ("Do not follow", meta.to_owned())
         }
-        // Forbidden pages exist, or a test would not notice that they were asked for.
+        // Forbidden pages exist, because otherwise a test would not notice that they were asked for.
         "/nofollow-only.html" | "/behind-meta.html" => ("Forbidden", String::new()),
         _ if path.starts_with("/private/") => {
             ("Private", "<a href=\"/private/more.html\">more</a>".to_owned())
@@ -160,7 +160,7 @@ fn page(path: &str, target: &str, origin: &str) -> Option<String> {
     Some(format!("<!doctype html>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<p>{title}\n{rest}\n"))
 }
 
-/// Links to everything in here.
+/// Links to all of these pages.
 fn list() -> String {
     let mut list = String::from("<ul>\n");
     let more = [
@@ -185,7 +185,7 @@ fn list() -> String {
     list
 }
 
-/// A month, which links to the next one.
+/// The page of a month, which links to the next month.
 fn calendar(path: &str) -> Option<String> {
     let (year, month) = path.strip_prefix("/calendar/")?.strip_suffix('/')?.split_once('/')?;
     let (year, month) = (year.parse::<u32>().ok()?, month.parse::<u32>().ok()?);
@@ -193,7 +193,7 @@ fn calendar(path: &str) -> Option<String> {
     Some(format!("<p>{year}-{month:02}<a href=\"/calendar/{next_year}/{next_month:02}/\">next month</a>"))
 }
 
-/// A page that gives each visitor another name, and links to itself by that name.
+/// A page that gives each visitor another session, and links to itself with that session.
 fn session(target: &str) -> String {
     let number = target.bytes().fold(0_u32, |number, byte| number.wrapping_mul(31).wrapping_add(byte.into()));
     format!(

@@ -1,9 +1,9 @@
-//! What it costs that a worker dies, or is stopped and comes back, for each way in which workers share a
+//! The cost of a worker that dies, or that is stopped and comes back, for each way in which workers share a
 //! queue of pages.
 //!
 //! Two workers take pages from one engine. Each of them does one step in a *tick*. The engine sees only what
-//! they send. So it cannot tell a worker that is dead from one that is late. All that it has is a clock, and
-//! *leases*: each is the right to a page until some tick.
+//! they send. So it cannot tell a worker that is dead from one that is late. The engine has only a clock, and
+//! *leases*: each lease is the right to a page until some tick.
 //!
 //! Here the clock is a number. The first worker is killed at every moment of a run, and it is stopped at
 //! every moment for every length of time. Nothing here needs a thread or chance.
@@ -12,16 +12,17 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
-/// Pages to ask for. Each of them is on a site of its own.
+/// How many pages there are to ask for. Each page is on a site of its own.
 pub const PAGES: usize = 7;
 
-/// The ticks that a site needs for its answer.
+/// How many ticks a site needs for its answer.
 const ANSWER: usize = 4;
 
-/// The ticks of a lease that is long enough: take, ask, wait for the answer, finish, and as much again.
+/// The ticks of a lease that is long enough: twice as many as it takes to take a page, ask for it, wait for
+/// the answer, and finish.
 const LONG: usize = 12;
 
-/// The ticks of a lease that is over before the answer comes.
+/// The ticks of a lease that ends before the answer comes.
 const SHORT: usize = 3;
 
 /// A page whose lease has run out this many times is handed out no more.
@@ -54,7 +55,8 @@ impl Way {
         self.worst(self.moments().map(|from| from..usize::MAX))
     }
 
-    /// The cost if one worker is stopped and continued, at the worst of all moments and lengths.
+    /// The cost if one worker is stopped and continued, at the worst of all moments and for the worst of all
+    /// lengths.
     pub fn stopped(self) -> Cost {
         self.worst(self.moments().flat_map(|from| (1..=2 * LONG).map(move |ticks| from..from + ticks)))
     }
@@ -89,13 +91,13 @@ impl fmt::Display for Way {
 /// What a run costs, or the worst of many runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Pages of which no answer was counted.
+    /// How many pages had no answer that was counted.
     pub lost: usize,
-    /// Requests for pages that had been asked for before.
+    /// How many requests were for pages that had been asked for before.
     pub asked_again: usize,
-    /// Answers that were counted for pages of which one had been counted before.
+    /// How many answers were counted for pages that already had a counted answer.
     pub counted_again: usize,
-    /// Requests that a site had while it was answering one: more than politeness allows.
+    /// How many requests a site had while it was answering another one: more than politeness allows.
     pub at_once: usize,
 }
 
@@ -105,7 +107,7 @@ pub struct Cost {
 struct Lease {
     page: usize,
     tries: usize,
-    /// No other lease has this number, also no other lease of the same page.
+    /// No other lease has this number, not even another lease of the same page.
     token: usize,
     until: usize,
 }
@@ -133,7 +135,7 @@ impl Engine {
         Some(lease)
     }
 
-    /// Pages whose lease is over wait again, fewer than [`TRIES`] times.
+    /// Lets pages whose lease is over wait again, fewer than [`TRIES`] times each.
     fn run_out(&mut self, now: usize) {
         for lease in self.leases.extract_if(.., |lease| lease.until <= now) {
             if lease.tries + 1 < TRIES {
@@ -142,7 +144,7 @@ impl Engine {
         }
     }
 
-    /// Ends a lease. False: it was over, so another worker may have the page now.
+    /// Ends a lease, and returns false if it was over already, so that another worker may have the page now.
     fn end(&mut self, ended: Lease, now: usize) -> bool {
         self.run_out(now);
         let before = self.leases.len();
@@ -200,8 +202,8 @@ fn step(next: Next, engine: &mut Engine, asked: &mut Vec<(usize, usize)>, now: u
 }
 // ANCHOR_END: worker
 
-/// A run in which the first worker does nothing while it is `away`. Returns what it costs, and how many ticks
-/// it had.
+/// Makes a run in which the first worker does nothing while it is `away`, and returns the cost and the number
+/// of ticks.
 fn run(way: Way, away: &Range<usize>) -> (Cost, usize) {
     let waiting = (0..PAGES).map(|page| (page, 0)).collect();
     let mut engine = Engine { way, waiting, leases: Vec::new(), tokens: 0, counted: Vec::new() };

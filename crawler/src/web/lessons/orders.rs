@@ -1,9 +1,9 @@
-//! What a crash costs, for each order in which a program does its work and writes that it has.
+//! The cost of a crash, for each order in which a program does its work and writes that it has done it.
 //!
 //! A run is a row of *steps*. A step is a piece of work, such as fetching a page, or one write to the disk. A
-//! write is there whole or not at all, and writes happen in their order. The process can be killed before any
-//! step and after the last one. The next run knows only what was written. It goes to its end. Then the work
-//! that was done is compared with the work that there was.
+//! write is complete or has not happened at all, and writes happen in their order. The process can be killed
+//! before any step and after the last one. The next run knows only what was written, and goes to its end.
+//! Then the work that was done is compared with the work that was to be done.
 //!
 //! Nothing here needs a clock, a thread or chance: every crash point of every order is tried.
 
@@ -14,7 +14,7 @@ use std::fmt;
 /// In one of the orders, a list is written after this many pages.
 pub const EVERY: usize = 3;
 
-/// Letters to send.
+/// How many letters there are to send.
 pub const LETTERS: usize = 4;
 
 /// The process was killed.
@@ -23,7 +23,7 @@ struct Killed;
 
 /// The steps of one process, until it is killed.
 struct Process {
-    /// Steps until the process is killed.
+    /// How many steps are left until the process is killed.
     left: usize,
     steps: usize,
     writes: usize,
@@ -49,19 +49,19 @@ impl Process {
     }
 }
 
-/// What crash points of an order cost.
+/// The cost of the crash points of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Writes of a run that is not killed.
+    /// How many writes a run makes if it is not killed.
     pub writes: usize,
-    /// Work that was never done, at the worst crash point.
+    /// How much work was never done, at the worst crash point.
     pub lost: usize,
-    /// Work that was done again, at the worst crash point for that.
+    /// How much work was done again, at the worst crash point for that.
     pub again: usize,
 }
 
-/// Kills a run at each of its points. `after` is given the number of steps after which the run is killed,
-/// lets the next run go to its end, and returns how much was lost and how much was done again.
+/// Kills a run at each of its points. `after` takes the number of steps after which the run is killed, lets
+/// the next run go to its end, and returns how much was lost and how much was done again.
 fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     let points = (0..=whole.steps).map(|steps| after(&[steps]));
     points.fold(Cost { writes: whole.writes, ..Cost::default() }, |worst, (lost, again)| Cost {
@@ -97,8 +97,8 @@ pub enum Order {
 }
 
 impl Order {
-    /// All orders that are compared. The last one is the list of the classic listing, which is written when
-    /// the crawl ends.
+    /// All orders that are compared. The last order is that of the classic listing, which writes its list
+    /// when the crawl ends.
     pub const ALL: [Order; 6] = [
         Order::DoneThenLinks,
         Order::LinksThenDone,
@@ -171,7 +171,7 @@ impl Pages {
 }
 
 // ANCHOR: crawl
-/// Crawls what the disk says is not done, until nothing is left or the process is killed.
+/// Crawls the pages that are not done according to the disk, until none is left or the process is killed.
 fn crawl(
     process: &mut Process,
     order: Order,
@@ -272,7 +272,7 @@ impl fmt::Display for Letters {
 }
 
 // ANCHOR: letters
-/// Sends the letters that are not marked. Letters before `marked` are.
+/// Sends the letters that are not marked. Letters before `marked` are marked.
 fn send(
     process: &mut Process,
     letters: Letters,

@@ -1,9 +1,9 @@
-//! Three ways to leave a site alone after each page, tried on one site with many pages and others with one
-//! each.
+//! Three ways to leave a site alone after each page, tried on one site with many pages and other sites with
+//! one page each.
 //!
 //! Fetching takes no time here, so whatever takes time is politeness. Each way has two threads. [`sleeping`]
-//! and [`asking`] have one queue of pages, in the order in which they were found; [`scheduled`] has one for
-//! each site.
+//! and [`asking`] have one queue of pages, in the order in which they were found; [`scheduled`] has one queue
+//! for each site.
 
 use executor::{CancelToken, Cancelled, ExecutorExt, ExecutorService, Latch, Semaphore};
 use executor::{ScheduledThreadPoolExecutor, ThreadPoolExecutor};
@@ -14,20 +14,20 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Threads that fetch.
+/// How many threads fetch pages.
 const THREADS: usize = 2;
 
-/// The sites, and how many pages each has. Those of the first one are found first.
+/// The sites, and how many pages each has. The pages of the first site are found first.
 const SITES: [(&str, usize); 5] = [("large", 6), ("ada", 1), ("bob", 1), ("eve", 1), ("sam", 1)];
 
-/// How often the thread that waits for the end looks whether to stop.
+/// How often the thread that waits for the end checks whether it must stop.
 const TICK: Duration = Duration::from_millis(1);
 
 /// What happens in a trial.
 pub struct Diary {
     begun: Instant,
     pause: Duration,
-    /// Each page that was fetched: its site, and when.
+    /// The site of each page that was fetched, and when it was fetched.
     pages: Mutex<Vec<(usize, Instant)>>,
     waiting: AtomicUsize,
     waited: Mutex<Duration>,
@@ -67,7 +67,7 @@ impl Diary {
         lock(&self.pages).iter().map(|(site, at)| (SITES[*site].0, since(at))).collect()
     }
 
-    /// Threads that wait at this moment.
+    /// How many threads wait at this moment.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Relaxed)
     }
@@ -78,7 +78,7 @@ impl Diary {
     }
 }
 
-/// A line for each site, in which a `#` is a page and a column a quarter of the pause.
+/// A line for each site, in which each `#` is a page, and each column is a quarter of the pause.
 impl fmt::Display for Diary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pages = self.pages();
@@ -194,7 +194,7 @@ struct Scheduled {
 }
 
 impl Scheduled {
-    /// Has a page of a site fetched.
+    /// Submits a task that fetches a page of a site.
     fn start(self: &Arc<Self>, site: usize) {
         let crawl = Arc::clone(self);
         let _ = self.pool.execute(move || crawl.page(site));
@@ -223,8 +223,8 @@ mod tests {
 
     type Way = fn(&Arc<Diary>, &CancelToken) -> anyhow::Result<()>;
 
-    /// Runs a way whose pauses have no end until `wanted` is true, and returns which sites had a page fetched
-    /// by then.
+    /// Runs a way whose pauses have no end until `wanted` is true, and returns the sites that had a page
+    /// fetched by then.
     fn until(way: Way, wanted: impl Fn(&Diary) -> bool) -> Vec<&'static str> {
         let (diary, stop) = (Diary::new(Duration::from_hours(1)), CancelToken::new());
         thread::scope(|scope| {

@@ -14,16 +14,16 @@ use url::Url;
 /// How many of the pages that have the same trouble are named.
 const NAMED: usize = 5;
 
-/// The reason for a redirect that is one too many.
+/// The reason that is given for one redirect too many.
 const TOO_OFTEN: &str = "it redirects again, more often than --depth allows";
 
-/// Redirects that are followed to the page whose part is meant.
+/// How many redirects are followed to the page whose part is meant.
 const MOST_MOVES: usize = 20;
 
 /// Writes a line of JSON for each page that was fetched: `{"url", "status", "links"}`.
 ///
-/// The new file is written beside the old one and then put in its place: a reader sees the old one or the new
-/// one. A file that cannot be written leaves nothing there.
+/// The new file is written beside the old one and then put in its place: a reader sees either the old file or
+/// the new file. If the file cannot be written, nothing is left there.
 ///
 /// # Errors
 /// If the state is damaged, or the file cannot be written.
@@ -45,9 +45,9 @@ pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
     written.with_context(cannot).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
-/// Pages, and parts of pages, that are not there, and why, in a crawl of this `scope` and to this `depth`.
-/// Where a redirect may lead depends on these, so it is judged here: another run may have others. Some
-/// statuses are `accepted`.
+/// Returns the pages, and parts of pages, that do not exist, and why, for a crawl of this `scope` and to this
+/// `depth`. Where a redirect may lead depends on scope and depth, so it is judged here: another run may have
+/// other limits. Statuses in `accepted` make no page broken.
 ///
 /// # Errors
 /// If the state is damaged.
@@ -102,7 +102,7 @@ fn name_links(
     }
     state.each(|url, page| {
         for link in page.links.iter().chain(&page.copy_of).filter(|_| !is_moved(&page)) {
-            // A link to a redirect leads where that does.
+            // A link to a redirect leads where the redirect leads.
             let mut at = link;
             while !broken.contains_key(at)
                 && let Some(to) = moved.get(at)
@@ -117,12 +117,12 @@ fn name_links(
     })
 }
 
-/// Parts of pages that links lead to, and that are not there. Only of pages whose parts were looked for.
+/// Parts of pages that do not exist although links lead to them; only for pages whose parts were looked for.
 fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Result<Vec<Broken>> {
     let mut wanted: BTreeMap<String, BTreeMap<String, Pages>> = BTreeMap::new();
     state.each(|url, page| {
         for (mut to, part) in page.fragments {
-            // As browsers do, it looks behind redirects, too.
+            // Like a browser, it looks behind redirects as well.
             for _ in 0..MOST_MOVES {
                 let Some(next) = moved.get(&to) else { break };
                 to.clone_from(next);
@@ -147,8 +147,8 @@ fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Resu
     Ok(missing)
 }
 
-/// The redirect by which a start leads out of the crawl, and what to say of it: behind it there is nothing to
-/// crawl.
+/// The redirect by which a start leads out of the crawl, and what to report about it: behind this redirect
+/// there is nothing to crawl.
 fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -> Option<(&'m str, String)> {
     let mut passed = HashSet::new();
     let (mut from, mut to) = moved.get_key_value(start)?;
@@ -161,7 +161,7 @@ fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -
     }
 }
 
-/// What to say of a redirect that leads where the crawl does not go.
+/// What to report about a redirect that leads where the crawl does not go.
 fn astray(refused: &Refused, to: &str) -> String {
     let to = Url::parse(to).ok();
     match (refused, to.as_ref().and_then(Url::host_str)) {
@@ -179,7 +179,7 @@ fn is_moved(page: &Record) -> bool {
     page.status.is_some_and(|status| (300..400).contains(&status))
 }
 
-/// One redirect of each circle of redirects: the first by its name.
+/// One redirect of each cycle of redirects: the one whose address comes first.
 fn circles(moved: &HashMap<String, String>) -> Vec<&String> {
     let (mut known, mut circles) = (HashSet::new(), Vec::new());
     for start in moved.keys() {
@@ -204,12 +204,12 @@ pub struct Broken {
     pub linked_from: Pages,
 }
 
-/// Pages, of which there may be very many: how many, and the first few by name.
+/// A list of pages that may be very long: how many there are, and the first few by name.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Pages {
     /// How many.
     pub count: usize,
-    /// The first ones, five at most.
+    /// The first pages of the list, at most five.
     pub named: Vec<String>,
 }
 

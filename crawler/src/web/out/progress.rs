@@ -1,4 +1,5 @@
-//! Lines on a terminal that say how far a crawl is: all of it, and the sites that have most to do.
+//! Lines on a terminal that show the progress of a crawl: of all of it, and of the sites that have the most
+//! to do.
 
 use crate::web::crawl::store::{SiteNow, Status};
 use command_line::ProgressLine;
@@ -7,13 +8,13 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the lines change. Rates are those since the last change.
+/// How often the lines change. The rates are those since the last change.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Sites that have a line.
+/// How many sites have a line.
 const SHOWN: usize = 5;
 
-/// The lines. They go away when this is dropped.
+/// The lines, which go away when this value is dropped.
 pub struct Progress {
     line: ProgressLine,
     last: Mutex<Snapshot>,

@@ -1,4 +1,4 @@
-//! What a run of `crawl` says at its end.
+//! What a run of `crawl` reports at its end.
 
 use super::graph::{self, Broken, Pages};
 use crate::web::args::CrawlArgs;
@@ -20,7 +20,7 @@ const BROKEN: u8 = 3;
 /// The exit status of a crawl that came to its end and has left pages to another run.
 const LEFT: u8 = 4;
 
-/// The store is asked about this many links at a time.
+/// How many links the store is asked about at a time.
 const LINKS_AT_ONCE: usize = 1000;
 
 /// How a crawl ended.
@@ -29,12 +29,12 @@ pub struct Ended {
     pub is_whole: bool,
     /// The crawl was not stopped, and leaves pages that wait to another run.
     pub is_left: bool,
-    /// Pages that were being fetched when it was stopped.
+    /// How many pages were being fetched when the crawl was stopped.
     pub cut_off: usize,
 }
 
-/// Writes the files that the command line asks for, prints the report, and returns the exit status. A file
-/// that cannot be written takes nothing from the report.
+/// Writes the files that the command line asks for, prints the report, and returns the exit status. If a file
+/// cannot be written, the report is printed in full all the same.
 ///
 /// # Errors
 /// If a file cannot be written, or the state is damaged.
@@ -69,18 +69,18 @@ pub fn finish<S: Results>(args: &CrawlArgs, run: &Run<S>, ended: &Ended) -> anyh
 #[derive(Default)]
 struct Tally {
     fetched: usize,
-    /// Addresses on other hosts that have answered.
+    /// How many addresses on other hosts have answered.
     checked: usize,
     failed: usize,
     refused: usize,
     waiting: usize,
-    /// Pages that are longer than what was read.
+    /// Pages that are longer than the part that was read.
     truncated: Pages,
-    /// Pages that call another page the real one.
+    /// How many pages name another page as their original.
     copies: usize,
-    /// Links that are in no list, because their page has too many, or because they are too long.
+    /// How many links are in no list, because their page has too many or because they are too long.
     unlisted: usize,
-    /// Addresses that links lead to and that are no pages of the crawl.
+    /// Addresses to which links lead and that are not pages of the crawl.
     elsewhere: Elsewhere,
 }
 
@@ -88,11 +88,11 @@ struct Tally {
 struct Elsewhere {
     other_hosts: usize,
     private: usize,
-    /// Neither http nor https, or too long.
+    /// How many addresses are neither http nor https, or are too long.
     no_page: usize,
-    /// Excluded by --only or --not.
+    /// How many addresses --only or --not excludes.
     excluded: usize,
-    /// Beyond --depth or --pages.
+    /// How many addresses are beyond --depth or --pages.
     beyond_limits: usize,
 }
 
@@ -241,7 +241,7 @@ impl Report<'_> {
     }
 }
 
-/// A line for each page that is named, and one for the others.
+/// A line for each page that is named, and one line for all others.
 fn listed(pages: &Pages, before: &str) -> Vec<String> {
     let mut lines: Vec<_> = pages.named.iter().map(|page| format!("  {before}{page}")).collect();
     if pages.count > pages.named.len() {

@@ -2,8 +2,8 @@
 //! <https://www.sitemaps.org/protocol.html> has them.
 //!
 //! A sitemap is XML or plain text with a URL in each line. From XML only the `<loc>` of each `<url>` or
-//! `<sitemap>` is taken. Entities that the document declares itself are not resolved, so it can neither grow
-//! nor name files.
+//! `<sitemap>` is taken. Entities that the document declares itself are not resolved, so they can neither
+//! make it grow nor name files.
 
 use super::urls::{LONGEST, is_web, normalise};
 use encoding_rs::UTF_8;
@@ -19,7 +19,7 @@ use url::Url;
 /// The most URLs that a sitemap may have, by its protocol.
 pub const MOST: usize = 50_000;
 
-/// The most bytes that a sitemap may have, by its protocol, as it comes and without its compression.
+/// The most bytes that a sitemap may have, by its protocol, both as it comes and after decompression.
 pub const LARGEST: usize = 50 << 20;
 
 /// How deep elements may stand in one another. The protocol needs three, its extensions some more.
@@ -33,10 +33,10 @@ pub struct Sitemap {
     pub pages: Vec<Url>,
     /// The other sitemaps, if this one is an index.
     pub indexes: Vec<Url>,
-    /// Whether the document is not as it should be: no sitemap, XML that ends too soon or is not well-formed,
-    /// elements too deep in one another, an entity of the document's own, compressed data that is damaged, or
-    /// something that is no `http` or `https` URL where one must be. What could be read is there all the
-    /// same; behind a place that is not well-formed nothing is read.
+    /// Whether the document has a fault: it is no sitemap, its XML ends too soon or is not well-formed, its
+    /// elements are nested too deeply, it has an entity of its own, its compressed data is damaged, or
+    /// something else is where an `http` or `https` URL must be. The part that could be read is there all the
+    /// same; after a place that is not well-formed nothing is read.
     pub is_broken: bool,
     /// Whether the document is longer than [`LARGEST`].
     pub is_too_long: bool,
@@ -59,12 +59,12 @@ impl Sitemap {
     }
 }
 
-/// Reads a sitemap that came from `base`; it may be a file of gzip's, as many sites have it. Of one longer
-/// than [`LARGEST`] the beginning is read, without the line or the element that is cut there. At most `limit`
-/// URLs are kept, and never more than [`MOST`]. Time and memory grow with the length.
+/// Reads a sitemap that came from `base`; it may be a gzip file, as on many sites. If it is longer than
+/// [`LARGEST`], only the beginning is read, without the line or the element that is cut off there. At most
+/// `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow with the length of the sitemap.
 ///
-/// The protocol wants whole URLs. Those of a `<loc>` may be relative to `base` all the same, as other
-/// crawlers have it.
+/// The protocol requires absolute URLs. A URL in a `<loc>` may be relative to `base` all the same, as in
+/// other crawlers.
 pub fn parse(document: &[u8], limit: usize, base: &Url) -> Sitemap {
     let (document, is_damaged) = unpacked(document);
     let is_too_long = document.len() > LARGEST;
@@ -82,8 +82,8 @@ pub fn parse(document: &[u8], limit: usize, base: &Url) -> Sitemap {
     list.sitemap
 }
 
-/// A document without its compression, one byte more than [`LARGEST`] at most, and whether the compressed
-/// data is damaged. Then it has the part before the damage.
+/// Decompresses a document, up to one byte more than [`LARGEST`], and returns whether the compressed data is
+/// damaged. If it is damaged, the document has the part before the damage.
 fn unpacked(document: &[u8]) -> (Cow<'_, [u8]>, bool) {
     if !document.starts_with(&[0x1f, 0x8b]) {
         return (Cow::Borrowed(document), false);
@@ -107,7 +107,7 @@ struct List<'b> {
     sitemap: Sitemap,
     seen: HashSet<Url>,
     limit: usize,
-    /// The base of relative URLs. A line of text is not relative: that would make a page of any word.
+    /// The base of relative URLs. A line of text is never a relative URL: otherwise any word would be a page.
     base: Option<&'b Url>,
 }
 
@@ -185,7 +185,7 @@ fn xml(text: &str, list: &mut List<'_>) {
 struct Place {
     /// The elements that are open, the outermost first.
     open: Vec<Element>,
-    /// The text of a `<loc>` that counts. `None` behind an unknown entity.
+    /// The text of a `<loc>` that counts. `None` after an unknown entity.
     loc: Option<String>,
     /// Whether the outermost element is that of a sitemap or an index.
     is_sitemap: bool,
@@ -399,7 +399,7 @@ mod tests {
         assert_eq!((found.pages.len(), found.left_out), (1, 3));
     }
 
-    /// A URL beyond the limit is not read, nor is one that is cut there.
+    /// A URL beyond the limit is not read, nor is a URL that is cut off there.
     #[test]
     fn a_list_has_a_length() {
         for (beyond, count, is_too_long) in [(0, 2, false), (1, 1, true)] {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whether it is the private one of the two addresses that this machine seems to have.
+/// Whether an address is the private one of the two addresses that this machine seems to have.
 fn is_second(address: IpAddr) -> bool {
     address == IpAddr::from([127, 0, 0, 2])
 }

@@ -165,7 +165,7 @@ fn a_head_counts_whatever_the_body_is() {
     }
 }
 
-/// What is put around a body, the field, and whether the body can be read.
+/// The field that names the codings, the body in these codings, and whether the body can be read.
 #[test]
 fn codings_are_undone_in_their_order() {
     let page = b"a page, a page, a page".to_vec();

@@ -107,7 +107,8 @@ fn a_cancelled_token_ends_each_step() {
         });
         cancelled_when(&ready, &fetcher(options()), &server.url("/"))
     });
-    // The cancel wakes the thread. Without that it would come back when it looks at the time, once a second.
+    // The cancel wakes the thread. Without the cancel it would come back when it looks at the time, once a
+    // second.
     let at_once = took.iter().filter(|&&took| took < Duration::from_millis(500)).count();
     assert!(at_once >= 3, "{took:?}");
 }

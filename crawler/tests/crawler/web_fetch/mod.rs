@@ -81,7 +81,7 @@ impl Drop for Raw {
     }
 }
 
-/// The head of a request; an error at the end of the connection.
+/// Reads the head of a request, or returns an error at the end of the connection.
 pub(crate) fn request(stream: &mut impl Read) -> io::Result<String> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {

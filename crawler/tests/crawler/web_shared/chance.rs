@@ -1,12 +1,12 @@
-//! Anything, at random moments.
+//! Random trouble at random moments.
 
 use super::{LEASE, Shared, all_are_complete, signal};
 use std::env;
 use std::thread;
 use std::time::Duration;
 
-/// What happens to three processes and their engine, at random moments, comes to the same as if nothing had
-/// happened. `SHARED_SEED` repeats a round.
+/// Whatever happens to three processes and their engine at random moments, the result is the same as if
+/// nothing had happened. `SHARED_SEED` repeats a round.
 #[test]
 #[ignore = "needs redis-server"]
 fn whatever_happens_each_page_is_recorded_once() {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// An engine with an append-only file. It ends with this.
+/// An engine with an append-only file. The engine ends when this value is dropped.
 pub(super) struct Engine {
     folder: TempDir,
     pub(super) port: u16,
@@ -31,7 +31,7 @@ impl Engine {
     }
 
     /// Starts the server. Tests kill it, and not its machine, so it loses nothing that it has written,
-    /// although it does not wait for the disk. If it did, a lease could run out while the disk is busy,
+    /// although it does not wait for the disk. If it waited, a lease could run out while the disk is busy,
     /// through no fault of a worker.
     fn server(folder: &TempDir, port: u16, flags: &[String]) -> Child {
         let mut command = Command::new("redis-server");

@@ -1,4 +1,4 @@
-//! What lies between a process and its engine.
+//! A forwarder between a process and its engine.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -15,14 +15,14 @@ pub(super) struct Forwarder {
 struct Way {
     /// The port of the engine.
     engine: u16,
-    /// An answer takes so much longer.
+    /// How much longer each answer takes.
     pause: Duration,
     open: Vec<TcpStream>,
 }
 
 impl Forwarder {
-    /// Passes on to an engine at this port. `is_lost` says which answers are lost, together with their
-    /// connection: it is given the number of the connection and that of the answer, from 0.
+    /// Makes a forwarder to an engine at this port. `is_lost` says which answers are lost, together with
+    /// their connection: it is given the number of the connection and that of the answer, from 0.
     pub(super) fn to(engine: u16, is_lost: fn(usize, usize) -> bool) -> Forwarder {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -46,7 +46,7 @@ impl Forwarder {
         self.way.lock().unwrap().pause = pause;
     }
 
-    /// Gives the address to another engine, and closes all connections.
+    /// Forwards to another engine from now on, and closes all connections.
     pub(super) fn turn_to(&self, engine: u16) {
         let mut way = self.way.lock().unwrap();
         way.engine = engine;

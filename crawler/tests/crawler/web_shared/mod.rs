@@ -1,5 +1,6 @@
 //! One crawl by many processes, on a real engine: whatever happens to them and to it, each page is recorded
-//! once. They need the program `redis-server`, so they run where they are asked for: `bash .ci/redis`.
+//! once. These tests need the program `redis-server`, so they run only where they are asked for: `bash
+//! .ci/redis`.
 
 mod engine; // a Redis of a test's own
 mod forwarder; // what lies between a process and its engine
@@ -25,7 +26,7 @@ use std::process::{Child, Command, Output};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Long enough for a machine that is busy: no lease may run out whose worker is well.
+/// Long enough for a busy machine: the lease of a healthy worker must not run out.
 const LEASE: [&str; 2] = ["--lease", "2s"];
 
 /// Counts the records that the engine keeps for the files of all processes.
@@ -62,7 +63,7 @@ impl Shared {
         assert!(self.site.wait_until(WATCHDOG, |requests, _| requests.len() >= times));
     }
 
-    /// All pages of the site are recorded, each once, and the engine has them once.
+    /// Checks that all pages of the site are recorded, each once, and that the engine has each page once.
     fn assert_whole(&self) {
         let records = records(&self.folders);
         let fetched: Vec<_> = records
@@ -85,7 +86,7 @@ impl Shared {
         assert_eq!(self.again(), 0, "pages were fetched again");
     }
 
-    /// How often pages were asked for once more than needed.
+    /// How many more requests for pages there were than needed.
     fn again(&self) -> usize {
         let requests = self.site.requests();
         let rules = requests.iter().filter(|request| request.path == "/robots.txt").count();
@@ -93,7 +94,7 @@ impl Shared {
     }
 }
 
-/// What processes have recorded, together. A page of two of them fails the test.
+/// What processes have recorded, together. A page that two processes have recorded fails the test.
 fn records(folders: &[TempDir]) -> BTreeMap<String, Record> {
     let mut records = BTreeMap::new();
     for folder in folders {
@@ -112,7 +113,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Outcomes that came when their leases had run out, by the notes of a report.
+/// How many outcomes came when their leases had run out, by the notes of a report.
 fn late(report: &Value) -> usize {
     let notes = report["notes"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let late = notes.filter_map(|note| {

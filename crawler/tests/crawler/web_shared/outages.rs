@@ -96,7 +96,8 @@ fn an_engine_that_is_slow_delays_the_crawl_and_its_end_and_nothing_else() {
     let told = Instant::now();
     signal(&child, "-INT");
     assert_eq!(report(&ended(child)).0, Some(130));
-    // Each of its four threads may have a round trip to make; some more end the run. No link costs one.
+    // Each of the four threads may need a round trip, and the end of the run needs some more. No link costs a
+    // round trip.
     println!("it has ended after {:?}", told.elapsed());
     assert!(told.elapsed() < Duration::from_secs(8), "{:?}", told.elapsed());
     assert_eq!(shared.engine.say(&["ZCARD", "{test}:leases"]), ":0");

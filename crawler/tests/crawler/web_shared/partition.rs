@@ -13,10 +13,10 @@ use tempfile::TempDir;
 const NEAR: &str = "10.77.1.1";
 const FAR: &str = "10.77.2.1";
 
-/// The longest pause between two tries, and the time for a connection; and something for a busy machine.
+/// The longest pause between two tries, the time for a connection, and some more time for a busy machine.
 const BACK: Duration = Duration::from_secs(20);
 
-/// The router passes on what comes from the far process and what is for it, or loses it.
+/// The router passes on everything that comes from the far process or is for it, or else loses all of this.
 fn passes(what: &str) {
     for direction in ["from", "to"] {
         let rule = ["-n", "router", "rule", what, direction, FAR, "blackhole"];
@@ -64,7 +64,8 @@ fn a_process_that_was_cut_off_for_a_minute_comes_back() {
     assert!(site.requests_from(NEAR) > of_near + 100, "the other process has not gone on");
     passes("del");
     let mended = Instant::now();
-    // A request that the far process has long given up may come now: its system has not.
+    // A request that the far process has long given up may come now, because its operating system has not
+    // given it up.
     assert!(site.wait_until(BACK, |counts| counts.from(FAR) >= of_far + 10), "it does not come back");
     println!("it is back after {:?}", mended.elapsed());
     site.answers_in(Duration::ZERO);

@@ -76,7 +76,7 @@ impl Site {
             .timed_out()
     }
 
-    /// How often pages were asked for once more than needed. Each was asked for.
+    /// How many more requests for pages there were than needed. Checks that each page was asked for.
     pub(super) fn again(&self) -> usize {
         let counts = self.seen.counts.lock().unwrap();
         assert!(counts.pages.keys().copied().eq(1..=self.pages), "{:?}", counts.pages);
@@ -87,7 +87,7 @@ impl Site {
         self.seen.counts.lock().unwrap().from(address)
     }
 
-    /// Requests that were being answered at the same moment.
+    /// How many requests were being answered at the same moment.
     pub(super) fn most_at_once(&self) -> usize {
         self.seen.counts.lock().unwrap().most_at_once
     }
@@ -117,7 +117,8 @@ impl Seen {
             counts.pause
         };
         thread::sleep(pause);
-        // Before the answer goes out: the client may ask again as soon as it has it.
+        // This comes before the answer is sent, because the client may ask again as soon as it has the
+        // answer.
         self.counts.lock().unwrap().at_once -= 1;
         let links = |page: usize| format!("<a href=/{}>a</a><a href=/{}>b</a>", 2 * page, 2 * page + 1);
         match page {

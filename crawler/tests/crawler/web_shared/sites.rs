@@ -1,4 +1,4 @@
-//! What a site has from many processes is what it has from one.
+//! Many processes ask a site for the same things as one process.
 
 use super::engine::Engine;
 use super::site::odd_site;

@@ -46,7 +46,7 @@ fn what_a_killed_process_had_is_fetched_by_another() {
     victim.kill().unwrap();
     victim.wait().unwrap();
     let late = late(&is_complete(&ended(other)));
-    // The engine may have accepted what the victim had not written when it died. It knows that.
+    // The engine may have accepted what the victim had not written when it died. The engine knows that.
     is_complete(&ended(shared.start(0, &flags)));
     shared.assert_whole();
     assert!(

@@ -1,14 +1,15 @@
-//! The classic listing's ways to stop. Each of them does one thing as the listing does it, and the rest well.
+//! The classic listing's ways to stop. Each of them does one thing as the listing does it, and everything
+//! else correctly.
 
 use super::{Crawl, Page, SITE, TwoDays};
 use executor::{ExecutorService, NotTerminated};
 use std::time::Duration;
 
-/// How long the listing waits for its tasks. The page that is slow takes longer, whatever this is.
+/// How long the listing waits for its tasks. The slow page takes longer than this, whatever the value is.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
-/// `/news` is complete when the request to stop comes. Its task has not returned yet, so it is reported as
-/// cut off.
+/// `/news` is complete when the request to stop comes. Its task has not returned yet, so the page is reported
+/// as cut off.
 // ANCHOR: false_positive
 pub fn false_positive() -> TwoDays {
     let crawl = Crawl::start((1, 1), |crawl, page, token| {
@@ -27,8 +28,8 @@ pub fn false_positive() -> TwoDays {
 }
 // ANCHOR_END: false_positive
 
-/// `/news` is being fetched, and two tasks wait in the queue. `shutdown_now` hands out the tasks, and not the
-/// pages.
+/// `/news` is being fetched, and two tasks wait in the queue. `shutdown_now` hands out the tasks, but not
+/// their pages.
 // ANCHOR: wrappers
 pub fn wrappers() -> TwoDays {
     let crawl = Crawl::start((1, 1), |crawl, page, token| {
@@ -41,8 +42,8 @@ pub fn wrappers() -> TwoDays {
     });
     crawl.moment.comes();
     let tasks = crawl.pages.shutdown_now();
-    // The listing says `((CrawlTask) task).getPage()` here. A `Task` cannot be cast. Its name is all that it
-    // tells.
+    // The listing says `((CrawlTask) task).getPage()` here. A `Task` cannot be cast. The name of a `Task` is
+    // all that it tells.
     let mut left: Vec<Page> = tasks.iter().filter_map(|task| address(task.name()?)).collect();
     crawl.moment.over();
     left.extend(crawl.cut_off());
@@ -79,8 +80,8 @@ pub fn links_lost() -> TwoDays {
 }
 // ANCHOR_END: links_lost
 
-/// Two pages are being fetched. `/news` gives up at once, and `/shop` takes longer than the listing waits. It
-/// asks for neither of them.
+/// Two pages are being fetched. `/news` gives up at once, and `/shop` takes longer than the listing waits.
+/// After this wait, the listing asks for neither of the two pages.
 // ANCHOR: too_slow
 pub fn too_slow() -> TwoDays {
     let crawl = Crawl::start((2, 2), |crawl, page, token| {

@@ -1,9 +1,9 @@
 //! Ways to stop a crawl: four that lose pages or fetch them again, and one that does neither.
 //!
-//! Each way is a function. It starts a crawl of a small site on a real pool, and has one page wait at a
-//! chosen moment. There the crawl is told to stop. So every run of a way has the same course. Then comes the
-//! next day: a crawl that is not stopped begins with what the first one saved. The site has noted which pages
-//! it was asked for on both days.
+//! Each way is a function. It starts a crawl of a small site on a real pool, and makes one page wait at a
+//! chosen moment. At this moment the crawl is told to stop. So every run of a way takes the same course. Then
+//! comes the next day: a crawl that is not stopped begins with what the first crawl saved. The site has noted
+//! which pages it was asked for on both days.
 //!
 //! | way | what the first day forgets |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | [`too_slow`] | every page that was being fetched, since one of them took long to give up |
 //! | [`right()`] | nothing |
 //!
-//! A task stays at its moment for a limited time, and so does whatever waits for a task: a way that would
-//! hang panics instead.
+//! A task stays at its moment for a limited time, and every wait for a task is limited as well: a way that
+//! would hang panics instead.
 
 mod faults;
 mod right;
@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub type Page = &'static str;
 
 // ANCHOR: site
-/// The site: each page and its links. The crawl begins with the first one.
+/// The site: each page and its links. The crawl begins with the first page.
 pub const SITE: [(Page, &[Page]); 7] = [
     ("/", &["/news", "/shop", "/about"]),
     ("/news", &["/", "/news/today"]),
@@ -77,7 +77,7 @@ impl Moment {
         Moment { is_here: Latch::new(tasks), is_over: Latch::new(1) }
     }
 
-    /// Called by a task. It stays here until the crawl has been told to stop, and the moment is over.
+    /// Called by a task. The task stays here until the crawl has been told to stop, and the moment is over.
     fn here(&self) {
         self.is_here.count_down();
         masked(|| self.is_over.wait_timeout(PATIENCE)).expect("the moment is over in time");
@@ -88,7 +88,7 @@ impl Moment {
         self.is_here.wait_timeout(PATIENCE).expect("the tasks come to the moment in time");
     }
 
-    /// The tasks may go on.
+    /// Lets the tasks go on.
     fn over(&self) {
         self.is_over.count_down();
     }
@@ -101,14 +101,14 @@ type Work = dyn Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + S
 struct Crawl {
     pages: TrackingExecutor<ThreadPoolExecutor, Page>,
     server: Server,
-    /// Pages that some link led to. They are not submitted again.
+    /// Pages to which some link led. These pages are not submitted again.
     seen: Mutex<Vec<Page>>,
     moment: Moment,
     work: Box<Work>,
 }
 
 impl Crawl {
-    /// Starts it with the first page. Its moment comes when `tasks` of its tasks are there.
+    /// Starts the crawl with the first page. The moment comes when `tasks` of its tasks have reached it.
     fn start(
         (threads, tasks): (usize, usize),
         work: impl Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + Send + Sync + 'static,
@@ -125,13 +125,13 @@ impl Crawl {
         crawl
     }
 
-    /// Has a page fetched. A crawl that is being stopped refuses it.
+    /// Submits a page to be fetched; a crawl that is being stopped refuses it.
     fn submit(self: &Arc<Self>, page: Page) {
         let crawl = Arc::clone(self);
         let _ = self.pages.tagged(page).submit_cancellable(move |token| (crawl.work)(&crawl, page, token));
     }
 
-    /// Notes a page as seen. True for the first time.
+    /// Notes a page as seen, and returns true if it was not seen before.
     fn is_new(&self, page: Page) -> bool {
         let mut seen = lock(&self.seen);
         let is_new = !seen.contains(&page);
@@ -155,13 +155,13 @@ impl Crawl {
     }
     // ANCHOR_END: classic_task
 
-    /// Tells the crawl to stop. Returns the pages whose tasks had not begun.
+    /// Tells the crawl to stop, and returns the pages whose tasks had not begun.
     fn stop(&self) -> Vec<Page> {
         self.pages.stop().into_iter().filter_map(|(_task, page)| page).collect()
     }
 
-    /// Waits until the tasks have ended. Returns the pages of the tasks that were told to stop and had not
-    /// ended: known or presumed to be cut off.
+    /// Waits until the tasks have ended, and returns the pages of the tasks that were told to stop and had
+    /// not ended: known or presumed to be cut off.
     fn cut_off(&self) -> Vec<Page> {
         assert!(self.pages.await_termination(PATIENCE), "the tasks end in time");
         let cut_off = self.pages.cut_off().expect("it has terminated");
@@ -182,7 +182,7 @@ impl Crawl {
     }
 }
 
-/// What two days have come to, compared with the site.
+/// The result of two days, compared with the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwoDays {
     /// Pages that were fetched on the first day, which was stopped.

@@ -5,7 +5,7 @@ use executor::ExecutorService;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How long one wait for the tasks takes. There are as many waits as it needs.
+/// How long one wait for the tasks takes. The wait is repeated as often as necessary.
 const TICK: Duration = Duration::from_millis(5);
 
 /// Where a task is when the request to stop comes.
@@ -22,14 +22,14 @@ pub enum Point {
 }
 
 // ANCHOR: state
-/// Stands for the file of `crawl`: it is never between two writes.
+/// Stands for the file of `crawl`, which never has only one of two changes that belong together.
 struct State {
     found: Vec<Page>,
     done: Vec<Page>,
 }
 
 impl State {
-    /// Writes that a page is done, and its links, in one step. Returns those that are new.
+    /// Writes in one step that a page is done, and its links. Returns the links that are new.
     fn write(&mut self, page: Page, links: &[Page]) -> Vec<Page> {
         let mut new = links.to_vec();
         new.retain(|link| !self.found.contains(link));

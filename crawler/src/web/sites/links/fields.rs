@@ -4,11 +4,12 @@ use super::{LONGEST, Links, is_web, normalise, refreshed};
 use std::{iter, mem};
 use url::Url;
 
-/// Links that a head may have.
+/// How many links a head may have.
 const MOST: usize = 100;
 
 /// The links in the fields `Link` (RFC 8288) and `Refresh` of an answer, as if they stood in the document:
-/// `rel` `next`, `prev` and `canonical` count. They are relative to the URL of the answer.
+/// Only links whose `rel` is `next`, `prev` or `canonical` count. The links are relative to the URL of the
+/// answer.
 pub fn of_head(link: &[String], refresh: Option<&str>, url: &Url) -> Links {
     let resolve = |target: &str| {
         let target = url.join(target.trim_ascii()).ok().map(|target| normalise(&target));
@@ -28,8 +29,8 @@ pub fn of_head(link: &[String], refresh: Option<&str>, url: &Url) -> Links {
     found
 }
 
-/// The targets of a field, each with what stands in its `rel`: `<a>; rel="x y", <b>; rel=z`. A link that an
-/// `anchor` gives to another page is left out.
+/// The targets of a field, each with what stands in its `rel`: `<a>; rel="x y", <b>; rel=z`. A link that
+/// belongs to another page, because it has an `anchor`, is left out.
 fn targets(mut field: &str) -> impl Iterator<Item = (&str, &str)> {
     let all = iter::from_fn(move || {
         let (target, after) = field.split_once('<')?.1.split_once('>')?;
@@ -55,7 +56,7 @@ fn parameter<'p>(mut parameters: &'p str, name: &str) -> Option<&'p str> {
     None
 }
 
-/// The text before the first `stop` that is in no quotes, and the text behind it.
+/// The text before the first `stop` that is not in quotes, and the text after it.
 fn until(text: &str, stop: char) -> (&str, &str) {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let end = text.find(|c| {

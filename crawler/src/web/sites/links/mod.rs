@@ -1,7 +1,7 @@
 //! The links of an HTML document.
 //!
-//! A tokenizer finds the tags as browsers do. No tree is built: which tags are links does not depend on where
-//! they stand, except in scripts, comments and the like, and in templates.
+//! A tokenizer finds the tags as browsers do. No tree is built, because the position of a tag does not
+//! matter, except in scripts, comments and the like, and in templates.
 
 mod fields;
 
@@ -23,16 +23,17 @@ const NO_PAGES: [&str; 8] = ["about", "blob", "data", "javascript", "mailto", "s
 /// What a document says about other documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Where its links lead, in the order of the document: each URL once and [normalised](normalise), none
-    /// longer than [`LONGEST`], but of any scheme and host. It is empty if the document is `nofollow`.
+    /// The targets of its links, in the order of the document: each URL once and [normalised](normalise),
+    /// none longer than [`LONGEST`], but of any scheme and host. There are none if the document is
+    /// `nofollow`.
     pub links: Vec<Url>,
     /// The URL under which the document wants to be known: the first `<link rel=canonical>` with a valid one.
-    /// It is not among the links.
+    /// This URL is not among the links.
     pub canonical: Option<Url>,
     /// The names of its parts: each `id`, and the `name` of each `<a>`.
     pub parts: Vec<String>,
-    /// Parts of documents that its links lead to: each URL with what stands behind its `#`, as a browser
-    /// looks for it.
+    /// Parts of documents to which its links lead: each URL with the text after its `#`, in the form in which
+    /// a browser looks for it.
     pub fragments: Vec<(String, String)>,
     /// Whether the document asks crawlers not to follow its links: `nofollow` or `none` in a
     /// `<meta name=robots>`.
@@ -43,17 +44,17 @@ pub struct Links {
 }
 
 /// Finds the links of a document: `href` of `<a>`, `<area>`, and of `<link>` with `rel` `next` or `prev`;
-/// `src` of `<iframe>` and `<frame>`; the URL of `<meta http-equiv=refresh>`. They are relative to the first
-/// `<base href>`, wherever it stands, or else to `url`, the document's own.
+/// `src` of `<iframe>` and `<frame>`; the URL of `<meta http-equiv=refresh>`. Links are relative to the first
+/// `<base href>`, wherever it stands, or else to `url`, the document's own URL.
 ///
-/// A link with `rel=nofollow` is not taken, nor is one with a scheme that is not fetched (`javascript:`,
-/// `mailto:`, `data:` and the like), nor what is no URL.
+/// Links with `rel=nofollow`, links with a scheme that is not fetched (`javascript:`, `mailto:`, `data:` and
+/// the like), and texts that are not URLs are left out.
 ///
-/// `content_type` is the header of that name. The encoding of the document is found as browsers do, and as
-/// they do, the query of a link is written in that encoding.
+/// `content_type` is the header of that name. The encoding of the document is determined as in browsers; also
+/// as in browsers, the query of a link is written in that encoding.
 ///
-/// At most `limit` links are looked at, where those that are written alike are one. Time and memory grow with
-/// the length of the document and with `limit`. Whatever is in the bytes, it is no error.
+/// At most `limit` links are looked at; links that are written alike count as one. Time and memory grow with
+/// the length of the document and with `limit`. Whatever the bytes contain, there is no error.
 ///
 /// # Errors
 /// If `token` is cancelled before the end of the document.
@@ -82,7 +83,7 @@ struct Page {
     fragments: Vec<String>,
     left_out: usize,
     limit: usize,
-    /// Templates that are open. What is in one is not in the document.
+    /// Templates that are open. The content of a template does not belong to the document.
     templates: usize,
     is_xml: bool,
 }
@@ -146,7 +147,7 @@ impl Page {
 
     /// Keeps a link unless it is known, not meant to be fetched, or beyond a limit.
     fn link(&mut self, href: Option<&str>) {
-        // As the URL standard has it.
+        // Like the URL standard, this removes spaces and control characters at both ends.
         let Some(href) = href.map(|href| href.trim_matches(|c: char| c <= ' ')) else { return };
         if href.contains('#') && href.len() <= LONGEST && self.fragments.len() < self.limit {
             self.fragments.push(href.to_owned());
@@ -175,7 +176,7 @@ impl Page {
         let base = normalise(base.as_ref().unwrap_or(url));
         let is_fitting = |url: &Url| url.as_str().len() <= LONGEST;
         if !is_fitting(&base) {
-            // The base would come before each link, and make it too long.
+            // The base would be at the beginning of each link, and make it too long.
             return Links { left_out: found.left_out + self.links.len(), ..found };
         }
         let resolve =
@@ -185,7 +186,8 @@ impl Page {
         let fragment = |href: &String| {
             let url = options.base_url(Some(&base)).parse(href).ok().filter(is_web)?;
             let part = percent_decode_str(url.fragment()?).decode_utf8().ok()?.into_owned();
-            // An empty part and `top` are the beginning of a page. Behind `:~:` stand words to look for.
+            // An empty part and `top` are the beginning of a page. The text after `:~:` consists of words to
+            // look for.
             let is_name = !part.is_empty() && !part.eq_ignore_ascii_case("top") && !part.contains(":~:");
             is_name.then(|| (normalise(&url).to_string(), part))
         };
@@ -203,8 +205,8 @@ impl Page {
     }
 }
 
-/// The target of `5; url=next.html`, a text of a `<meta http-equiv=refresh>` or of a field `Refresh`. Read as
-/// browsers do: behind the time, only the URL must be there.
+/// The target of `5; url=next.html`, a text of a `<meta http-equiv=refresh>` or of a field `Refresh`. It is
+/// read as browsers do: after the time, only the URL must be there.
 fn refreshed(content: &str) -> Option<&str> {
     let content = content.trim_ascii();
     let behind = content.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -227,8 +229,8 @@ fn has(tag: &Tag<'_>, name: &str, word: &str) -> bool {
     tag.get(name).is_some_and(|list| list.split_ascii_whitespace().any(|w| w.eq_ignore_ascii_case(word)))
 }
 
-/// Whether a link has one of the schemes of [`NO_PAGES`]. The URL standard lets tabs and line ends stand
-/// anywhere in it.
+/// Whether a link has one of the schemes of [`NO_PAGES`]. The URL standard allows tabs and line ends anywhere
+/// in a scheme.
 fn is_no_page(href: &str) -> bool {
     let begin = href.split_once(':').map_or("", |(begin, _)| begin);
     let mut scheme =

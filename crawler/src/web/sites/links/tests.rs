@@ -250,7 +250,7 @@ fn hostile_documents_are_read_in_time() {
     assert!(links(b"<a href=1", None, &own(), MANY, &token).is_err());
 }
 
-/// What changes how the rest is read.
+/// Tags that change how the rest of the document is read.
 const BITS: [&str; 14] = [
     "<a href=",
     "<base href=",

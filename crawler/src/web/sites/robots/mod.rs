@@ -10,10 +10,10 @@ use std::time::Duration;
 use url::Url;
 
 /// How many bytes of a file are looked at; RFC 9309, section 2.5, asks for 500 KiB at least. A line that is
-/// cut there is left out.
+/// cut off there is left out.
 pub const LOOKED_AT: usize = 512 << 10;
 
-/// The longest pause between two requests that a file may ask for. Longer ones are cut to this.
+/// The longest pause between two requests that a file may ask for. Longer pauses are shortened to this.
 pub const LONGEST_DELAY: Duration = Duration::from_mins(1);
 
 /// How many sitemaps of a file are kept.
@@ -21,11 +21,11 @@ const MOST_SITEMAPS: usize = 1000;
 
 /// What a site asks of one crawler.
 ///
-/// The answers are for URLs of the site that the file is from, that is of one
+/// The answers are for URLs of the site from which the file comes, that is, for URLs with the same
 /// [`host_key`](super::urls::host_key).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Robots {
-    /// The rules, the longest first. Of equally long ones, those that allow come first.
+    /// The rules, the longest first. Of equally long rules, those that allow come first.
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Box<str>>,
@@ -33,8 +33,8 @@ pub struct Robots {
 
 impl Robots {
     /// Reads a file for the crawler named `agent`: its product token, such as `scout`, also with a version
-    /// behind it as in the header `User-Agent`. Whatever is in the bytes, it is no error: lines that say
-    /// nothing are left out.
+    /// behind it as in the header `User-Agent`. Whatever the bytes contain, there is no error: lines without
+    /// a meaning are left out.
     pub fn parse(file: &[u8], agent: &str) -> Robots {
         let agent = product(agent.as_bytes());
         let mut reader = Reader::default();
@@ -57,8 +57,9 @@ impl Robots {
         Robots { rules: vec![Rule::new(b"/", false)], ..Robots::all() }
     }
 
-    /// Whether the crawler may fetch the URL. The longest rule that matches decides, and of equally long ones
-    /// one that allows; if none matches, the URL is allowed (section 2.2.2). `/robots.txt` always is.
+    /// Whether the crawler may fetch the URL. The longest rule that matches decides; of several equally long
+    /// rules, one that allows decides; if none matches, the URL is allowed (section 2.2.2). `/robots.txt` is
+    /// always allowed.
     pub fn allows(&self, url: &Url) -> bool {
         if url.path() == "/robots.txt" {
             return true;
@@ -71,16 +72,16 @@ impl Robots {
         self.rules.iter().find(|rule| rule.matches(&forms)).is_none_or(|rule| rule.is_allowing)
     }
 
-    /// The pause that the site asks for between two requests, at most [`LONGEST_DELAY`]. No RFC has the line
-    /// `Crawl-delay`; its value is in seconds, which may have decimals. If there are several, the longest
-    /// counts.
+    /// The pause that the site asks for between two requests, at most [`LONGEST_DELAY`]. The line
+    /// `Crawl-delay` is in no RFC; its value is in seconds, which may have decimals. If there are several,
+    /// the longest counts.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
     /// The sitemaps that the file at `base` names, whichever crawler it speaks to: each once and normalised,
-    /// `http` and `https` only, at most a thousand. They may be on other hosts. They should be whole URLs;
-    /// one that is not is relative to the file, as other crawlers have it.
+    /// `http` and `https` only, at most a thousand. They may be on other hosts. The URLs should be absolute;
+    /// a relative URL is relative to the file, as in other crawlers.
     pub fn sitemaps(&self, base: &Url) -> Vec<Url> {
         let mut seen = HashSet::new();
         let urls = self.sitemaps.iter().filter_map(|text| base.join(text).ok()).map(|url| normalise(&url));
@@ -101,8 +102,8 @@ fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
     looked_at.strip_prefix(b"\xef\xbb\xbf").unwrap_or(looked_at).split(move |byte| is_end(byte))
 }
 
-/// The product token that a text begins with, without a version (section 2.2.1). Digits are taken for a part
-/// of it, because the names of crawlers have them.
+/// The product token that a text begins with, without a version (section 2.2.1). Digits count as a part of
+/// the token, because names of crawlers have digits.
 fn product(text: &[u8]) -> &[u8] {
     let is_of_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     &text[..text.iter().position(|byte| !is_of_token(byte)).unwrap_or(text.len())]
@@ -154,7 +155,7 @@ impl Reader {
         }
     }
 
-    /// Reads a line that says for which crawler the rules behind it are.
+    /// Reads a line that says for which crawler the rules after it are.
     fn agent(&mut self, value: &[u8], agent: &[u8]) {
         if self.has_rules {
             (self.has_rules, self.named.is_open, self.any.is_open) = (false, false, false);
@@ -189,9 +190,10 @@ fn delay(value: &[u8]) -> Option<Duration> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {
     is_allowing: bool,
-    /// Bytes of the pattern.
+    /// How many bytes the pattern has.
     length: usize,
-    /// The pattern in the forms of [`Form::BOTH`]. The second is there if it differs from the first.
+    /// The pattern in the forms of [`Form::BOTH`]. The second form is there only if it differs from the
+    /// first.
     patterns: (Box<[u8]>, Option<Box<[u8]>>),
     /// Whether a `$` ends the pattern: it must match the whole URL.
     is_whole: bool,
@@ -275,8 +277,8 @@ impl Form {
     }
 }
 
-/// Reserved characters that stay as they are written. Not among them are `*` and `$`, which mean something in
-/// patterns, `#`, which no path has, and `'`, which `url` encodes in queries only.
+/// Reserved characters that stay as they are written. `*` and `$` are not among them, because they mean
+/// something in patterns, nor is `#`, which no path has, nor `'`, which `url` encodes in queries only.
 fn is_kept(byte: u8) -> bool {
     matches!(
         byte,

@@ -11,7 +11,7 @@ fn answers(file: &str, paths: &[&str]) -> Vec<bool> {
     paths.iter().map(|path| robots.allows(&url(path))).collect()
 }
 
-/// A file, and paths of which the crawler `scout` may fetch those that have no `!` before them.
+/// A file, and paths: the crawler `scout` may fetch the paths that have no `!` before them.
 fn check(file: &str, paths: &[&str]) {
     let robots = Robots::parse(file.as_bytes(), "scout");
     for path in paths {
@@ -62,7 +62,7 @@ fn groups_are_merged_and_chosen() {
     check("Disallow: /\nUser-agent: scout\nDisallow: /a\n", &["/", "!/a"]); // a rule for no crawler
     check("User-agent: other\nDisallow: /\n", &["/a"]);
     check("", &["/a"]);
-    // Other lines part nothing.
+    // Other lines do not separate groups.
     check(
         "User-agent: scout\nSitemap: http://a/\nNoise\nCrawl-delay: 1\nUser-agent: other\nDisallow: /a\n",
         &["!/a"],

@@ -16,14 +16,14 @@ use url::{Host, Url};
 /// The most bytes that a URL may have. RFC 9110, section 4.1, asks servers to support at least that many.
 pub const LONGEST: usize = 8000;
 
-/// The normal form of a URL: equal URLs have the same text in it.
+/// The normal form of a URL: URLs that name the same page have the same normal form.
 ///
-/// `url` has done a part when it parsed the text: lower case of scheme and host, dot segments, the default
-/// port, an empty path. What is done here: the fragment, the user name and the password are removed, and so
-/// is a `?` with nothing behind it; what is encoded with `%` but need not be is decoded, and the digits of
-/// the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot behind `example.org.` is
-/// removed: it says only that the name is complete, and the server is the same. The order of a query is kept,
-/// as are repeated slashes, since a server may tell those apart.
+/// The crate `url` does a part when it parses the text: lower case of scheme and host, dot segments, the
+/// default port, an empty path. What is done here: the fragment, the user name and the password are removed,
+/// and so is a `?` with nothing behind it; what is encoded with `%` but need not be is decoded, and the
+/// digits of the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot behind `example.org.`
+/// is removed: it says only that the name is complete, and the server is the same. The order of a query is
+/// kept, as are repeated slashes, since a server may tell those apart.
 pub fn normalise(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
@@ -56,7 +56,7 @@ fn decoded(text: &str) -> Cow<'_, str> {
     for octet in octets(text.as_bytes()) {
         match octet {
             Octet::Plain(byte) => written.push(byte),
-            // A byte that is decoded behind a lone `%` could make an encoding of it.
+            // If a byte is decoded after a lone `%`, both together could be an encoding.
             Octet::Encoded(byte)
                 if is_unreserved(byte) && !written.iter().rev().take(2).any(|byte| *byte == b'%') =>
             {
@@ -77,7 +77,7 @@ pub(in crate::web) enum Octet {
     Encoded(u8),
 }
 
-/// The bytes of a URL, or of a part of one. A `%` without two digits behind it is itself.
+/// The bytes of a URL, or of a part of one. A `%` without two digits after it stands for itself.
 pub(in crate::web) fn octets(text: &[u8]) -> impl Iterator<Item = Octet> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -114,7 +114,7 @@ pub(super) fn is_web(url: &Url) -> bool {
 /// or `http://[2001:db8::1]:8080`. Pages of one site share a `robots.txt` (RFC 9309, section 2.3) and the
 /// pauses between requests.
 ///
-/// It is `null` for a URL that is neither `http` nor `https` nor another scheme with hosts.
+/// The site is `null` for a URL whose scheme is neither `http` nor `https` nor another scheme with hosts.
 pub fn host_key(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
@@ -219,8 +219,8 @@ impl Scope {
         Ok(scope)
     }
 
-    /// Limits the crawl, beside the start pages, to URLs that a pattern of `only` matches, if there is one,
-    /// and that no pattern of `not` matches. Patterns are matched with the whole URL. `*` stands for any
+    /// Limits the crawl to the start pages and to URLs that a pattern of `only` matches, if there is one, and
+    /// that no pattern of `not` matches. Patterns are matched with the whole URL. `*` stands for any
     /// characters, also slashes.
     ///
     /// # Errors
