@@ -23,8 +23,8 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// Distinguishes one version of a file from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// When the file was changed, in nanoseconds since 1970. 1970. `i64::MIN` if a later version could have
-    /// the same time; then the next run reads the file again.
+    /// When the file was changed, in nanoseconds since 1970. `i64::MIN` if a later version could have the
+    /// same time; then the next run reads the file again.
     pub modified: i64,
     /// The file's size in bytes.
     pub size: u64,
@@ -127,8 +127,8 @@ fn stamp_of(file: &File, limit: u64) -> io::Result<Result<Stamp, Skipped>> {
     })
 }
 
-/// Opens a file without waiting. It may have become a pipe since its directory was read, and opening a pipe
-/// waits for its other end.
+/// Opens a file without waiting. The file may have become a pipe since its directory was read, and opening a
+/// pipe waits for its other end.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);

@@ -43,7 +43,7 @@ impl Reader for Text {
         }
         self.written.extend(iter::repeat_n('\n', self.line - self.lines));
         self.lines = self.line;
-        // Line breaks of the document are written before the next text. A `&#10;` is no line break of the
+        // Line breaks of the document are written before the next text. A `&#10;` is not a line break of the
         // document.
         self.written.extend(characters.chars().map(|c| if c == '\n' { ' ' } else { c }));
     }

@@ -129,8 +129,8 @@ impl Indexing {
         self.writer.commit(is_complete).map(|is_new| self.committed(is_new))
     }
 
-    /// Makes the last commit of a run that had no error. After a walk that came to its end, it also removes
-    /// the files that are no longer there.
+    /// Makes the last commit of a run that had no error. If the walk came to its end, also removes the files
+    /// that are no longer there.
     ///
     /// # Errors
     /// As [`commit_so_far`](Self::commit_so_far).

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// A run that ends within this time shows no line.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// The line. Nothing is written if standard error is no terminal.
+/// The line. Nothing is written if standard error is not a terminal.
 pub struct Progress {
     line: ProgressLine,
     begun: Instant,

@@ -45,8 +45,8 @@ pub struct Hits {
     pub best: Vec<Hit>,
 }
 
-/// Searches. Returns at most `limit` files, the best match first. Each has a line that shows why, if the file
-/// has at most `largest` bytes.
+/// Searches. Returns at most `limit` files, the best match first. Each file has a line that shows why it was
+/// found, if it has at most `largest` bytes.
 ///
 /// # Errors
 /// If the index is damaged.

@@ -163,7 +163,7 @@ fn is_mark(c: char) -> bool {
 }
 
 /// Characters in a word that cannot be seen, such as a soft hyphen: they mark where the word may be broken,
-/// or must not be. The rules for bounds of words in Unicode (UAX 29) pass over them, too.
+/// or must not be. The rules for bounds of words in Unicode (UAX 29) ignore them as well.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}')
 }

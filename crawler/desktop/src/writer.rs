@@ -33,7 +33,7 @@ use tantivy::{IndexWriter, TantivyError, Term};
 /// How many bytes each thread of the library collects before it writes a part of the index.
 const MEMORY: usize = 64 << 20;
 
-/// How much text may wait for those threads, in units of 1024 bytes. 1024.
+/// How much text may wait for those threads, in units of 1024 bytes.
 const ROOM: usize = 64 << 10;
 
 /// How many bytes of text are sent together.
@@ -345,7 +345,7 @@ mod tests {
             let mut batch = writer.batch();
             batch.put(file(1), "word".to_owned(), STAMP).unwrap();
             batch.send().unwrap();
-            // Both wait for the lock, in any order: mostly the commit gets it first.
+            // Both calls wait for the lock, in any order: mostly the commit gets it first.
             let held = writer.locked();
             thread::scope(|scope| {
                 scope.spawn(|| writer.commit(true).unwrap());

@@ -233,7 +233,7 @@ fn stopped_at_any_moment_no_page_is_lost() {
     });
 }
 
-/// A worker with a store of its own, until its work ends.
+/// Lets a worker with its own store work until its work ends.
 fn worked(
     book: Book,
     tracking: TrackingExecutor<ThreadPoolExecutor, Job>,
@@ -391,7 +391,7 @@ fn a_third_death_has_one_suspect() {
     assert_eq!(more.len(), 1, "{second:?}");
 }
 
-/// The rules of a site count for a day. Then the site is asked again, before the next page.
+/// The rules of a site are valid for a day. Then the site is asked again, before the next page.
 #[test]
 fn old_rules_are_asked_for_again() {
     let (mut frontier, now) = (Frontier::new(LIMITS), Instant::now());

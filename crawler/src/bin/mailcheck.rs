@@ -79,7 +79,8 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Asks all accounts, at most `most` of them at once, and returns an answer for each, in their order. When
 /// this function returns, its threads are gone.
 ///
-/// Waits for `within` at most, or until `stop` is cancelled. It also waits for a task that ignores its token.
+/// Waits for `within` at most, or until `stop` is cancelled. This function also waits for a task that ignores
+/// its token.
 pub(crate) fn check_mail(
     accounts: &[Arc<Account>],
     within: Duration,

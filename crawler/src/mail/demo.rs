@@ -186,7 +186,7 @@ impl Heard {
     }
 }
 
-/// A server, on a thread of its own. It has one client at a time.
+/// A server, on a thread of its own. The server has one client at a time.
 struct Server {
     script: Script,
     identity: Option<Identity>,

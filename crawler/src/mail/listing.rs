@@ -1,9 +1,10 @@
 //! The mail check as a well-known listing in Java does it, with the two faults of that listing.
 //!
-//! It asks each host in a task, waits for a while, and says whether one of them has seen new mail. But:
+//! The listing asks each host in a task, waits for a while, and says whether one of them has seen new mail.
+//! But:
 //!
-//! 1. It ignores the result of `await_termination`, and a task that fails sets nothing. So "no new mail" may
-//!    mean that hosts have failed, or that they have not answered yet.
+//! 1. The listing ignores the result of `await_termination`, and a task that fails sets nothing. So "no new
+//!    mail" may mean that hosts have failed, or that they have not answered yet.
 //! 2. When the time is up, nothing is cancelled. The tasks that wait for a silent host go on waiting, and
 //!    their threads and connections outlive the call.
 

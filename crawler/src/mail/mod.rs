@@ -86,7 +86,7 @@ impl Progress {
 /// Asks the server of an account how many new messages there are. `progress` shows the current step.
 ///
 /// # Errors
-/// If `token` was cancelled. A server that cannot be asked is no error but an [`Answer`].
+/// If `token` was cancelled. If the server cannot be asked, this is not an error but an [`Answer`].
 ///
 /// # Blocking
 /// Blocks until the server has answered; only the token limits the time.
@@ -108,7 +108,8 @@ pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Resul
     }
 }
 
-/// A failure for this reason. It may have a server's words in it, so [`ask`] cleans it of the password.
+/// A failure for this reason. The reason may contain the server's words, so [`ask`] removes the password from
+/// it.
 fn failure(why: impl Into<String>) -> io::Error {
     io::Error::other(why.into())
 }
@@ -182,8 +183,8 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     }
     progress.at("counting the messages");
     let count = session.count(&account.folder)?;
-    // The answer to the good-bye is not read: it changes nothing, and if it comes late, the count must not be
-    // lost.
+    // The answer to the good-bye is not read: it changes nothing, and the count must not be lost if this
+    // answer is late.
     let _ = session.say_good_bye();
     Ok(count)
 }

@@ -25,7 +25,7 @@ impl Checked {
     }
 }
 
-/// What came of a whole check.
+/// The result of a whole check.
 #[derive(Debug)]
 pub struct Report {
     /// An answer for each account.

@@ -29,8 +29,8 @@ impl Wire {
 
     /// Replaces the connection by what `secure` makes of it.
     ///
-    /// Bytes that were read but not used came before TLS, so an attacker may have sent them. They must not
-    /// count as sent by the peer whose certificate is checked: they end the session.
+    /// Bytes that were read but not used came before TLS, so an attacker may have sent them. These bytes must
+    /// not count as sent by the peer whose certificate is checked, so they end the session.
     pub(super) fn encrypt(
         &mut self,
         secure: impl FnOnce(Box<dyn Link>) -> io::Result<Box<dyn Link>>,

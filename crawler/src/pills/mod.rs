@@ -14,7 +14,7 @@
 //! # Invariants
 //!
 //! 1. A pill is put only when no producer is left. Each producer has put its last item before it is counted
-//!    as ended, and the queue is first in, first out. So nothing comes behind a pill.
+//!    as ended, and the queue is first in, first out. So nothing comes after a pill.
 //! 2. There is a pill for each consumer that is there when the last producer ends, and each takes one at
 //!    most. So each of them gets one.
 //! 3. A consumer that dies takes no pill: either none was put for it, or its pill stays in the queue. When all

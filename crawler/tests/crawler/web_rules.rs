@@ -57,7 +57,7 @@ impl Site {
         Site::of_heads(move |path, times, _| answer(path, times))
     }
 
-    /// A site whose function gets the head of the request, too.
+    /// A site whose function also gets the head of the request.
     pub(crate) fn of_heads(
         answer: impl Fn(&str, usize, &str) -> Option<Answer> + Send + Sync + 'static,
     ) -> Site {
@@ -99,7 +99,7 @@ impl Site {
         assert!(!waited.1.timed_out(), "no client asks for {path}");
     }
 
-    /// Whether each request came at least `pause` after the answer to the one before.
+    /// Whether each request came at least `pause` after the answer to the request before.
     fn was_left_alone_for(&self, pause: Duration, paths: &[&str]) -> bool {
         let requests = self.requests();
         let requests = requests.iter().filter(|request| paths.contains(&&*request.path)).collect::<Vec<_>>();
@@ -259,7 +259,7 @@ fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
     assert_eq!(site.asked().iter().filter(|path| *path == "/robots.txt").count(), 3, "{:?}", site.asked());
 }
 
-/// What a site has asked for is in the state: its rules, and a rest.
+/// What a site has asked for is in the state: its rules, and a pause.
 #[test]
 fn rules_and_rests_count_in_the_next_run() {
     let site = Site::new(|path, _| {
@@ -293,7 +293,8 @@ pub(crate) fn kill(mut run: Child) {
     run.wait().unwrap();
 }
 
-/// The page may be what ends the process. Pages that were under way beside it are fetched all the same.
+/// The page may be what ends the process. Pages that were under way at the same time are fetched all the
+/// same.
 #[test]
 fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     let (site, folder) = (held("/deadly"), folder());

@@ -2,7 +2,7 @@
 //!
 //! One thread walks through directories and puts files that have changed into a bounded queue. Several
 //! threads take files out, read them, and put their words into the index. When the walk ends, by itself or
-//! because it is stopped, a poison pill for each of those threads goes into the queue. Files in front of the
+//! because it is stopped, a poison pill for each reading thread goes into the queue. Files in front of the
 //! pills are still indexed.
 //!
 //! ```sh

@@ -183,7 +183,7 @@ fn links_are_no_trouble() {
     assert_eq!(folder.search(&["outside"])["count"], 2);
 }
 
-/// Each of seven directories has a link to each of them, which makes 13,699 paths to seven files.
+/// Each of seven directories has a link to each of the seven, which makes 13,699 paths to seven files.
 #[cfg(unix)]
 #[test]
 fn directories_that_link_to_each_other_are_walked_once() {

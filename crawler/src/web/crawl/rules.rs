@@ -157,8 +157,8 @@ impl Asking {
         serde_json::to_string(&asked).expect("numbers and texts")
     }
 
-    /// A site that another process has asked so far. It is asked from the beginning if the text cannot be
-    /// read.
+    /// A site that another process has asked so far. The site is asked from the beginning if the text cannot
+    /// be read.
     #[cfg(feature = "redis")]
     pub(super) fn from_text(site: Job, text: &str, visitor: &Visitor) -> Asking {
         let Ok(asked) = serde_json::from_str::<Asked>(text) else { return Asking::begin(site) };

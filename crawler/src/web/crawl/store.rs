@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A worker *pulls*: it takes as many leases as it has places, does what they say, and brings the outcomes
-//! back. It takes new leases with the same call. So only the store knows what may be done now, what is
-//! paused, and what is left; and a worker that is gone had nothing that the store does not have.
+//! back. The worker takes new leases with the same call. So only the store knows what may be done now, what
+//! is paused, and what is left; and a worker that is gone had nothing that the store does not have.
 
 use crate::door::channel::{ReceiverExt, Sender, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -17,7 +17,7 @@ const MOST_LINKS: usize = 10_000;
 /// What became of a visit.
 #[derive(Debug)]
 pub enum Visit {
-    /// The page is over. It leads to these pages.
+    /// The page is over. The page leads to these pages.
     Over(Box<Record>, Vec<Job>),
     /// The page was visited before, and has not changed since. This is its record.
     Unchanged(Box<Record>),

@@ -32,11 +32,11 @@ pub struct Visitor {
     pub looks_for_parts: bool,
     /// Statuses that are as good as an answer.
     pub accepted: Vec<u16>,
-    /// Whether `robots.txt` counts.
+    /// Whether `robots.txt` is obeyed.
     pub heeds_robots: bool,
     /// Where pages are written.
     pub save: Option<Saver>,
-    /// Notes on what could not be fetched and is no page.
+    /// Notes on addresses that could not be fetched and are not pages.
     pub notes: Mutex<Vec<String>>,
 }
 
@@ -51,7 +51,7 @@ impl Visitor {
         Some(Job { is_other, ..Job::page(url.as_str(), host_key(url), depth) })
     }
 
-    /// Notes on what could not be fetched and is no page.
+    /// Notes on addresses that could not be fetched and are not pages.
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
     }

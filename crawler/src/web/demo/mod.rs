@@ -63,7 +63,7 @@ impl Default for DemoOptions {
     }
 }
 
-/// The site, while it runs. It stops when it is dropped.
+/// The site, while it runs. The site stops when this value is dropped.
 pub struct Demo {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -113,7 +113,7 @@ impl Demo {
     }
 
     /// The addresses of exactly those pages that a complete crawl of this site keeps, apart from addresses
-    /// for which [`is_loose`](Demo::is_loose) returns true. One of them is only in the sitemap.
+    /// for which [`is_loose`](Demo::is_loose) returns true. One of these pages is named only in the sitemap.
     ///
     /// A page is an address that is answered with 200 and HTML, possibly after tries or a redirect, and that
     /// does not name another address as the canonical one. Addresses have no fragment and no dots.

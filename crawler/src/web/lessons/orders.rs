@@ -88,7 +88,7 @@ pub enum Order {
     DoneThenLinks,
     /// First the links are written, then the page is marked as done.
     LinksThenDone,
-    /// Both are written in one transaction.
+    /// The mark and the links are written in one transaction.
     Together,
     /// The page is marked as done before it is fetched.
     DoneFirst,

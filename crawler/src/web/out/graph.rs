@@ -122,7 +122,7 @@ fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Resu
     let mut wanted: BTreeMap<String, BTreeMap<String, Pages>> = BTreeMap::new();
     state.each(|url, page| {
         for (mut to, part) in page.fragments {
-            // Like a browser, it looks behind redirects as well.
+            // Like a browser, the check follows redirects.
             for _ in 0..MOST_MOVES {
                 let Some(next) = moved.get(&to) else { break };
                 to.clone_from(next);

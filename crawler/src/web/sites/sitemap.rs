@@ -26,7 +26,7 @@ pub const LARGEST: usize = 50 << 20;
 const DEEPEST: usize = 32;
 
 /// What a sitemap lists. All URLs are `http` or `https` and [normalised](normalise), none is longer than
-/// [`LONGEST`], and each is there once. They may be on any host.
+/// [`LONGEST`], and each is there once. The URLs may be on any host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
     /// The pages, in the order of the document.

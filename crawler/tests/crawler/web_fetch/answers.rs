@@ -144,8 +144,8 @@ fn heads_are_read_as_browsers_read_them() {
     }
 }
 
-/// The body of a redirect or an error says nothing that the crawler needs, so whatever is wrong with it, the
-/// head counts.
+/// The body of a redirect or an error says nothing that the crawler needs, so the head counts even if the
+/// body is faulty.
 #[test]
 fn a_head_counts_whatever_the_body_is() {
     for (head, body) in [
@@ -226,7 +226,7 @@ fn bare(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Each of the two codings would stay within its bounds; what is between them would not.
+/// Each of the two codings would stay within its bounds, but the data between them would not.
 #[test]
 fn what_is_between_two_codings_has_an_end() {
     let body = gzip(&gzip(b"").repeat(20_000));

@@ -128,7 +128,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A listener that accepts no more connections: what is connected to it waits.
+/// A listener that accepts no more connections: clients that have connected to it wait.
 fn address_that_does_not_answer() -> (SocketAddr, Vec<Socket>) {
     let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();

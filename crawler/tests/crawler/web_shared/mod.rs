@@ -1,6 +1,6 @@
-//! One crawl by many processes, on a real engine: whatever happens to them and to it, each page is recorded
-//! once. These tests need the program `redis-server`, so they run only where they are asked for: `bash
-//! .ci/redis`.
+//! One crawl by many processes, on a real engine: whatever happens to the processes and the engine, each page
+//! is recorded once. These tests need the program `redis-server`, so they run only where they are asked for:
+//! `bash .ci/redis`.
 
 mod engine; // a Redis of a test's own
 mod forwarder; // what lies between a process and its engine

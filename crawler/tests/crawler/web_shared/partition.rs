@@ -1,4 +1,5 @@
-//! A network that loses everything, and reports no error. It needs namespaces, which `.ci/partition` makes.
+//! A network that loses everything, and reports no error. This test needs namespaces, which `.ci/partition`
+//! makes.
 
 use super::engine::Engine;
 use super::site::Site;

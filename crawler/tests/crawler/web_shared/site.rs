@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A site whose page `/N` links to `/2N` and `/2N+1`. It begins at `/1`, and has no rules.
+/// A site whose page `/N` links to `/2N` and `/2N+1`. The site begins at `/1`, and has no rules.
 pub(super) struct Site {
     pub(super) start: String,
     pages: usize,
@@ -132,7 +132,7 @@ impl Seen {
     }
 }
 
-/// A site whose page `/bad` never has an answer, and whose page `/busy` asks for a rest of an hour. Each
+/// A site whose page `/bad` never has an answer, and whose page `/busy` asks for a pause of an hour. Each
 /// request is counted.
 pub(super) fn odd_site() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -119,7 +119,7 @@ impl Frontier {
     }
 
     // ANCHOR: add
-    /// Takes on the pages that have not been seen. They must be added before the page that links to them is
+    /// Takes on the pages that have not been seen. Pages must be added before the page that links to them is
     /// [`done`](Self::done).
     pub fn add(&mut self, pages: impl IntoIterator<Item = Job>) -> Added {
         let mut added = Added::default();

@@ -1,7 +1,8 @@
 //! Which records the engine may forget, because the file of this process has them.
 //!
 //! Until then the engine keeps each record in a stream, because a process may die after it has heard that a
-//! record was accepted and before the record is on the disk. Its next run reads what is left in the stream. A
+//! record was accepted and before the record is on the disk. The next run of the process reads what is left
+//! in the stream. A
 //! *mark* is the number of an entry in that stream.
 
 use std::collections::VecDeque;

@@ -53,7 +53,7 @@ pub(super) struct Sent {
     pub(super) at: Instant,
 }
 
-/// What came of a lease, and the record of the page if it is over.
+/// The outcome of a lease, and the record of the page if it is over.
 pub(super) struct Brought {
     pub(super) came: Came,
     pub(super) record: Option<(Arc<str>, Record)>,

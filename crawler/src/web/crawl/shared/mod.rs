@@ -8,17 +8,17 @@
 //! ```
 //!
 //! [`exchange`](Store::exchange) is one round trip. The script does what
-//! [`Frontier`](super::frontier::Frontier) does in one process, and keeps all of it: what waits, what rests,
-//! what is under way, and what is over. So a process that is gone had nothing that the engine does not have,
-//! and a new process needs only the name of the crawl.
+//! [`Frontier`](super::frontier::Frontier) does in one process, and keeps all of it: what waits, what is
+//! paused, what is under way, and what is over. So a process that is gone had nothing that the engine does
+//! not have, and a new process needs only the name of the crawl.
 //!
 //! # Leases
 //!
 //! A process cannot see whether another one is dead, or only slow. So a lease has an end, and the first
 //! worker that comes after this end puts the page back. Each lease has a *token* that is higher than all
 //! earlier tokens. A worker that brings an outcome names the token; if the lease has run out, the outcome
-//! changes nothing. So a page is *recorded* once. It may be *fetched* again: at most once more for each lease
-//! that runs out, since no web server knows of tokens.
+//! changes nothing. So a page is *recorded* once. A page may be *fetched* again: at most once more for each
+//! lease that runs out, since no web server knows of tokens.
 //!
 //! # When the engine is away
 //!

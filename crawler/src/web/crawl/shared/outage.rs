@@ -54,8 +54,8 @@ impl Outage {
     }
 }
 
-/// Asks until there is an answer: a process that joins a crawl can do nothing else meanwhile. It does not
-/// wait for trouble that the engine's operator must mend.
+/// Asks until there is an answer: a process that joins a crawl can do nothing else meanwhile. This function
+/// does not wait if the engine's operator must mend the trouble.
 ///
 /// # Errors
 /// A sentence for the user, also if `stop` is cancelled.

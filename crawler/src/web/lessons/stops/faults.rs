@@ -56,8 +56,8 @@ fn address(name: &str) -> Option<Page> {
 }
 // ANCHOR_END: wrappers
 
-/// The first page has three links. One has been submitted when the request to stop comes, and the next one
-/// has just been noted as seen.
+/// The first page has three links. One link has been submitted when the request to stop comes, and the next
+/// link has just been noted as seen.
 // ANCHOR: links_lost
 pub fn links_lost() -> TwoDays {
     let crawl = Crawl::start((1, 1), |crawl, page, token| {

@@ -169,7 +169,7 @@ impl Crawl {
     }
 
     /// The second day: goes on with the pages that were saved, in their order, and with the pages that were
-    /// seen. It is not stopped.
+    /// seen. The second day is not stopped.
     fn next_day(&self, left: Vec<Page>) -> TwoDays {
         let first_day = lock(&self.server.sent).clone();
         let (server, mut waiting) = (Server::default(), left.clone());

@@ -33,8 +33,8 @@ pub struct Robots {
 
 impl Robots {
     /// Reads a file for the crawler named `agent`: its product token, such as `scout`, also with a version
-    /// behind it as in the header `User-Agent`. Whatever the bytes contain, there is no error: lines without
-    /// a meaning are left out.
+    /// after it as in the header `User-Agent`. Whatever the bytes contain, there is no error: lines without a
+    /// meaning are left out.
     pub fn parse(file: &[u8], agent: &str) -> Robots {
         let agent = product(agent.as_bytes());
         let mut reader = Reader::default();
@@ -73,15 +73,15 @@ impl Robots {
     }
 
     /// The pause that the site asks for between two requests, at most [`LONGEST_DELAY`]. The line
-    /// `Crawl-delay` is in no RFC; its value is in seconds, which may have decimals. If there are several,
-    /// the longest counts.
+    /// `Crawl-delay` is in no RFC; its value is in seconds, which may have decimals. If there are several
+    /// such lines, the longest pause counts.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
     /// The sitemaps that the file at `base` names, whichever crawler it speaks to: each once and normalised,
-    /// `http` and `https` only, at most a thousand. They may be on other hosts. The URLs should be absolute;
-    /// a relative URL is relative to the file, as in other crawlers.
+    /// `http` and `https` only, at most a thousand. The sitemaps may be on other hosts. The URLs should be
+    /// absolute; a relative URL is relative to the file, as in other crawlers.
     pub fn sitemaps(&self, base: &Url) -> Vec<Url> {
         let mut seen = HashSet::new();
         let urls = self.sitemaps.iter().filter_map(|text| base.join(text).ok()).map(|url| normalise(&url));
@@ -89,8 +89,8 @@ impl Robots {
     }
 }
 
-/// The lines of a file, without its byte order mark. They end with CR, LF or both, so there may be more empty
-/// ones.
+/// The lines of a file, without its byte order mark. Lines end with CR, LF or both, so there may be
+/// additional empty lines.
 fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let looked_at = match file.get(..LOOKED_AT) {
@@ -222,7 +222,7 @@ impl Rule {
 /// Whether a text begins with a pattern, or is the whole of it. In the pattern `*` stands for any bytes.
 ///
 /// Each part between two `*` is matched at its first occurrence: a later one leaves less text for the parts
-/// behind it. So a text is read once, however many `*` there are.
+/// after it. So a text is read once, however many `*` there are.
 fn matches(pattern: &[u8], is_whole: bool, text: &[u8]) -> bool {
     let mut parts = pattern.split(|byte| *byte == b'*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };

@@ -20,14 +20,14 @@ pub const LONGEST: usize = 8000;
 ///
 /// The crate `url` does a part when it parses the text: lower case of scheme and host, dot segments, the
 /// default port, an empty path. What is done here: the fragment, the user name and the password are removed,
-/// and so is a `?` with nothing behind it; what is encoded with `%` but need not be is decoded, and the
-/// digits of the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot behind `example.org.`
+/// and so is a `?` with nothing after it; what is encoded with `%` but need not be is decoded, and the digits
+/// of the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot at the end of `example.org.`
 /// is removed: it says only that the name is complete, and the server is the same. The order of a query is
 /// kept, as are repeated slashes, since a server may tell those apart.
 pub fn normalise(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
-    // Both fail only for a URL without a host, which has neither.
+    // Both calls fail only for a URL without a host, which has neither user name nor password.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     let named = url.host_str().and_then(|host| host.strip_suffix('.')).filter(|name| !name.ends_with('.'));
@@ -47,7 +47,7 @@ pub fn normalise(url: &Url) -> Url {
     url
 }
 
-/// The text without needless percent-encoding. It is borrowed if there is nothing encoded in it.
+/// The text without needless percent-encoding. The text is borrowed if nothing in it is encoded.
 fn decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -190,7 +190,7 @@ impl Scope {
     /// itself. Private addresses are refused unless `is_private_allowed`, even those of start pages.
     ///
     /// # Errors
-    /// [`BadHost`] if an entry of `allowed` is no host: an empty one, one with a port, or a URL.
+    /// [`BadHost`] if an entry of `allowed` is not a host: an empty entry, a host with a port, or a URL.
     pub fn new<A: AsRef<str>>(
         starts: &[Url],
         allowed: &[A],
