@@ -61,7 +61,7 @@ impl Stamp {
         Stamp { modified: i64::MIN, ..self }
     }
 
-    /// The stamp, without its time if a later version could have the same one.
+    /// The stamp, without its time if a later version could have the same time.
     fn settled_at(self, now: SystemTime) -> Stamp {
         let last = nanoseconds(now - SETTLED).unwrap_or(i64::MIN);
         if self.modified < last { self } else { self.unsettled() }

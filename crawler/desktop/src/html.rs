@@ -12,7 +12,7 @@ const INLINE: [&str; 22] = [
 ];
 
 /// What a reader of the page sees, in the lines of the document: without tags, comments, scripts and styles.
-/// `is_xml` says that it is XHTML.
+/// `is_xml` says whether the document is XHTML.
 pub(super) fn text(document: &str, is_xml: bool) -> String {
     let written = String::with_capacity(document.len() / 2);
     let text = Text { written, lines: 1, line: 1, left_out: None, is_xml };

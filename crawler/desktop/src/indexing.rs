@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// The most threads that turn text into parts of the index. The library allows no more.
+/// How many threads at most turn text into parts of the index. The library allows no more.
 const MOST_WRITERS: usize = 8;
 
 /// What the threads of a run share.

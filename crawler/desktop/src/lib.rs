@@ -1,5 +1,5 @@
-//! Desktop search: the files below some directories, in an index on disk that says in milliseconds which of
-//! them have some words.
+//! Desktop search: an index on disk of the files below some directories, which tells in milliseconds which
+//! files have some words.
 //!
 //! ```text
 //!              paths of files that changed                 words

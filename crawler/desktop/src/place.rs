@@ -186,7 +186,7 @@ mod tests {
         assert!(shown.starts_with("é é") && shown.ends_with('ü'), "{shown}");
     }
 
-    /// In a line of a million wanted words, the work for one word must not grow with the line.
+    /// In a line that has a million words of the query, the work for one word must not grow with the line.
     #[test]
     fn an_endless_line_takes_no_endless_time() {
         let begin = std::time::Instant::now();

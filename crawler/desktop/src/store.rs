@@ -10,7 +10,8 @@
 //!                             └── last commit of a run that saw everything ──▶ complete ─┘
 //! ```
 //!
-//! A commit replaces `meta.json` by renaming, so a process that is killed leaves what the last commit had.
+//! A commit replaces `meta.json` by renaming, so a killed process leaves the index as the last commit made
+//! it.
 
 use crate::words;
 use anyhow::{Context, anyhow, bail};
@@ -31,8 +32,8 @@ use tantivy::schema::{
 };
 use tantivy::{Index, Searcher, TantivyError};
 
-/// The format that this version writes. An index of another format is refused: other versions make other
-/// words of the same text.
+/// The format that this version writes. An index of another format is refused, because other versions split
+/// the same text into other words.
 const FORMAT: u64 = 2;
 
 /// An index on disk.

@@ -88,7 +88,8 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
 }
 
 /// Ensures that a walk that follows links enters each directory only once. Directories that link to each
-/// other have too many paths: seven of them, each with a link to each, have 13,699.
+/// other have too many paths: seven directories, each with a link to every one of the seven, have 13,699
+/// paths.
 struct Once {
     /// Directories that are not entered by links: the roots, which are walked by their real names, and the
     /// index.

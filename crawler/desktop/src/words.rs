@@ -178,7 +178,7 @@ fn without_accents(mut letter: char) -> char {
     letter
 }
 
-/// Characters of scripts that write no spaces: kana, and what Unicode calls ideographs.
+/// Characters of scripts without spaces: kana, and what Unicode calls ideographs.
 fn is_word_by_itself(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
         && c.is_alphanumeric()

@@ -52,9 +52,9 @@ pub struct Writer {
 }
 
 struct Inner {
-    /// The library's writer, under a lock although threads could share it. For each call, the writer numbers
-    /// the operations and then puts the removals into a list. With two threads the list gets out of order,
-    /// and a removal may remove the new version of a document instead of the old one.
+    /// The library's writer, which is under a lock although threads could share it. For each call, the writer
+    /// numbers the operations and then puts the removals into a list. With two threads the list gets out of
+    /// order, and a removal may remove the new version of a document instead of the old one.
     index: IndexWriter<FileDocument>,
     /// Whether anything was put or removed since the last commit. This is under the lock as well, because a
     /// removal that waits for a commit to end must count for the next commit.
@@ -159,7 +159,7 @@ impl Writer {
     /// Waits for the library's threads that merge small parts of the index into larger ones.
     ///
     /// # Errors
-    /// If one of them fails. What was committed stays.
+    /// If one of these threads fails. What was committed stays.
     pub fn close(self) -> anyhow::Result<()> {
         let inner = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
         inner.index.wait_merging_threads().context("the index could not be tidied up")
@@ -195,8 +195,8 @@ impl Writer {
     }
 }
 
-/// Files that one thread has read and not sent yet. Files that were not sent when it is dropped are not
-/// indexed.
+/// Files that one thread has read and not sent yet. Files that were not sent when the batch is dropped are
+/// not indexed.
 pub struct Batch<'w> {
     writer: &'w Writer,
     files: Vec<(File, String, Stamp)>,

@@ -5,7 +5,7 @@
 //! cargo test -p crawler-model
 //! ```
 
-/// The items that the crawler's files find in place of those of std and `executor`.
+/// The items that replace those of std and `executor` in the crawler's files.
 pub mod door {
     pub use executor_model::program::sync;
     pub use executor_model::{

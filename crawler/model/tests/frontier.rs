@@ -97,7 +97,7 @@ impl Book {
         }
         assert!(self.under_way.remove(&*job.url), "{job:?}");
         if job.attempts == 0 && self.fails.contains(&&*job.url) {
-            // Page 6 must not be given up before its site has answered: so its site is closed, and asked.
+            // Page 6 must not be given up before its site has answered, so its site is closed and asked.
             let failure = if &*job.url == "6" { Failure::Unanswered } else { Failure::NoAnswer };
             self.frontier.failed(job, failure, self.now);
         } else {
@@ -200,8 +200,8 @@ fn every_page_once_whatever_comes_first() {
     }
 }
 
-/// A worker that is not stopped, and one that is stopped at any moment: each page that was handed out is
-/// over, or was given back.
+/// A worker may be stopped at any moment or not at all: each page that was handed out is over, or was given
+/// back.
 #[test]
 fn stopped_at_any_moment_no_page_is_lost() {
     check(|| {

@@ -13,7 +13,7 @@ mod pills;
 
 use pills::{Consumer, Producer, PutError, queue};
 
-/// Items that each producer puts. An item names its producer.
+/// How many items each producer puts. An item names its producer.
 const ITEMS: usize = 2;
 
 type Taken = Arc<Mutex<Vec<(usize, usize)>>>;

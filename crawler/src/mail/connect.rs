@@ -1,4 +1,4 @@
-//! From the name of a host to a connection, in two steps that a token can cancel.
+//! Connects to a host by its name, in two steps that a token can cancel.
 
 use super::failure;
 use executor::{CancelToken, CancellableStream, Promise};

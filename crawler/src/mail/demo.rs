@@ -56,7 +56,7 @@ pub enum Fault {
     HangsUp,
 }
 
-/// Mail servers that end when this is dropped.
+/// Mail servers that end when this value is dropped.
 pub struct Demo {
     accounts: Vec<Arc<Account>>,
     heard: Vec<Arc<Heard>>,

@@ -54,7 +54,8 @@ impl Session for Imap {
         self.wire.send_secret("", response, "\r\n")?;
         loop {
             match self.response()? {
-                // Before the server refuses, it says why in a form for programs, and waits for an empty line.
+                // Before the server refuses the login, it sends the reason in a form for programs, and waits
+                // for an empty line.
                 Response::GoOn => self.wire.send("\r\n")?,
                 Response::Untagged(_) => (),
                 Response::Tagged(words) => return done(&tag, "the login", &words),
@@ -143,7 +144,7 @@ impl Imap {
         }
     }
 
-    /// The next response. A good-bye of the server is a failure.
+    /// The next response. A good-bye of the server counts as a failure.
     fn response(&mut self) -> io::Result<Response> {
         let mut line = self.wire.line()?;
         while let Some((before, length)) = literal(&line) {

@@ -18,7 +18,7 @@ impl Client {
     }
 }
 
-/// The certificate and key of a server. Only a program with the feature `tls` can make one.
+/// The certificate and key of a server. Only a program with the feature `tls` can make such an identity.
 #[derive(Debug, Clone)]
 pub enum Identity {}
 

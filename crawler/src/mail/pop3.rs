@@ -51,7 +51,8 @@ impl Session for Pop3 {
             line = self.wire.line()?;
         }
         if status(&line).0 == Some("+") {
-            // Before the server refuses, it says why in a form for programs, and waits for an empty line.
+            // Before the server refuses the login, it sends the reason in a form for programs, and waits for
+            // an empty line.
             self.wire.send("\r\n")?;
             line = self.wire.line()?;
         }

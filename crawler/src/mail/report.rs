@@ -34,7 +34,7 @@ pub struct Report {
     pub took: Duration,
     /// Threads of the check that are alive after it.
     pub threads_left: usize,
-    /// Whether a signal has cut it short.
+    /// Whether a signal has cut the check short.
     pub interrupted: bool,
 }
 

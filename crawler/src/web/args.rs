@@ -190,7 +190,7 @@ impl CrawlArgs {
         Ok(scope)
     }
 
-    /// The name by which sites address the crawler in `robots.txt`: `MyBot`, if it says that it is
+    /// The name by which sites address the crawler in `robots.txt`: `MyBot`, if the crawler says that it is
     /// `MyBot/1.0` or `Mozilla/5.0 (compatible; MyBot/1.0)`.
     pub fn robots_name(&self) -> &str {
         let agent = self.user_agent.as_str();

@@ -1,4 +1,5 @@
-//! The crawler as a shell sees it: every page once, also if it is stopped or killed in between.
+//! The crawler as a shell sees it: every page is there once, even if the crawl is stopped or killed in
+//! between.
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::crawl::frontier::DEADLY;
@@ -32,7 +33,7 @@ impl Crawl {
         self.folder.path().join(name)
     }
 
-    /// Starts a crawl with this many threads, and as many pages at once.
+    /// Starts a crawl with this many threads, which fetches as many pages at once.
     fn start(&self, threads: &str, flags: &[&str]) -> Child {
         let all = ["--allow-private", "--json", "--per-site", threads, "--threads", threads];
         let mut command = crawl(self.folder.path(), self.site.start_url().as_str(), &all);
@@ -139,7 +140,7 @@ fn traps_are_no_trouble() {
     );
 }
 
-/// How often a process is killed: `CRAWLER_KILLS=100` for the whole proof.
+/// How often a process is killed; `CRAWLER_KILLS=100` runs the whole proof.
 fn kills() -> usize {
     env::var("CRAWLER_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(8)
 }

@@ -1,4 +1,5 @@
-//! The site that the crawler is tried on. Crawls of it, in `web_crawl`, find what it says that it has.
+//! The site that the crawler is tried on. Crawls of this site, in `web_crawl`, find what the site says that
+//! it has.
 
 use crawler::web::demo::{Demo, DemoOptions};
 use std::io::{Read, Write};

@@ -488,7 +488,7 @@ fn a_start_that_leads_elsewhere_is_told() {
     }
 }
 
-/// Where redirects may lead is a matter of the flags, and the next run may have others.
+/// The flags decide where redirects may lead, and the next run may have other flags.
 #[test]
 fn what_is_wrong_with_a_redirect_is_judged_by_the_flags_of_the_run() {
     let site = Site::of(|&Asked { path, start, .. }| match path {

@@ -1,5 +1,5 @@
-//! What a site asks for: its rules, its lists, its pauses. And a crawl whose limits are raised, whose files
-//! cannot be written, or that is stopped beside a list.
+//! What a site asks for: its rules, its lists, its pauses. There are also crawls whose limits are raised,
+//! whose files cannot be written, or that are stopped at a page of a list.
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::crawl::state::State;
@@ -74,7 +74,7 @@ impl Site {
         Site { origin, log }
     }
 
-    /// A site whose pages are bodies of HTML, and whose other addresses are not there.
+    /// A site whose pages are bodies of HTML, and whose other addresses do not exist.
     fn of(pages: &[(&str, &str)]) -> Site {
         let pages: BTreeMap<_, _> =
             pages.iter().map(|(path, body)| ((*path).to_owned(), (*body).to_owned())).collect();
@@ -311,7 +311,7 @@ fn a_page_at_which_the_process_dies_three_times_is_given_up() {
 }
 
 /// When two processes died at one of the two pages, the page that links to them was fetched and not durable.
-/// So they are found again.
+/// So these two pages are found again.
 #[test]
 fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
     let site = Site::new(|path, _| match path {

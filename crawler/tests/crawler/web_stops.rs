@@ -51,7 +51,7 @@ fn a_link_that_was_seen_and_refused_is_lost() {
     assert_eq!(links_lost(), expected);
 }
 
-/// Even the page that gave up at once is lost, since the list is not asked for.
+/// Even the page that gave up at once is lost, because the listing does not ask which pages were cut off.
 #[test]
 fn one_slow_page_loses_all_that_were_being_fetched() {
     let expected = TwoDays {

@@ -1,4 +1,4 @@
-//! A crawl that is stopped, and a state that is not what it should be: a sentence and an exit status, and
+//! A crawl that is stopped, and a state that is faulty: both end in a sentence and an exit status, and
 //! nothing is lost.
 
 use crate::child::{WATCHDOG, crawl, ended, report};
@@ -125,7 +125,7 @@ fn told_to_stop_it_goes_on_from_there() {
     assert!(twice <= 4, "{twice} pages were fetched twice");
 }
 
-/// A file that is larger than the system allows is as good as a full disk.
+/// A limit for the size of files has the same effect as a full disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_ends_the_crawl_and_loses_nothing() {

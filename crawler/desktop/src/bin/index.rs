@@ -40,8 +40,8 @@ fn main() -> ExitCode {
 }
 
 // ANCHOR: index
-/// Indexes everything below the directories of the command line, or until `stop` is cancelled. Returns
-/// whether the walk came to its end.
+/// Indexes everything below the directories of the command line, unless `stop` is cancelled before the end.
+/// Returns whether the walk came to its end.
 pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Result<bool> {
     let crawl = indexing.crawl()?;
     let readers = indexing.readers;

@@ -30,9 +30,9 @@ fn start(folder: &Folder, flags: &[&str]) -> (Child, BufReader<ChildStderr>) {
     (child, messages)
 }
 
-/// Waits until a child halts because the test does not read its messages, which do not fit into the pipe. Its
-/// queue is full then, and the thread that walks waits for room. A thread that could go on is not asleep,
-/// however busy the machine is.
+/// Waits until a child halts because the test does not read its messages, which do not fit into the pipe. The
+/// child's queue is full then, and the thread that walks waits for room. A thread that could go on is not
+/// asleep, however busy the machine is.
 #[cfg(target_os = "linux")]
 fn until_it_halts(child: &Child) {
     let tasks = format!("/proc/{}/task", child.id());
@@ -119,7 +119,7 @@ fn told_twice_it_ends_at_once() {
     assert_eq!(folder.index(&[])["complete"], true);
 }
 
-/// How often a process is killed: `CRAWLER_KILLS=100` for the whole proof.
+/// How often a process is killed; `CRAWLER_KILLS=100` runs the whole proof.
 fn kills() -> usize {
     env::var("CRAWLER_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(8)
 }

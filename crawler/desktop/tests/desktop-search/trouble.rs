@@ -15,8 +15,8 @@ fn said(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
-/// Runs both programs on an index that is damaged somehow. Neither may be ended by a signal, and one that
-/// fails must say so in a sentence.
+/// Runs both programs on an index that is damaged somehow. Neither program may be ended by a signal, and a
+/// program that fails must say so in a sentence.
 fn both(folder: &Folder, what: &str) -> (Option<i32>, Option<i32>) {
     let search = folder.run("search", &[], &["number1"]);
     let index = folder.run("index", &[], &["tree"]);
@@ -33,7 +33,7 @@ fn both(folder: &Folder, what: &str) -> (Option<i32>, Option<i32>) {
     (search.status.code(), index.status.code())
 }
 
-/// Damages each file of an index: cuts it in half, empties it, removes it, and turns some of its bits.
+/// Damages each file of an index: cuts it in half, empties it, removes it, and flips some of its bits.
 #[test]
 fn a_damaged_index_is_refused() {
     let folder = Folder::with_a_tree(12);
@@ -135,7 +135,7 @@ fn two_at_once_are_refused() {
     folder.index(&[]);
 }
 
-/// A file that is larger than the system allows is as good as a full disk.
+/// A limit for the size of files has the same effect as a full disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_nothing_that_was_committed() {

@@ -95,7 +95,7 @@ impl Keeper {
         self.durable.load(Ordering::Acquire)
     }
 
-    /// Waits until all is durable.
+    /// Waits until everything is durable.
     ///
     /// # Errors
     /// If something could not be written.

@@ -53,7 +53,7 @@ pub struct Record {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Progress {
-    /// Not fetched yet.
+    /// The page has not been fetched yet.
     Waiting,
     /// The server has answered, perhaps only that the page does not exist.
     Fetched,

@@ -112,9 +112,9 @@ pub enum Step {
         site: Job,
         /// What the site asks for.
         rules: Rules,
-        /// The `robots.txt` that says so, if it was read.
+        /// The `robots.txt` with these rules, if it was read.
         text: Option<Vec<u8>>,
-        /// The pages that it lists.
+        /// The pages that the site lists.
         listed: Vec<Job>,
     },
     /// The site does not answer, for this reason; it may have asked for a pause. The site must be asked
@@ -141,7 +141,7 @@ impl Asking {
         asking
     }
 
-    /// All that another process needs to go on from here.
+    /// Everything that another process needs to go on from here.
     #[cfg(feature = "redis")]
     pub(super) fn to_text(&self) -> String {
         let urls = |urls: &mut dyn Iterator<Item = &Url>| urls.map(Url::to_string).collect();

@@ -46,7 +46,7 @@ impl Run<Mutex<Disk>> {
     /// Opens the state of a command line, and finds out what is left to do.
     ///
     /// # Errors
-    /// If the state cannot be used, or there is nothing to begin with.
+    /// If the state cannot be used, or there is no page to begin with.
     pub fn prepare(args: &CrawlArgs) -> anyhow::Result<Run<Mutex<Disk>>> {
         let (mut starts, is_own) =
             (args.starts.iter().map(normalise).collect::<Vec<_>>(), args.demo.is_some());
@@ -161,7 +161,7 @@ fn visitor(args: &CrawlArgs, scope: Scope, is_own: bool) -> anyhow::Result<(Arc<
     Ok((Arc::new(visitor), limits))
 }
 
-/// The built-in site. If the state is of a built-in site, it is the same site, at the same address.
+/// The built-in site. If the state belongs to a built-in site, this is the same site, at the same address.
 fn demo(pages: usize, state: &State, path: &Path) -> anyhow::Result<Demo> {
     let name = path.display();
     let mut options = DemoOptions { pages, traps: true, ..DemoOptions::default() };

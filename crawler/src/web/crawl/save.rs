@@ -18,7 +18,7 @@ const LONGEST_NAME: usize = 200;
 /// uses a part.
 const LONGEST_PATH: usize = 2000;
 
-/// A directory into which pages are written. Shared by all threads.
+/// A directory into which pages are written. All threads share it.
 pub struct Saver {
     directory: PathBuf,
     /// Hashes of the directories whose own names, and the names of the directories above them, are on the

@@ -37,8 +37,8 @@ const FORMAT: &str = "1";
 const PAGES: TableDefinition<&str, &[u8]> = TableDefinition::new("pages");
 const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
 
-/// What was tried and is not over: failed tries, and deaths of the process meanwhile. The key is the
-/// address of a page, or the name of a site that is asked for its rules.
+/// Jobs that were tried and are not over: their failed tries, and deaths of the process meanwhile. The key is
+/// the address of a page, or the name of a site that is asked for its rules.
 const TRIES: TableDefinition<&str, (u32, u32)> = TableDefinition::new("tries");
 
 /// The `robots.txt` of a site, and when it was read: seconds since 1970.
@@ -261,7 +261,7 @@ impl State {
     /// Makes a note about the whole crawl durable.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the note cannot be written.
     pub fn set_note(&self, name: &str, note: &str) -> anyhow::Result<()> {
         let cannot = || format!("{} cannot be written", self.path.display());
         let write = self.database.begin_write().with_context(cannot)?;
@@ -294,7 +294,7 @@ impl State {
         Ok(pages.get(url)?.map(|record| serde_json::from_slice(record.value())).transpose()?)
     }
 
-    /// Every page, in the order of the addresses.
+    /// Calls `each` with every page, in the order of the addresses.
     ///
     /// # Errors
     /// If the file is damaged, or `each` fails.

@@ -1,4 +1,4 @@
-//! Where the pages of a crawl are, as its workers see it, and how a worker works.
+//! The store of the pages of a crawl, as its workers see it, and how a worker works.
 //!
 //! ```text
 //!              leases                              outcomes
@@ -31,8 +31,8 @@ pub trait Store: Send + Sync + 'static {
     /// Why the store cannot go on.
     type Error: Send + 'static;
 
-    /// Brings the outcomes of leases, and takes up to `most` new leases. The outcomes may still be on their
-    /// way to the disk when this returns; the store limits how many.
+    /// Brings the outcomes of leases, and takes up to `most` new leases. When this returns, some outcomes may
+    /// not be on the disk yet; the store limits how many.
     ///
     /// # Errors
     /// If something cannot be written.
@@ -161,7 +161,7 @@ struct Places<L, E> {
 struct Next {
     /// The time until there is more work. `None` if there may be no more work before a task ends.
     pause: Option<Duration>,
-    /// No lease is out.
+    /// Whether no lease is out.
     is_idle: bool,
     is_over: bool,
 }

@@ -30,7 +30,7 @@ pub struct Visitor {
     pub checks: bool,
     /// Whether the parts of pages are looked for.
     pub looks_for_parts: bool,
-    /// Statuses that are as good as an answer.
+    /// Statuses that count as a good answer.
     pub accepted: Vec<u16>,
     /// Whether `robots.txt` is obeyed.
     pub heeds_robots: bool,

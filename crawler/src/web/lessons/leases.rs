@@ -25,7 +25,7 @@ const LONG: usize = 12;
 /// The ticks of a lease that ends before the answer comes.
 const SHORT: usize = 3;
 
-/// A page whose lease has run out this many times is handed out no more.
+/// A page whose lease has run out this many times is no longer handed out.
 pub const TRIES: usize = 3;
 
 /// A run that does not end is stopped after this many ticks.
@@ -38,9 +38,9 @@ pub enum Way {
     Pop,
     /// A worker has a lease, and acknowledges it before it asks for the page.
     AcknowledgeFirst,
-    /// A worker has a lease. With the answer it names the page.
+    /// A worker has a lease. With the answer the worker names the page.
     NoToken,
-    /// A worker has a lease. With the answer it names the token of the lease.
+    /// A worker has a lease. With the answer the worker names the token of the lease.
     Token,
     /// A worker names the token, and the lease is over before the answer comes.
     TooShort,
@@ -61,7 +61,7 @@ impl Way {
         self.worst(self.moments().flat_map(|from| (1..=2 * LONG).map(move |ticks| from..from + ticks)))
     }
 
-    /// The ticks of a run in which both workers live.
+    /// How many ticks a run takes in which both workers live.
     fn moments(self) -> Range<usize> {
         0..run(self, &(0..0)).1
     }

@@ -71,7 +71,7 @@ fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     })
 }
 
-/// How many pieces of work were never done, and how many times one was done again.
+/// How many pieces of work were never done, and how many times a piece was done again.
 fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>) -> (usize, usize) {
     all.into_iter().fold((0, 0), |(lost, again), work| match times.get(&work) {
         None => (lost + 1, again),
@@ -117,7 +117,7 @@ impl Order {
     }
 
     /// Kills runs after these numbers of steps, one after the other, and then lets one go to its end. Returns
-    /// how many pages were never fetched, and how often one was fetched again.
+    /// how many pages were never fetched, and how often a page was fetched again.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut disk, mut fetched) = (Pages::first(), BTreeMap::new());
         for steps in killed.iter().chain([&usize::MAX]) {
@@ -251,7 +251,7 @@ impl Letters {
     }
 
     /// Kills runs after these numbers of steps, one after the other, and then lets one go to its end. Returns
-    /// how many letters were never read, and how often one was read again.
+    /// how many letters were never read, and how often a letter was read again.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut marked, mut read) = (0, BTreeMap::new());
         for steps in killed.iter().chain([&usize::MAX]) {

@@ -200,7 +200,7 @@ pub struct Broken {
     pub url: String,
     /// What the server said, or why it said nothing.
     pub why: String,
-    /// Pages with a link to it.
+    /// Pages with a link to this page.
     pub linked_from: Pages,
 }
 

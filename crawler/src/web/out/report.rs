@@ -250,7 +250,8 @@ fn listed(pages: &Pages, before: &str) -> Vec<String> {
     lines
 }
 
-/// A text in which control characters are escaped: parts of it are from servers, and a terminal obeys them.
+/// Escapes the control characters of a text: parts of the text are from servers, and a terminal obeys control
+/// characters.
 fn visible(text: &str) -> String {
     let escaped = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
     text.chars().map(escaped).collect()

@@ -22,7 +22,7 @@ pub const MOST: usize = 50_000;
 /// The most bytes that a sitemap may have, by its protocol, both as it comes and after decompression.
 pub const LARGEST: usize = 50 << 20;
 
-/// How deep elements may stand in one another. The protocol needs three, its extensions some more.
+/// How deeply elements may be nested. The protocol needs three levels, its extensions some more.
 const DEEPEST: usize = 32;
 
 /// What a sitemap lists. All URLs are `http` or `https` and [normalised](normalise), none is longer than

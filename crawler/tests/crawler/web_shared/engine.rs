@@ -1,4 +1,4 @@
-//! A Redis of a test's own.
+//! A Redis server that belongs to one test.
 
 use crate::child::WATCHDOG;
 use std::io::{BufRead, BufReader, Write};
@@ -21,7 +21,7 @@ impl Engine {
         Engine::with(&[])
     }
 
-    /// An engine that is started with these flags, too.
+    /// An engine that is also started with these flags.
     pub(super) fn with(flags: &[&str]) -> Engine {
         let folder = tempfile::tempdir().unwrap();
         let flags: Vec<_> = flags.iter().map(|&flag| flag.to_owned()).collect();

@@ -18,8 +18,8 @@ fn has_an_old_lease(engine: &Engine) -> bool {
     engine.say(&["ZCOUNT", "{test}:leases", "-inf", &ends.to_string()]) != ":0"
 }
 
-/// Stops a process at a moment when it has a lease, and says which. A process that brings an outcome takes
-/// the next lease, so any process may have one.
+/// Stops a process at a moment when it has a lease, and returns which one. A process that brings an outcome
+/// takes the next lease, so any process may have one.
 fn stop_one_with_a_lease(children: &[Child], engine: &Engine) -> usize {
     let begun = Instant::now();
     while has_an_old_lease(engine) {

@@ -24,7 +24,7 @@ pub fn pause_after(tries: u32) -> Duration {
 pub struct Job {
     /// The page's address, normalised.
     pub url: Arc<str>,
-    /// The site whose stripes it uses: scheme, host and port.
+    /// The site whose stripes the job uses: scheme, host and port.
     pub site: Arc<str>,
     /// How many links lead from the start to the page.
     pub depth: u32,

@@ -52,10 +52,10 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// This many failures in a row are the fault of the site.
+/// After this many failures in a row, the site is at fault.
 const IN_A_ROW: u32 = 3;
 
-/// How long a site of which only links are checked may be away.
+/// How long a site may fail to answer if only links to it are checked.
 const BRIEFLY: Duration = Duration::from_secs(10);
 
 /// The pages of a crawl.
@@ -335,7 +335,7 @@ impl Frontier {
         self.left -= pages;
     }
 
-    /// How far the crawl is.
+    /// Returns how far the crawl is.
     pub fn status(&self, now: Instant) -> Status {
         let mut sites: Vec<_> = self.sites.iter().map(|(name, site)| site.now(name, now)).collect();
         sites.sort_by_key(|site| (Reverse(site.waiting + site.taken), Arc::clone(&site.name)));

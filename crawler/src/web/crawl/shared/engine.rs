@@ -12,7 +12,7 @@ const SCRIPT: &str = include_str!("script.lua");
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// An engine in which a crawl is.
+/// An engine that holds a crawl.
 pub(super) struct Engine {
     client: Client,
     connection: Option<Connection>,

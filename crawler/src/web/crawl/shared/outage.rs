@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Since when the engine does not answer, and when it is asked again. `None` if it answers.
+/// Since when the engine has not answered, and when it is asked again. `None` if it answers.
 #[derive(Default)]
 pub(super) struct Outage(Option<Times>);
 

@@ -56,7 +56,7 @@ pub(super) struct Request<'r> {
     pub(super) file: &'r str,
     /// The number of this worker's request. A request that is sent again keeps its number.
     pub(super) number: u64,
-    /// The secret of the crawl. An engine that has lost its data does not have it.
+    /// The secret of the crawl. An engine that has lost its data does not have this secret.
     pub(super) secret: String,
     pub(super) limits: Bounds,
     pub(super) lease: u64,
@@ -97,7 +97,7 @@ pub(super) struct Came {
     pub(super) what: What,
 }
 
-/// The ways in which a lease can end. The script has a function for each.
+/// The ways in which a lease can end. The script has a function for each of these ways.
 #[derive(Debug, Serialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub(super) enum What {

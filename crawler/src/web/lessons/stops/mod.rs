@@ -187,7 +187,7 @@ impl Crawl {
 pub struct TwoDays {
     /// Pages that were fetched on the first day, which was stopped.
     pub first_day: Vec<Page>,
-    /// Pages that the first day left to the second one.
+    /// Pages that the first day left to the second day.
     pub left: Vec<Page>,
     /// Pages that were fetched on the second day.
     pub second_day: Vec<Page>,

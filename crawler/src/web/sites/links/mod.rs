@@ -27,7 +27,7 @@ pub struct Links {
     /// none longer than [`LONGEST`], but of any scheme and host. There are none if the document is
     /// `nofollow`.
     pub links: Vec<Url>,
-    /// The URL under which the document wants to be known: the first `<link rel=canonical>` with a valid one.
+    /// The URL under which the document wants to be known: the first `<link rel=canonical>` with a valid URL.
     /// This URL is not among the links.
     pub canonical: Option<Url>,
     /// The names of its parts: each `id`, and the `name` of each `<a>`.

@@ -1,7 +1,7 @@
 //! `robots.txt`: which URLs of its site a crawler may fetch (RFC 9309).
 //!
-//! A file has groups of rules, each for some crawlers. This crawler heeds all groups that name it together,
-//! or those for `*` if no group names it. Of the rules that match a URL the longest decides.
+//! A file has groups of rules, each for some crawlers. All groups that name this crawler count together; if
+//! no group names it, those for `*` count. Of the rules that match a URL the longest decides.
 
 use super::urls::{LONGEST, Octet, encode, is_unreserved, is_web, normalise, octets};
 use memchr::memmem;

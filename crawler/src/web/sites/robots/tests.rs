@@ -127,7 +127,7 @@ fn lines_are_read_however_they_are_written() {
 }
 
 /// A pattern, paths that it matches, and paths that it does not match: the published table of a large search
-/// engine ("URL matching based on path values"), and cases beside it.
+/// engine ("URL matching based on path values"), and further cases.
 const PATTERNS: &[(&str, &[&str], &[&str])] = &[
     ("/", &["/", "/a?b", "//"], &[]),
     ("/*", &["/", "/a"], &[]),
@@ -198,7 +198,7 @@ const PATTERNS: &[(&str, &[&str], &[&str])] = &[
     ("/path/foo-%24", &["/path/foo-$"], &["/path/foo-"]),
     ("/allow/*/here", &["/allow//here", "/allow/a/b/here/c"], &["/allow/here"]),
     ("/this/path/exactly$", &["/this/path/exactly"], &["/this/path/exactly/", "/this/path/exactly?"]),
-    // reserved characters are not what they are encoded
+    // reserved characters are not the same as their encoded forms
     ("/a%2Fb", &["/a%2fb"], &["/a/b"]),
     ("/a/b", &["/a/b"], &["/a%2Fb"]),
     ("/*=http%3A%2F%2F", &["/?a=http%3a%2f%2f"], &[]),
@@ -233,7 +233,8 @@ fn patterns_match_what_they_say() {
 
 #[test]
 fn the_longest_rule_decides() {
-    // The published table of the same search engine ("order of precedence for rules"), then cases beside it.
+    // The published table of the same search engine ("order of precedence for rules"), and then further
+    // cases.
     for (allow, disallow, path, is_allowed) in [
         ("/p", "/", "/page", true),
         ("/folder", "/folder", "/folder/page", true),

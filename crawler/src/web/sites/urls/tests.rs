@@ -37,7 +37,7 @@ const FORMS: &[(&str, &str)] = &[
     ("http://a/b/../../c/.", "http://a/c/"),
     ("http://a/b/%2e%2E/c", "http://a/c"),
     ("http://a/..%2Fb", "http://a/..%2Fb"),
-    // what means something
+    // characters with a meaning
     ("http://a/?b=2&a=1&b=2", "http://a/?b=2&a=1&b=2"),
     ("http://a//b//", "http://a//b//"),
     ("http://a/B", "http://a/B"),
@@ -81,8 +81,8 @@ fn a_site_is_a_scheme_a_host_and_a_port() {
     }
 }
 
-/// Hosts that are asked for: `example.org`, `[2600::1]`, and by a list those below `example.com` and
-/// `other.net`.
+/// Hosts that are asked for: `example.org`, `[2600::1]`, and, because of a list, those below `example.com`
+/// and `other.net`.
 fn scope(is_private_allowed: bool) -> Scope {
     let starts = [url("http://example.org:8080/a"), url("https://[2600::1]/"), url("http://10.0.0.1/")];
     Scope::new(&starts, &[".example.com", "Other.NET"], is_private_allowed).expect("these are hosts")
