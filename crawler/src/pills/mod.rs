@@ -17,8 +17,8 @@
 //!    as ended, and the queue is first in, first out. So nothing comes after a pill.
 //! 2. There is a pill for each consumer that is there when the last producer ends, and each takes one at
 //!    most. So each of them gets one.
-//! 3. A consumer that dies takes no pill: either none was put for it, or its pill stays in the queue. When all
-//!    consumers are gone, the queue is closed, so a producer no longer waits for room or puts a pill.
+//! 3. A consumer that dies takes no pill: either no pill was put for it, or its pill stays in the queue. When
+//!    all consumers are gone, the queue is closed, so a producer no longer waits for room or puts a pill.
 //!
 //! A producer ends when its last clone is dropped, in whatever way: at the end of its work, by an error, by a
 //! panic, by being told to stop. Putting the pills does not heed the request to stop (it is [`masked`]):
