@@ -54,9 +54,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
         Some("cancel") => cancel(),
         Some("main_returns") => main_returns(),
-        _ => {
-            eprintln!("say which: cancel, main_returns");
-            std::process::exit(2);
-        }
+        _ => Err("say which: cancel, main_returns".into()),
     }
 }

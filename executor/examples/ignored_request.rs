@@ -40,10 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mailbox = match std::env::args().nth(1).as_deref() {
         Some("ignore") => pool.submit(look_for_mail)?.canceller(),
         Some("pass_on") => pool.submit(look_until_cancelled)?.canceller(),
-        _ => {
-            eprintln!("say which: ignore or pass_on");
-            process::exit(2);
-        }
+        _ => return Err("say which: ignore or pass_on".into()),
     };
     while LOOKS.load(Ordering::Relaxed) == 0 {
         thread::yield_now();

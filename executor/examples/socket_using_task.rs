@@ -46,10 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let answer = match std::env::args().nth(1).as_deref() {
         Some("closure") => executor.submit(move || ask(&stream))?,
         Some("task") => executor.submit_task(SocketUsingTask(stream, ask))?,
-        _ => {
-            eprintln!("say which: closure or task");
-            std::process::exit(2);
-        }
+        _ => return Err("say which: closure or task".into()),
     };
     peer.read_exact(&mut [0])?; // the peer has the question, and says nothing
     println!("cancelled: {}", answer.cancel());

@@ -53,10 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("none") => hopeless::none(),
         Some("stop") => big::stop(),
         Some("measure") => big::measure(),
-        _ => {
-            eprintln!("say which: moves, picture FILE, ways, none, stop, measure");
-            std::process::exit(2);
-        }
+        _ => text::say_which(),
     }
     Ok(())
 }
