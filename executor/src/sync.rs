@@ -207,7 +207,7 @@ pub(crate) mod locks_taken {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
     std::thread_local! {
-        /// Whether this thread participates: other tests run in the same process.
+        /// True if this thread participates: other tests run in the same process.
         static TAKES_PART: Cell<bool> = const { Cell::new(false) };
     }
 

@@ -16,16 +16,16 @@
 //! before the callbacks that it causes have run. Up to the depth of [`DEPTH`], these callbacks have run when
 //! the call returns.
 //!
-//! The `Drop` of what a task has captured or returned is user code, too, and can nest: it perhaps drops the
-//! last copy of another task.
+//! The `Drop` of what a task has captured or returned is user code, too, and can nest: for example, it may
+//! drop the last copy of another task.
 //!
 //! # A callback that waits
 //!
-//! A callback perhaps waits for something that a deferred callback of the same thread does. So before a
-//! thread blocks, it calls its deferred callbacks, inside the waiting call. If such a callback waits, too,
-//! the thread calls the next deferred callbacks inside *that* call. The depth of this nesting is at most
-//! [`DEPTH`], too. At that depth a thread calls no more callbacks before it blocks: it *gives away* its
-//! deferred callbacks to a new thread, which calls them on an empty stack.
+//! It is possible that a callback waits for something that a deferred callback of the same thread does. So
+//! before a thread blocks, it calls its deferred callbacks, inside the waiting call. If such a callback
+//! waits, too, the thread calls the next deferred callbacks inside *that* call. The depth of this nesting
+//! is at most [`DEPTH`], too. At that depth a thread calls no more callbacks before it blocks: it *gives
+//! away* its deferred callbacks to a new thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits
@@ -34,8 +34,8 @@
 //!
 //! # Invariants
 //!
-//! 1. Only user code is deferred. The outcome of a task is decided, tokens are marked and waiters are
-//!    released at once.
+//! 1. Only user code is deferred. Outcomes of tasks are decided, tokens are marked, and waiters are
+//!    released without any deferral.
 //! 2. Deferred callbacks run in the order in which they were due, on the thread on which they were due.
 //!    Callbacks that are given away run on the thread that they are given to.
 //! 3. A deferred callback has been called before the outermost callback returns. It has been called or given
@@ -58,16 +58,16 @@ const DEPTH: usize = 32;
 
 #[derive(Default)]
 struct Nesting {
-    /// How many callbacks are called inside each other.
+    /// The number of callbacks that are called inside each other.
     depth: usize,
-    /// How many waits of this thread are calling deferred callbacks.
+    /// The number of waits of this thread that are calling deferred callbacks.
     waits: usize,
     deferred: VecDeque<UserCode>,
 }
 
 thread_local! {
-    /// Not destroyed when the thread ends, so that the destructors of users' thread-local values can use it,
-    /// too. By then it is empty.
+    /// This value is not destroyed when the thread ends, so that the destructors of users' thread-local
+    /// values can use it, too. By then the value is empty.
     static NESTING: ManuallyDrop<RefCell<Nesting>> = ManuallyDrop::default();
 }
 
@@ -96,7 +96,8 @@ pub(crate) fn drop_value(value: impl Send + 'static) {
 // These functions are not a part of `call`, because the compiler compiles `call` anew for each type of
 // callback.
 
-/// Counts one more nested callback. Returns false, and does not count it, if the nesting is too deep.
+/// Counts one more nested callback. If the nesting is too deep, returns false without counting the
+/// callback.
 fn enter() -> bool {
     let enter = |nesting: &mut Nesting| {
         let enters = nesting.depth < DEPTH;
@@ -126,8 +127,8 @@ fn call_deferred() {
     }
 }
 
-/// Calls the deferred callbacks of a thread that is about to block: perhaps the thread waits for something
-/// that they do.
+/// Calls the deferred callbacks of a thread that is about to block: the thread may be about to wait for
+/// something that these callbacks do.
 #[inline]
 pub(crate) fn about_to_block() {
     if with_nesting(|nesting| !nesting.deferred.is_empty()) == Some(true) {
@@ -151,7 +152,8 @@ fn see_to_deferred() {
     with_nesting(|nesting| nesting.waits -= 1);
 }
 
-/// Starts another thread that calls the callbacks. If no thread can be started, calls them here.
+/// Starts another thread that calls the callbacks. If no thread can be started, calls the callbacks
+/// on this thread.
 fn give_away(callbacks: VecDeque<UserCode>) {
     // `spawn` drops its closure when it fails, so the callbacks are in a slot that both threads can reach.
     let slot = Arc::new(Mutex::new(callbacks));

@@ -29,7 +29,7 @@ impl CancelToken {
     /// Returns the token of the task that the calling thread is running.
     ///
     /// On a thread that runs no task each call makes a fresh token, which no other code has. So functions
-    /// that ask for the current token can be called from anywhere. Some code belongs to no task, whichever
+    /// that ask for the current token can be called on any thread. Some code belongs to no task, whichever
     /// thread it runs on: a callback ([`on_cancel`](Self::on_cancel),
     /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, the `Drop` of what a
     /// cancelled task has captured, and the `Drop` of a result that no caller has taken. In such code, too,
@@ -44,10 +44,10 @@ impl CancelToken {
     /// Runs `f` with this token as the current token of the thread, for example on a thread that the caller
     /// has started.
     ///
-    /// There is one exception. When a thread ends, the destructor of a thread-local value perhaps runs after
-    /// the destructor of this crate's own thread-local value. Then no token is current, and `f` runs without
-    /// a current token. Calls on the token itself, such as [`sleep`](Self::sleep) and [`check`](Self::check),
-    /// work there, too.
+    /// There is one exception. When a thread ends, the destructor of a user's thread-local value may run
+    /// after the destructor of this crate's own thread-local value. Then no token is current, and `f` runs
+    /// without a current token. Calls on the token itself, such as [`sleep`](Self::sleep) and
+    /// [`check`](Self::check), work there, too.
     ///
     /// ```
     /// # use executor::CancelToken;
@@ -65,9 +65,9 @@ impl CancelToken {
     /// Makes this token the current token of the calling thread until the guard is dropped. Does what
     /// [`attach`](Self::attach) does, for code that does not fit into a closure.
     ///
-    /// Guards nest. Of the guards that still exist, the guard that was made last counts, in whichever order
-    /// guards are dropped. A guard that outlives the task or the `attach` in which it was made has no effect
-    /// any more. A guard stays on its thread: it is not `Send`.
+    /// Guards nest. Guards can be dropped in any order: of the guards that still exist, the guard that was
+    /// made last determines the current token. A guard that outlives the task or the `attach` in which it
+    /// was made has no effect any more. A guard stays on its thread: it is not `Send`.
     ///
     /// ```
     /// use executor::{CancelToken, Latch};
@@ -95,8 +95,8 @@ impl CancelToken {
     }
 
     /// Runs `f`, a worker's loop. This token is the parent of the tokens of the tasks that `f` runs. Between
-    /// two tasks the token is not current: hooks run there, and the `Drop` of values that a task has left,
-    /// and they belong to no task of the pool.
+    /// two tasks the token is not current: hooks, and the `Drop` of values that a task has left, run then
+    /// and belong to no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
@@ -112,7 +112,7 @@ impl CancelToken {
         f()
     }
 
-    /// Whether the calling thread is inside an `f` of [`above_tasks`](Self::above_tasks) or
+    /// Returns whether the calling thread is inside an `f` of [`above_tasks`](Self::above_tasks) or
     /// [`also_above_tasks`](Self::also_above_tasks) of this token.
     pub(crate) fn is_above_this_thread(&self) -> bool {
         let is_this = |token: &Self| token.is(self) || token.node.parents().any(|parent| parent.is(self));
@@ -155,16 +155,16 @@ impl fmt::Debug for Attached {
 
 /// Runs `f` as a step that must not be cut off half-way: no blocking call in `f` obeys the current token.
 ///
-/// Suits clean-up, the last message of a protocol, and the second of two writes that belong together. The
-/// request is not lost: [`CancelToken::current`] shows it inside and after the step, and so does
-/// [`check`](CancelToken::check).
+/// Use it for clean-up, for the last message of a protocol, and for the second of two writes that belong
+/// together. The request is not lost: [`CancelToken::current`] shows it inside and after the step, and so
+/// does [`check`](CancelToken::check).
 ///
-/// A wait in the step ignores the current token, however the wait gets it: as the current token, in
-/// `CancelToken::current().sleep(..)`, in an [`attach`](CancelToken::attach) of the same token inside the
-/// step, or in tasks that run inline there. A wait obeys *another* token if the caller gives one, with
-/// `other.sleep(..)` or `other.attach(..)`. So a step can have a limit of its own. Make that token with
+/// A wait in the step ignores the current token, in whichever way the wait gets that token: as the current
+/// token, in `CancelToken::current().sleep(..)`, in an [`attach`](CancelToken::attach) of the same token
+/// inside the step, or in tasks that run inline there. A wait obeys *another* token if the caller gives one,
+/// with `other.sleep(..)` or `other.attach(..)`. So a step can have a limit of its own. Make that token with
 /// [`CancelToken::new`]: a child of the current token counts as another token, but is cancelled together with
-/// the current one.
+/// the current token.
 ///
 /// ```
 /// use executor::{CancelToken, Latch, masked};
@@ -195,7 +195,7 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// The current token at one place in a program, and whether it is masked. Another thread that does a part of
-/// the work of this place uses it.
+/// the work of this place uses the context.
 #[derive(Default)]
 pub(crate) struct Context {
     token: Option<CancelToken>,
@@ -203,7 +203,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Returns the context of the calling code. Outside any task it is empty.
+    /// Returns the context of the calling code. Outside any task the context is empty.
     pub(crate) fn of_this_place() -> Self {
         let found = with_frames(|frames| {
             let masked = top_at(level(), frames)?.0.masked > 0;
@@ -212,7 +212,8 @@ impl Context {
         found.flatten().unwrap_or_default()
     }
 
-    /// Runs `f` in this context. If no token was current there, `root` is above the tasks that `f` runs.
+    /// Runs `f` in this context. If this context has no current token, `root` is above the tasks that
+    /// `f` runs.
     pub(crate) fn run_under<R>(&self, root: &CancelToken, f: impl FnOnce() -> R) -> R {
         match &self.token {
             Some(token) if self.masked => token.attach(|| masked(f)),
@@ -238,8 +239,8 @@ impl Context {
         }
     }
 
-    /// Returns the token that must be above a task that was made in this context. `None` if no token was
-    /// current there, or if the current token was masked.
+    /// Returns the token that must be above a task that was made in this context. Returns `None` if this
+    /// context has no current token, or if that token was masked.
     pub(crate) fn into_token_above(self) -> Option<CancelToken> {
         self.token.filter(|_| !self.masked)
     }
@@ -257,14 +258,14 @@ pub(crate) trait RunningTask: Send + Sync {
     /// Tells the handle that the task's token was made. Cancels the token if the task was already cancelled.
     fn token_made(&self, token: &CancelToken);
 
-    /// Whether the task was cancelled while it was running.
+    /// Returns whether the task was cancelled while it was running.
     fn was_cancelled(&self) -> bool;
 
-    /// Whether a timer cancels the task when its time is up. Then a wait for the task always ends.
+    /// Returns whether a timer cancels the task when its time is up. Then a wait for the task always ends.
     fn is_limited(&self) -> bool;
 }
 
-/// Something that a thread does for an executor, other than to run a task. The number in a variant is the
+/// A role that a thread has for an executor, other than to run a task. The number in a variant is the
 /// address of a pool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -292,7 +293,7 @@ struct ContextFrame {
     /// The number of the [`Attached`] to which the frame belongs, or zero.
     guard: u32,
     /// The guard of the frame was dropped while there were frames above this frame. The search for the
-    /// current token skips this frame.
+    /// current token skips such a frame.
     ended: bool,
     role: Option<Role>,
 }
@@ -304,13 +305,13 @@ impl ContextFrame {
     }
 }
 
-/// The frames of a thread. Only the first `used` frames are in use. The other frames are empty and are kept,
-/// so that the frame of a task is filled in place and not moved through memory.
+/// The frames of a thread. Only the first `used` frames are in use. The other frames are empty; they are
+/// kept so that the frame of a task can be filled in place, without being copied.
 #[derive(Default)]
 struct ContextFrames {
     all: Vec<ContextFrame>,
     used: usize,
-    /// How many [`Attached`] have been made.
+    /// The number of [`Attached`] guards that have been made.
     guards: u32,
 }
 
@@ -413,7 +414,7 @@ pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)
 }
 
-/// Whether the calling thread is running a task that has a handle.
+/// Returns whether the calling thread is running a task that has a handle.
 pub(crate) fn runs_a_task() -> bool {
     with_frames(|frames| frames.iter().any(|frame| frame.task.is_some())).unwrap_or(false)
 }
@@ -444,7 +445,7 @@ pub(crate) fn current_for_wait() -> Option<CancelToken> {
     with_frames(current).flatten()
 }
 
-/// Whether the calling thread is in a [`masked`] step that ignores this token.
+/// Returns whether the calling thread is in a [`masked`] step that ignores this token.
 pub(crate) fn is_shielded_from(token: &CancelToken) -> bool {
     with_frames(|frames| shields(frames, token)).unwrap_or(false)
 }
@@ -464,13 +465,14 @@ pub(crate) fn check_current() -> Result<(), Cancelled> {
     found.flatten().map_or(Ok(()), Err)
 }
 
-/// Whether the tasks that the calling thread would run now are asked to stop. Makes no token.
+/// Returns whether the tasks that the calling thread would run now are asked to stop. This function
+/// makes no token.
 pub(crate) fn is_cancelled_here() -> bool {
     with_frames(|frames| cancelled(frames, level())).flatten().is_some()
 }
 
 /// Returns the error of the current token of this level, if the token is cancelled. If the token was not made
-/// yet, returns the error that it would have.
+/// yet, returns the error that the token would have.
 fn cancelled(frames: &mut [ContextFrame], level: u32) -> Option<Cancelled> {
     let (top, below) = top_at(level, frames)?;
     if top.masked > 0 {

@@ -25,7 +25,7 @@
 //! # One tree
 //!
 //! Tokens form a tree. A call that cancels a token also cancels all tokens below it, and no token above it.
-//! So it is the same operation to stop one task and to stop a whole pool, at different places in the tree.
+//! So one task and a whole pool are stopped by the same operation, at different places in the tree.
 //!
 //! ```text
 //!   pool's root ──┬── task's token ──── token of a task it runs inline
@@ -33,9 +33,9 @@
 //!                  └── …
 //! ```
 //!
-//! A token can hang below several others ([`CancelToken::linked`]): it is cancelled as soon as one of them
-//! is. A token can also have a deadline ([`CancelToken::with_timeout`]), at which the crate's timer cancels
-//! the token.
+//! A token can hang below several others ([`CancelToken::linked`]): it is cancelled as soon as one of these
+//! tokens is cancelled. A token can also have a deadline ([`CancelToken::with_timeout`]), at which the
+//! crate's timer cancels the token.
 //!
 //! A token goes from *live* to *cancelled* once and never back. The first call of
 //! [`cancel`](CancelToken::cancel) makes this change, and stores the [reason](crate::CancelReason), which the
@@ -59,7 +59,7 @@
 //! 2. Threads that wait in this crate under one of these tokens are woken.
 //! 3. Users' callbacks run, outside all locks.
 //!
-//! Callbacks come last, because a callback perhaps takes long, or waits for a thread that step 2 wakes. Any
+//! Callbacks come last, because a callback may take long, or may wait for a thread that step 2 wakes. Any
 //! number of threads can cancel tokens of one tree at the same time. Each of them marks the tokens that it
 //! finds unmarked. So when a `cancel` has returned, the whole tree below its token is marked, whether the
 //! call returned true or false. One of these threads runs the callbacks of a token: the thread that *claims*
@@ -78,9 +78,9 @@
 //!    timer.
 //! 5. A token has a reason as soon as it is marked: the reason of the cancel that marked it first. The reason
 //!    never changes.
-//! 6. When [`Registration`]'s drop has returned, its callback is not running and never will be. (There is one
-//!    exception: a callback that is registered with a cancelled token is due at once, and the token does not
-//!    keep it. If such a callback is deferred, it perhaps runs after that drop.)
+//! 6. When the drop of a [`Registration`] has returned, its callback is not running and will never run.
+//!    (There is one exception: a callback that is registered with a cancelled token is due at once, and the
+//!    token does not keep it. If such a callback is deferred, it may run after that drop.)
 
 pub(crate) mod reason;
 pub use reason::{CancelKind, CancelReason};

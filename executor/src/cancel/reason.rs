@@ -42,7 +42,7 @@ struct Said {
     payload: Option<Box<dyn Any + Send + Sync>>,
 }
 
-/// What kind of party asked a task to stop.
+/// The kind of party that asked a task to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CancelKind {
@@ -61,8 +61,8 @@ impl CancelReason {
         Self { said: Some(Arc::new(said)), ..Self::of(CancelKind::Requested) }
     }
 
-    /// Adds a value of any type, for use by code. The value is dropped together with the last token or error
-    /// that has this reason, on any thread.
+    /// Adds a value of any type, which code can read. The value is dropped together with the last token or
+    /// error that has this reason, on any thread.
     pub fn with_payload(self, payload: impl Any + Send + Sync) -> Self {
         let message = self.said.and_then(|said| said.message.clone());
         let said = Said { message, payload: Some(Box::new(payload)) };
@@ -73,12 +73,12 @@ impl CancelReason {
         Self { kind, inherited: false, said: None }
     }
 
-    /// Returns the same reason, marked as not inherited: perhaps the caller has taken it from another token.
+    /// Returns this reason, marked as not inherited: the caller may have taken it from another token.
     pub(crate) fn given_here(self) -> Self {
         Self { inherited: false, ..self }
     }
 
-    /// Returns the same reason, marked as inherited, for a token below.
+    /// Returns a copy of this reason for a token below, marked as inherited.
     pub(crate) fn inherited(&self) -> Self {
         Self { inherited: true, ..self.clone() }
     }
@@ -88,7 +88,7 @@ impl CancelReason {
         self.kind
     }
 
-    /// Whether the request was made at a token above this token, or at a token to which this token is
+    /// Returns whether the request was made at a token above this token, or at a token to which this token is
     /// [linked](crate::CancelToken::linked).
     pub fn is_inherited(&self) -> bool {
         self.inherited

@@ -20,9 +20,9 @@ impl CancelToken {
     /// cancelled, the callback runs at once, on the calling thread. Callbacks run in order of registration,
     /// after all threads that wait in this crate under the token were released (see
     /// [`cancel`](Self::cancel)). If one callback panics, the other callbacks still run. Dropping the
-    /// [`Registration`] takes the callback back; [`Registration::keep`] leaves it. Suppose that a
-    /// cancellation wakes a task that is blocked in this crate, and that the task drops its registration
-    /// before the callback has begun. Then the callback does not run.
+    /// [`Registration`] takes the callback back; [`Registration::keep`] leaves the callback registered.
+    /// Suppose that a cancellation wakes a task that is blocked in this crate, and that the task drops its
+    /// registration before the callback has begun. Then the callback does not run.
     ///
     /// `cancel` returns only when the callback has ended, so keep the callback short. A callback can cause
     /// other callbacks, by a `cancel` or by completing a [`Promise`](crate::Promise). They nest to a depth of
@@ -73,8 +73,9 @@ impl CancelToken {
 /// # Blocking
 ///
 /// If the callback is running on another thread, the drop waits until the callback has ended. So after the
-/// drop, the callback uses nothing that it refers to. (On the thread that runs the callback, the drop does
-/// not wait.) Therefore never drop a registration while you hold a lock that its callback takes.
+/// drop, the callback no longer uses anything that it refers to. (On the thread that runs the callback,
+/// the drop does not wait.) Therefore never drop a registration while you hold a lock that its callback
+/// takes.
 #[must_use = "dropping it takes the callback back at once"]
 pub struct Registration {
     place: Option<(CancelToken, u64)>,

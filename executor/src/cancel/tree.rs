@@ -17,8 +17,8 @@ use crate::time;
 
 /// A request to stop: it can be made once, any number of threads can see it, and all children inherit it.
 ///
-/// Clones are the same token. If it should be possible to stop one task alone, give that task its own
-/// [`child`](Self::child).
+/// All clones of a token are the same token. If it should be possible to stop one task alone, give
+/// that task its own [`child`](Self::child).
 #[derive(Clone)]
 pub struct CancelToken {
     pub(super) node: Arc<TokenNode>,
@@ -30,7 +30,7 @@ pub(super) struct TokenNode {
     pub(super) state: Mutex<TokenState>,
     pub(super) callback_done: Condvar,
     parent: Option<Link>,
-    /// Empty, unless the token is linked to several tokens.
+    /// This list is empty unless the token is linked to several tokens.
     other_parents: Vec<Link>,
 }
 
@@ -49,7 +49,7 @@ struct Link {
 
 #[derive(Default)]
 pub(super) struct TokenState {
-    // Ordered by key, that is, by time of registration.
+    // The entries are ordered by key, that is, by time of registration.
     children: BTreeMap<u64, Weak<TokenNode>>,
     pub(super) waiters: BTreeMap<u64, Waker>,
     pub(super) callbacks: BTreeMap<u64, UserCode>,
@@ -59,7 +59,7 @@ pub(super) struct TokenState {
     reason: Option<CancelReason>,
     /// The timer's entry that cancels the token at its deadline.
     pub(super) deadline: Option<time::TimerEntry>,
-    /// Whether the token belongs to a task with a time limit. The limit cancels the token, too.
+    /// True if the token belongs to a task with a time limit. The limit cancels the token, too.
     pub(super) is_limited: bool,
 }
 
@@ -80,8 +80,8 @@ impl CancelToken {
     /// Makes a token that is the child of several tokens. It is cancelled as soon as one of its parents is
     /// cancelled, and can also be cancelled alone.
     ///
-    /// Suits work that must stop in more than one case: when its request is cancelled, *and* when the pool in
-    /// which it runs is shut down. If one of the tokens is already cancelled, the new token is born
+    /// Use it for work that must stop in more than one case: when its request is cancelled, *and* when the
+    /// pool in which it runs is shut down. If one of the tokens is already cancelled, the new token is born
     /// cancelled. Without any tokens, it is like a token made by [`new`](Self::new).
     ///
     /// ```
@@ -134,9 +134,9 @@ impl CancelToken {
     ///
     /// Returns true if this call made the request, and false if the request had been made before. In both
     /// cases the token and all tokens below it are marked when the call returns. If this call returns false,
-    /// perhaps some callbacks still run, or have not begun yet: the thread that made the request first runs
-    /// them. This is the case, for example, if one of these callbacks makes the call. What happened before
-    /// the call is visible to all code that sees the request.
+    /// some callbacks may still be running, or may not have begun yet: the thread that made the request
+    /// first runs them. For example, this happens if one of these callbacks makes the call. Everything that
+    /// happened before the call is visible to all code that sees the request.
     pub fn cancel(&self) -> bool {
         self.cancel_as(None)
     }
@@ -179,7 +179,7 @@ impl CancelToken {
         first.then(|| Callbacks(to_call.collect()))
     }
 
-    /// Whether the request was made, at this token or at a token above it.
+    /// Returns whether the request was made, at this token or at a token above it.
     pub fn is_cancelled(&self) -> bool {
         // Acquire: pairs with the Release in `mark_next`.
         self.node.cancelled.load(Ordering::Acquire)
@@ -200,7 +200,7 @@ impl CancelToken {
         Cancelled::because(self.reason())
     }
 
-    /// Whether the two tokens are clones of each other.
+    /// Returns whether the two tokens are clones of each other.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.node, &other.node)
     }
@@ -216,13 +216,13 @@ impl CancelToken {
 /// A cancel that visits a token and all tokens below it.
 struct Descent<'a> {
     reason: &'a CancelReason,
-    /// The tokens that were found. A list and no recursion, because a long chain of children would overflow
-    /// the stack.
+    /// The tokens that were found. The cancel uses a list instead of recursion, because a long chain of
+    /// children would overflow the stack.
     tree: Vec<FoundToken>,
-    /// How many tokens of the list were visited.
+    /// The number of tokens of the list that were visited.
     looked_at: usize,
-    /// The linked tokens that were visited. Links can lead to a token on two paths, and to a token two links
-    /// below on four paths, and so on.
+    /// The linked tokens that were visited. Through links a token can be reached on two paths, a token two
+    /// links below on four paths, and so on.
     seen: BTreeSet<(usize, bool)>,
     waiters: Vec<Waker>,
     deadlines: Vec<time::TimerEntry>,
@@ -230,8 +230,8 @@ struct Descent<'a> {
 
 struct FoundToken {
     node: Arc<TokenNode>,
-    /// Whether this cancel claims the token. Before the visit of this token: whether this cancel claims the
-    /// token above.
+    /// True if this cancel claims the token. Before this token is visited, the field tells whether this
+    /// cancel claims the token above.
     ours: bool,
     calls_back: bool,
 }
@@ -331,15 +331,15 @@ impl Drop for TokenNode {
         let state = self.state.get_mut();
         let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
         if !callbacks.is_empty() || reason.is_some() {
-            // A callback may have captured the last copy of another token, and a callback of that token the
-            // next copy, and so on.
+            // A callback may have captured the last copy of another token, a callback of that token may
+            // have captured the last copy of a third token, and so on.
             call_outside(move || {
                 callbacks.into_values().for_each(discard);
                 discard(reason);
             });
         }
-        // No recursion here, either, because the last child of a long chain may be the last owner of the
-        // whole chain.
+        // This code uses no recursion, either, because the last child of a long chain may be the last
+        // owner of the whole chain.
         let mut links = std::mem::take(&mut self.other_parents);
         let mut next = self.parent.take();
         while let Some(Link { parent, key }) = next {

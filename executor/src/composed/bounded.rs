@@ -80,7 +80,7 @@ impl<E: Executor> BoundedExecutor<E> {
     /// `executor` directly do not count.
     ///
     /// # Panics
-    /// If `bound` is zero: no task could ever be submitted.
+    /// Panics if `bound` is zero, because no task could ever be submitted.
     pub fn over(executor: E, bound: usize) -> Self {
         Self::new(Underlying::over(executor), bound)
     }
@@ -143,7 +143,7 @@ impl<E: Executor> BoundedExecutor<E> {
         self.permits.with_tasks()
     }
 
-    /// Returns the bound: how many tasks can be under way.
+    /// Returns the bound: the largest number of tasks that can be under way.
     pub fn bound(&self) -> usize {
         *self.bound.lock()
     }
@@ -181,7 +181,8 @@ impl<E: Executor> BoundedExecutor<E> {
         self.permits.look_again();
     }
 
-    /// Submits a task. Waits for a permit until the deadline, or not at all if there is no deadline.
+    /// Submits a task. Waits for a permit until the deadline; without a deadline, does not wait at
+    /// all.
     fn execute_until(&self, task: Task, deadline: Option<Deadline>) -> Result<(), RejectedExecution> {
         match self.permit(deadline) {
             Ok(permit) => self.inner.pass_on(task, |task, member| task.accompanied((permit, member))),
@@ -273,14 +274,15 @@ impl TaskObserver for (TaskPermit, InFlightTask) {
     }
 }
 
-/// What a [`BoundedExecutor`] is doing, in numbers.
+/// Numbers that show what a [`BoundedExecutor`] is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BoundedStats {
     /// Tasks that wait or run in the executor below, and handed-out tasks that a user still keeps.
     pub under_way: usize,
-    /// The bound: how many tasks can be under way. For a while after `set_bound`, there can be more.
+    /// The bound: the largest number of tasks that can be under way. For a while after `set_bound`,
+    /// more tasks can be under way.
     pub bound: usize,
     /// Submitters that wait for a permit.
     pub waiting: usize,

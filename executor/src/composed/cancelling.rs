@@ -74,10 +74,11 @@ pub trait CancellableTask: Send + Sized + 'static {
     fn run(self, token: &CancelToken) -> Result<Self::Output, Cancelled>;
 
     /// Returns a closure that makes [`run`](Self::run) return soon. The library asks for the closure before
-    /// `run` begins. It calls the closure once at most, on the thread that cancels, while `run` is running.
+    /// `run` begins. It calls the closure at most once, on the thread that cancels, while `run` is running.
     /// If the task was asked to stop earlier, the library calls the closure just before `run` begins.
     ///
-    /// The closure should not block: the thread that cancels waits for it. The library catches its panics.
+    /// The closure should not block: the thread that cancels waits for it. The library catches panics of
+    /// the closure.
     fn canceller(&self) -> impl FnOnce() + Send + 'static;
 
     /// Turns this into a task and its handle, which any executor's [`submit`](ExecutorExt::submit) accepts.

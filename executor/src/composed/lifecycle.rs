@@ -22,13 +22,13 @@
 //!
 //! # Invariants
 //!
-//! 1. The life is over when it was shut down and no stay is left. The thread that makes this true counts
-//!    `gone` down. After that no stay begins.
+//! 1. The life is over when it was shut down and no stay is left. The thread that makes this condition
+//!    true counts `gone` down. After that no stay begins.
 //! 2. The lock of the life is the last in the order of locks. A thread can take it while it holds the lock of
 //!    a queue. A thread that holds it takes no other lock.
 //! 3. `queues` has each queue in which a task of this life waits. So `shutdown_now` finds every waiting task
-//!    with [`take_back`](Lifecycle::take_back). Then it cancels the root, and with it the tasks that had
-//!    already left their queues.
+//!    with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root, and with it the tasks
+//!    that had already left their queues.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};
@@ -53,7 +53,8 @@ pub(crate) struct Lifecycle {
 struct LifecycleState {
     is_shutdown: bool,
     staying: usize,
-    /// The queues below in which tasks of this life wait, with the number of these tasks in each queue.
+    /// The lower-level queues in which tasks of this life wait, and the number of these tasks in each
+    /// queue.
     queues: Vec<(QueueId, usize)>,
 }
 
@@ -73,7 +74,8 @@ impl Lifecycle {
         })
     }
 
-    /// Begins the stay of a task, or of a strand of tasks. `None` if the life was shut down.
+    /// Begins the stay of a task, or of a strand of tasks. Returns `None` if the life was shut
+    /// down.
     pub(crate) fn begin_stay(self: &Arc<Self>) -> Option<InFlight> {
         let mut state = self.state.lock();
         if state.is_shutdown {
@@ -92,8 +94,8 @@ impl Lifecycle {
     }
 
     pub(crate) fn is_shutdown(&self) -> bool {
-        // Acquire: pairs with the Release in `shutdown`, so that a submitter that is refused sees what was
-        // done before the shutdown.
+        // Acquire: pairs with the Release in `shutdown`, so that a refused submitter sees everything that
+        // was done before the shutdown.
         self.is_shutdown.load(Ordering::Acquire)
     }
 
@@ -167,8 +169,8 @@ impl Lifecycle {
     }
 }
 
-/// A stay in a life: of a task, of a strand or of a table of strands. While a stay counts, the life is not
-/// over. A stay counts until it is dropped or interrupted.
+/// The stay of a task, of a strand or of a table of strands in a life. While a stay counts, the life is
+/// not over. A stay counts until it is dropped or interrupted.
 pub(crate) struct InFlight {
     life: Arc<Lifecycle>,
     counts: AtomicBool,
@@ -326,8 +328,8 @@ impl<E> Underlying<E> {
         }
     }
 
-    /// Does the `shutdown_now` of an executor that gives its tasks to the executor below unchanged. An owned
-    /// service hands out all of its tasks, also the tasks that clients gave to the service directly.
+    /// Implements `shutdown_now` for an executor that gives its tasks to the executor below unchanged. An
+    /// owned service hands out all of its tasks, also the tasks that clients gave to the service directly.
     pub(crate) fn shutdown_now(&self) -> Vec<Task> {
         self.shutdown_now_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
@@ -348,8 +350,8 @@ impl<E> Underlying<E> {
         tasks.into_iter().filter_map(|task| self.life.to_its_user(task, &note)).collect()
     }
 
-    /// Shuts down an owned service. Returns the tasks that the service hands out, but not the drain tasks of
-    /// this life: their strands are empty by now.
+    /// Shuts down an owned service. Returns the tasks that the service hands out, except the drain tasks of
+    /// this life, whose strands are empty by now.
     pub(crate) fn stop_service_beside_drains(&self) -> impl Iterator<Item = Task> {
         let tasks = self.stop_service(|_| ()).into_iter().map(|(task, ())| task);
         tasks.filter(|task| !task.drains_strand_under(self.life.root()))
@@ -377,8 +379,8 @@ impl<E> Underlying<E> {
     }
 }
 
-/// Implements the methods that are the same for every [`ExecutorService`] with an [`Underlying`]: all but
-/// `shutdown` and `shutdown_now`.
+/// Implements all methods of [`ExecutorService`] except `shutdown` and `shutdown_now`: they are the same
+/// for every service with an [`Underlying`].
 ///
 /// ```text
 /// impl<E: Executor> ExecutorService for BoundedExecutor<E> {

@@ -1,9 +1,10 @@
 //! An executor that runs a task when a test tells it to.
 //!
 //! A test of code that uses an executor must look at the state *between* two tasks. It must also try other
-//! orders of the tasks, and tasks that are refused or dropped. With a pool, a test needs latches for that, or
-//! luck. Here no task runs by itself. Tasks wait in a list until the test runs one of them, on the test's own
-//! thread. So a test defines a schedule in a few lines, and the schedule is the same every time.
+//! orders of the tasks, and tasks that are refused or dropped. With a pool, a test can do that only with
+//! latches, or by luck. Here no task runs by itself. Tasks wait in a list until the test runs one of them, on
+//! the test's own thread. So a test defines a schedule in a few lines, and the schedule is the same every
+//! time.
 //!
 //! ```text
 //!   execute ──refuse_next──▶ refused
@@ -120,23 +121,26 @@ impl ManualExecutor {
         state.pending.iter().map(|(task, _)| shown(task)).collect()
     }
 
-    /// Runs the pending task that was submitted first, and returns its outcome. `None` if there is none.
+    /// Runs the pending task that was submitted first, and returns its outcome. Returns `None` if no
+    /// task is pending.
     ///
     /// # Blocking
-    /// Returns when the task has ended. The other calls that run tasks do so, too.
+    /// Returns when the task has ended. The other methods that run tasks also return only when
+    /// their tasks have ended.
     pub fn run_next(&self) -> Option<Outcome> {
         let next = self.shared.take_if(|_| true)?;
         Some(self.shared.run(next))
     }
 
-    /// Runs the pending task with this id, even before older tasks. `None` if the task is not pending.
+    /// Runs the pending task with this id, even before older tasks. Returns `None` if the task is not
+    /// pending.
     pub fn run(&self, id: TaskId) -> Option<Outcome> {
         let task = self.shared.take_if(|task| task.id() == id)?;
         Some(self.shared.run(task))
     }
 
-    /// Runs the tasks that are pending now, in order. Tasks that these tasks submit stay pending. Returns how
-    /// many tasks this call has run: a task that another task has cancelled or run does not count.
+    /// Runs the tasks that are pending now, in order. Tasks that these tasks submit stay pending. Returns the
+    /// number of tasks that this call has run; a task that another task has cancelled or run does not count.
     pub fn run_pending(&self) -> usize {
         let now: Vec<_> = self.pending().into_iter().map(|task| task.id).collect();
         now.into_iter().filter_map(|id| self.run(id)).count()
@@ -153,7 +157,7 @@ impl ManualExecutor {
         self.shared.take_if(|_| true).map(|(task, _)| task.handed_out())
     }
 
-    /// Takes out the pending task with this id. `None` if the task is not pending.
+    /// Takes out the pending task with this id. Returns `None` if the task is not pending.
     pub fn take(&self, id: TaskId) -> Option<Task> {
         self.shared.take_if(|task| task.id() == id).map(|(task, _)| task.handed_out())
     }
@@ -164,7 +168,8 @@ impl ManualExecutor {
         self.take_next().map(|task| task.id())
     }
 
-    /// Refuses the next submission with this reason. Each further call refuses one submission more.
+    /// Refuses the next submission with this reason. Each further call makes one more submission
+    /// fail.
     pub fn refuse_next(&self, reason: RejectReason) {
         self.shared.state.lock().refusals.push_back(reason);
     }
@@ -196,7 +201,7 @@ impl ManualShared {
         Ok(())
     }
 
-    /// Takes out the first wanted task.
+    /// Takes the first wanted task out of the list.
     fn take_if(&self, wanted: impl Fn(&Task) -> bool) -> Option<(Task, InFlight)> {
         loop {
             let mut state = self.state.lock();
@@ -210,7 +215,7 @@ impl ManualShared {
         }
     }
 
-    /// Takes out all wanted tasks.
+    /// Takes all wanted tasks out of the list.
     fn take_all(&self, wanted: impl Fn(&Task) -> bool) -> Vec<(Task, InFlight)> {
         let mut state = self.state.lock();
         let (taken, kept) = state.pending.drain(..).partition(|(task, _)| wanted(task));

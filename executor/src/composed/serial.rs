@@ -61,8 +61,8 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// the highest priority of the tasks that have come into the strand since the drain task was submitted. When
 /// a more urgent task comes, a [`PriorityQueue`](crate::PriorityQueue) raises the drain task. The order in
 /// the strand stays the same, so the tasks before the urgent task run earlier, too. The priority of the drain
-/// task does not fall when the urgent task is cancelled or taken out. Before each further turn, the drain
-/// task gets the highest priority of the tasks that are still in the strand.
+/// task does not fall when the urgent task is cancelled or taken out. Before each further turn, the priority
+/// of the drain task is set to the highest priority of the tasks that are still in the strand.
 ///
 /// ```
 /// use executor::{Latch, PriorityQueue, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};
@@ -91,11 +91,11 @@ use crate::waiting::wait::{Deadline, wait_for};
 ///
 /// In place of the drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the strand:
 /// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
-/// queues see the drain task itself. They see its id, which is its own, and no name. The drain task stands
-/// for many tasks, and its outcome is that of none of them. The pool counts it as one task.
+/// queues see the drain task itself. They see the drain task's own id, and no name. The drain task stands
+/// for many tasks, and its outcome is not the outcome of any of them. The pool counts it as one task.
 ///
 /// If the executor below runs tasks on the submitting thread, the submitter of the first task runs the
-/// strand. Tasks that come meanwhile are not below the token of that submitter.
+/// strand. Tasks that are submitted meanwhile are not below the token of that submitter.
 ///
 /// # Its end
 /// A serial executor that was made with [`over`](Self::over) ends alone. After
@@ -109,7 +109,7 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// # Blocking
 /// While another thread offers the drain task to the executor below, `execute` and `submit` wait until that
 /// executor has accepted or refused the drain task. A task that waits for a later task of its own strand
-/// could wait without end. So such a wait fails, and the error [describes it](crate::Starvation).
+/// could wait for ever. So such a wait fails, and the error [describes it](crate::Starvation).
 pub struct SerialExecutor<E> {
     inner: Underlying<Lender<E>>,
     strand: Arc<Strand<Serial>>,
@@ -121,7 +121,8 @@ struct Serial {
     tombstones: Tombstones,
     turns: OnceLock<Turns>,
     life: Arc<Lifecycle>,
-    /// The stay of the strand; `None` while it is idle. This lock is taken before the lock of the strand.
+    /// The stay of the strand; `None` while the strand is idle. This lock is taken before the lock of the
+    /// strand.
     stay: Mutex<Option<InFlight>>,
 }
 
@@ -166,8 +167,8 @@ impl<E: Executor> SerialExecutor<E> {
     /// its drain task then goes to the end of the queue of the executor below. The strand goes on when a
     /// thread takes the drain task from there.
     ///
-    /// The executor below must not be a borrowed one, because a task must be able to own it. It is, for
-    /// instance, a pool or an [`Arc`] of a pool.
+    /// The executor below must not be a borrowed one, because a task must be able to own it. It can be,
+    /// for instance, a pool or an [`Arc`] of a pool.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};

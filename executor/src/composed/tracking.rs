@@ -12,9 +12,9 @@
 //! | its body returned | [`CutOffHow::Returned`]: presumed |
 //! | its body panicked | [`CutOffHow::Panicked`]: presumed |
 //!
-//! The second row can be a *false positive*, which cannot be avoided. Perhaps the body had done all of its
+//! The second row can be a *false positive*, which cannot be avoided. The body may have done all of its
 //! work just before the request came, and a closure that returns nothing cannot say so. The classic listing
-//! looks at the thread's interrupt flag, so all of its reports are only presumed. So a client should repeat
+//! looks at the thread's interrupt flag, so each of its reports is only a guess. So a client should repeat
 //! such a task only if running it twice does no harm.
 //!
 //! # Invariants
@@ -139,7 +139,8 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
     /// Returns the tasks that were asked to stop while they ran, in the order in which they ended.
     ///
     /// # Errors
-    /// [`NotTerminated`] before the executor is terminated: a task that still runs can be cut off later.
+    /// [`NotTerminated`] if the executor is not terminated yet: a task that still runs can be cut off
+    /// later.
     pub fn cut_off(&self) -> Result<Vec<CutOff<T>>, NotTerminated>
     where
         T: Clone,
@@ -277,18 +278,18 @@ pub struct CutOff<T = ()> {
     pub task: TaskRef,
     /// The task's [tag](TrackingExecutor::tagged), if it has one.
     pub tag: Option<T>,
-    /// How the task ended after it was asked to stop.
+    /// The way in which the task ended after it was asked to stop.
     pub how: CutOffHow,
 }
 
-/// How a task ended after it had been asked to stop.
+/// The way in which a task ended after it had been asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CutOffHow {
     /// The task ended as cancelled: the body of a [cancellable](crate::FutureTask::cancellable) task returned
     /// `Err(Cancelled)`.
     GaveUp,
-    /// The task's body returned. Perhaps it had done all of its work.
+    /// The task's body returned. The body may have done all of its work.
     Returned,
     /// The task's body panicked.
     Panicked,
@@ -314,16 +315,16 @@ impl fmt::Display for NotTerminated {
 
 impl Error for NotTerminated {}
 
-/// What a [`TrackingExecutor`] is doing, in numbers.
+/// Numbers that show what a [`TrackingExecutor`] is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TrackingStats {
-    /// Tasks that run, or wait in the executor below.
+    /// The number of tasks that run, or wait in the executor below.
     pub under_way: usize,
     /// Tasks that run.
     pub running: usize,
-    /// Tasks that were asked to stop while they ran, and have ended.
+    /// The number of tasks that were asked to stop while they ran, and have ended.
     pub cut_off: usize,
 }
 

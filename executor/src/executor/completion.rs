@@ -1,9 +1,9 @@
 //! A completion service: gives out the handles of tasks in the order in which the tasks end.
 //!
 //! A page has ten images to fetch. A thread that joins the ten handles in order waits for a slow first image,
-//! although perhaps the other nine have arrived. [`ExecutorCompletionService`] keeps the handles and gives
-//! out each one when its task has ended. So the thread that uses the results never waits while there is a
-//! result to use.
+//! even if the other nine have already arrived. [`ExecutorCompletionService`] keeps the handles and gives out
+//! each one when its task has ended. So the thread that uses the results never waits while a result is
+//! available.
 //!
 //! ```
 //! use executor::{ExecutorCompletionService, ThreadPoolExecutor, prelude::*};
@@ -28,7 +28,7 @@
 //! as cancelled. A task is cancelled if its [`Canceller`] cancels it, if the pool is stopped, or if the task
 //! is dropped without having been run. A refused task comes back from `submit` and is not outstanding. So the
 //! service knows when no more tasks will come out, and [`take`] then returns `None`. A plain queue cannot
-//! know that, and would block without end.
+//! know that, and would block for ever.
 //!
 //! A task that [`shutdown_now`](crate::ExecutorService::shutdown_now) has handed back stays outstanding for
 //! as long as the caller keeps it, because the caller can still run it.
@@ -94,8 +94,8 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// not come out of the service.
     ///
     /// # Cancellation
-    /// As for [`ExecutorExt::submit`](crate::ExecutorExt::submit): the task's token is no child of the
-    /// caller's current token.
+    /// As with [`ExecutorExt::submit`](crate::ExecutorExt::submit), the task's token is no child of
+    /// the caller's current token.
     pub fn submit(&self, task: impl Into<FutureTask<T>>) -> Result<Canceller, RejectedSubmission<T>> {
         submit_to(&self.completions, &self.executor, task.into(), |_| ())
             .map(PendingCompletion::into_canceller)
@@ -152,8 +152,8 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
         self.completions.next(Deadline::after(timeout))
     }
 
-    /// Returns the number of submitted tasks whose handles have not been taken. The tasks may have ended or
-    /// not.
+    /// Returns the number of submitted tasks whose handles have not been taken. Some of these tasks may
+    /// have ended already.
     pub fn outstanding(&self) -> usize {
         self.completions.len()
     }

@@ -1,8 +1,8 @@
 //! Runs many tasks at the same time, and waits for all of them or for the first success.
 //!
 //! Both calls submit the tasks one by one, and then wait. Some cases need care: a refusal in the middle, a
-//! deadline, a cancel of the caller, an executor that runs the task inside `execute`. One rule covers these
-//! cases:
+//! deadline, the cancellation of the caller, and an executor that runs the task inside `execute`. One rule
+//! covers these cases:
 //!
 //! > When the call returns, the fate of each task is decided: the task has ended, or was cancelled, or comes
 //! > back in the error without having been run. (The body of a cancelled task that ignores its token goes on;
@@ -31,12 +31,12 @@
 //!
 //! # Why a call can end after its deadline
 //!
-//! The calling thread cancels the tasks, and runs the users' callbacks that belong to a cancel: callbacks of
+//! The calling thread cancels the tasks, and runs the users' code that a cancel causes: callbacks of
 //! [`on_cancel`](crate::CancelToken::on_cancel) and of [`on_done`](crate::TaskHandle::on_done), and the
-//! `Drop` of the values that a task has captured. The call returns after these callbacks. Perhaps no other
-//! thread is free to run the callbacks: the tasks that the callbacks must release can block all threads of
-//! the executor. But the call keeps no other thread waiting. Before the first callback runs, all tasks are
-//! decided, and all threads that wait for the tasks or under their tokens are woken.
+//! `Drop` of the values that a task has captured. The call returns after these callbacks. No other thread
+//! may be free to run the callbacks, because the tasks that the callbacks must release can block all
+//! threads of the executor. But the call keeps no other thread waiting. Before the first callback runs,
+//! all tasks are decided, and all threads that wait for the tasks or under their tokens are woken.
 //!
 //! # Left out
 //!
@@ -63,7 +63,7 @@ use crate::waiting::wait::Deadline;
 struct InvokeAllTasks<T: Send + 'static>(Vec<TaskHandle<T>>);
 
 impl<T: Send + 'static> InvokeAllTasks<T> {
-    /// Cancels the tasks, the last one first. In the other order, a cancelled task could set a worker free,
+    /// Cancels the tasks, the last one first. In the opposite order, cancelling a task could free a worker,
     /// and that worker would begin a task that is about to be cancelled. All tasks are decided, and all
     /// threads that wait for them are woken, before the first callback of a user runs.
     fn cancel(&self) {
@@ -163,7 +163,7 @@ pub(crate) fn submit_to<T: Send + 'static>(
 /// Tasks that race for the first success. Dropping the race cancels the tasks that have not ended.
 struct Race<T: Send + 'static, E: Send + 'static> {
     running: CompletionQueue<Result<T, E>>,
-    /// One entry for each submitted task, by which the race can cancel the task.
+    /// This list has one entry for each submitted task, through which the race can cancel the task.
     submitted: Vec<PendingCompletion<Result<T, E>>>,
     losers: Vec<Loser<T, E>>,
     not_submitted: Vec<FutureTask<Result<T, E>>>,
@@ -202,8 +202,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         let mut tasks = tasks.into_iter();
         let mut refused = None;
         while let Some(task) = tasks.next() {
-            // Perhaps a task has succeeded already. An inline executor runs each task at once, and other
-            // executors can run tasks while this thread still submits others.
+            // A task may have succeeded already: an inline executor runs each task at once, and other
+            // executors can run tasks while this thread still submits further tasks.
             while let Some(handle) = self.running.try_next() {
                 if let Some(value) = self.judge(handle) {
                     return Ok(value);
@@ -270,8 +270,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// Cancels all unfinished tasks. Returns the value of a task that has succeeded just before, if there is
-    /// one.
+    /// Cancels all unfinished tasks. Returns the value of a task that has succeeded just before this, if
+    /// any.
     fn late_winner(&mut self) -> Option<T> {
         self.cancel();
         let mut winner = None;
@@ -371,9 +371,10 @@ pub enum InvokeFailure {
     Empty,
     /// Each task has failed. Only `invoke_any` and `invoke_any_timeout` return this.
     AllFailed,
-    /// The executor refused a task. In `invoke_any`, all accepted tasks have failed, too.
+    /// The executor refused a task. In `invoke_any`, this also means that all accepted tasks have
+    /// failed.
     Rejected(RejectReason),
-    /// The time was up. Only `invoke_any_timeout` returns this.
+    /// The time limit has passed. Only `invoke_any_timeout` returns this.
     TimedOut,
     /// The *calling* task was cancelled.
     Interrupted,
@@ -381,15 +382,15 @@ pub enum InvokeFailure {
     Starved(Starvation),
 }
 
-/// How a task of [`invoke_any`](super::ExecutorExt::invoke_any) failed.
+/// The way in which a task of [`invoke_any`](super::ExecutorExt::invoke_any) failed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum TaskFailure<E> {
-    /// It returned an error.
+    /// The task returned an error.
     Failed(E),
     /// It panicked.
     Panicked(Panic),
-    /// It was cancelled, or dropped without having been run.
+    /// The task was cancelled, or was dropped without having been run.
     Cancelled,
 }
 

@@ -1,8 +1,8 @@
 //! Executors: they separate the submission of a task from how, where and when it runs.
 //!
-//! Code that has work to do should not decide about threads. It hands a [`Task`] to an [`Executor`]. The
-//! executor's *execution policy* says which thread runs a task, in which order, how many tasks run at once,
-//! and what happens when there are too many. A program chooses and changes the policy in one place.
+//! Code that has work to do should not decide about threads. Such code hands a [`Task`] to an [`Executor`].
+//! The executor's *execution policy* says which thread runs a task, in which order, how many tasks run at
+//! once, and what happens when there are too many. A program chooses and changes the policy in one place.
 //!
 //! ```
 //! use executor::{DirectExecutor, Executor, ThreadPerTaskExecutor, prelude::*};
@@ -22,7 +22,7 @@
 //! * [`Executor`] has the one method that each executor must implement. It is object-safe: a program that
 //!   keeps an `Arc<dyn ExecutorService>` works with any service.
 //! * [`ExecutorExt`] has methods that work in the same way on each executor. They take closures instead of
-//!   tasks, and return results. Every executor has it, wrappers and trait objects included.
+//!   tasks, and return results. Every executor has these methods, including wrappers and trait objects.
 //! * [`ExecutorService`] adds methods that end an executor: an executor with threads of its own must be shut
 //!   down.
 //!
@@ -70,7 +70,7 @@ pub trait Executor: Send + Sync {
     /// Authors of executors implement this; callers usually want the methods of [`ExecutorExt`].
     ///
     /// # Errors
-    /// [`RejectedExecution`], which says why and holds the task. The task has not been run.
+    /// [`RejectedExecution`], which gives the reason and holds the task. The task has not been run.
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution>;
 }
 // ANCHOR_END: executor
@@ -105,8 +105,8 @@ pub trait ExecutorExt: Executor {
     /// # Cancellation
     /// The new task is independent of the calling task. Its token is no child of the caller's
     /// [current](CancelToken::current) token, so neither a cancel of the calling task nor its deadline
-    /// reaches the new one. There are three ways to cancel the new task, too: cancel its handle, spawn it in
-    /// a [`scope`](Self::scope), or capture the caller's token in the closure and
+    /// reaches the new one. There are three ways to cancel the new task together with the caller: cancel its
+    /// handle, spawn it in a [`scope`](Self::scope), or capture the caller's token in the closure and
     /// [attach](CancelToken::attach) it there. The exception is an executor that runs the task on the
     /// submitting thread, such as [`DirectExecutor`](crate::DirectExecutor) or a pool with
     /// [`CallerRuns`](crate::CallerRuns). Then the task's token is a child of the caller's current token.
@@ -202,10 +202,10 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A cancelled task that ignores its token goes on running, and keeps its thread, after the call.
+    /// A cancelled task that ignores its token goes on running after the call, and keeps its thread.
     ///
     /// # Errors
-    /// As for [`invoke_all`](Self::invoke_all). A time-out is no error.
+    /// As for [`invoke_all`](Self::invoke_all). A time-out is not an error.
     ///
     /// # Panics
     /// As for [`invoke_all`](Self::invoke_all).
@@ -253,9 +253,9 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Errors
     /// [`InvokeAnyError`], whose `reason` tells why. [`Empty`](InvokeFailure::Empty): there were no tasks.
-    /// [`AllFailed`](InvokeFailure::AllFailed): all have failed. [`Rejected`](InvokeFailure::Rejected): a
-    /// task was refused, and all tasks accepted before it have failed.
-    /// [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
+    /// [`AllFailed`](InvokeFailure::AllFailed): all tasks have failed.
+    /// [`Rejected`](InvokeFailure::Rejected): a task was refused, and all tasks accepted before it have
+    /// failed. [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
     /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. In the
     /// last two cases, tasks that have not ended are cancelled.
     ///
@@ -269,7 +269,8 @@ pub trait ExecutorExt: Executor {
     /// of the threads that could run the tasks; see [`TaskHandle::join`].
     ///
     /// # Cancellation
-    /// A cancellation point. If the calling task is cancelled, so are the tasks for which it waits.
+    /// A cancellation point. If the calling task is cancelled, the tasks for which it waits are
+    /// cancelled, too.
     #[doc(alias = "invokeAny")]
     fn invoke_any<T: Send + 'static, E: Send + 'static>(
         &self,
@@ -397,8 +398,8 @@ pub trait ExecutorService: Executor {
     fn shutdown(&self);
 
     /// Accepts no more tasks, cancels the tokens of the running tasks, and returns the tasks that have not
-    /// begun. They come in the order in which they would have begun. Does not wait: a task that never looks
-    /// at its token runs to its end.
+    /// begun. The tasks are returned in the order in which they would have begun. Does not wait: a task
+    /// that never looks at its token runs to its end.
     ///
     /// The handles of the returned tasks stay pending while the caller keeps the tasks. Run them, give them
     /// to another executor, or drop them, which completes the handles as cancelled.
@@ -413,15 +414,15 @@ pub trait ExecutorService: Executor {
     /// Returns whether the executor has been shut down and its last task and thread are gone.
     ///
     /// A task that is cancelled before it has begun leaves the executor at once. The thread that cancels the
-    /// task drops its closure; after a time limit that is the thread of the process's timer. Perhaps that
-    /// drop is still under way for a moment when this returns true.
+    /// task drops its closure; after a time limit that is the thread of the process's timer. For a moment,
+    /// that drop may still be under way when this returns true.
     fn is_terminated(&self) -> bool;
 
     /// Waits until the executor is terminated, for `timeout` at most, and returns whether it is.
     ///
     /// # Blocking
-    /// A task of this executor that waits here waits in vain: the executor cannot end before the task has
-    /// ended.
+    /// If a task of this executor calls this, the wait cannot succeed: the executor cannot end before the
+    /// task has ended.
     ///
     /// # Cancellation
     /// Returns early if the calling task is cancelled, with the answer that is true at that moment.
@@ -431,11 +432,11 @@ pub trait ExecutorService: Executor {
     ///
     /// # Blocking
     /// Blocks until the executor is terminated. A task of this executor cannot wait for its own end. If such
-    /// a task calls this, the call only shuts the executor down and returns.
+    /// a task calls this method, the method only shuts the executor down and returns.
     ///
     /// An executor on top of another executor waits for its own tasks. Suppose that a task of the lower
-    /// executor closes the upper one. Meanwhile that task blocks its thread. If the awaited tasks need this
-    /// thread, as on a pool with one thread, the call never returns, and the library does not report a
+    /// executor closes the upper executor. Meanwhile that task blocks its thread. If the awaited tasks need
+    /// this thread, as on a pool with one thread, the call never returns, and the library does not report a
     /// [starvation](crate::Starvation). Such a task must call [`shutdown`](Self::shutdown), and another
     /// thread must call `close`.
     ///

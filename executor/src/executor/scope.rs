@@ -16,9 +16,9 @@
 //!
 //! 1. `scope` returns only when each spawned closure has run to its end or was dropped. `task/borrowed.rs`
 //!    says what ensures that.
-//! 2. A scope that waits on a worker, or in the middle of a task, runs the closures that have not begun, also
-//!    closures that are spawned while it waits. So it waits only for closures that run on other threads, and
-//!    its executor needs no second thread.
+//! 2. A scope that waits on a worker, or in the middle of a task, runs the closures that have not begun,
+//!    including closures that are spawned while it waits. So it waits only for closures that run on other
+//!    threads, and its executor needs no second thread.
 
 use std::error::Error;
 use std::task::Waker;
@@ -78,7 +78,7 @@ impl<'scope> Scope<'scope, '_> {
     /// on.
     ///
     /// # Errors
-    /// The reason for which the executor refuses the task. The closure is dropped.
+    /// The reason why the executor refuses the task. The closure is dropped.
     ///
     /// # Blocking
     /// Blocks if the executor blocks at a submission.
@@ -181,8 +181,8 @@ impl Source for Lending {
         WaitsFor::Borrowers
     }
 
-    /// Returns false if a closure has begun: it borrows from a stack frame, so it must end before the frame
-    /// is left.
+    /// Returns false if a closure has begun: the closure borrows from a stack frame, so it must end before
+    /// that frame is left.
     fn can_be_given_up(&self) -> bool {
         self.queue.is_some() && self.record.lock().threads().is_empty()
     }
@@ -199,7 +199,7 @@ impl fmt::Debug for Scope<'_, '_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopeError {
-    /// How many tasks were dropped.
+    /// The number of tasks that were dropped.
     pub dropped: usize,
 }
 

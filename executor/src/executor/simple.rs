@@ -17,12 +17,12 @@ use crate::waiting::error::RejectReason;
 
 /// Runs each task at once, on the thread that submits it.
 ///
-/// Use it in tests, or if the work must be done before the caller goes on. A panic in the task is caught as
-/// on any other executor. The task's token is a child of the submitter's current token.
+/// Use this executor in tests, or if the work must be done before the caller goes on. A panic in the task
+/// is caught as on any other executor. The task's token is a child of the submitter's current token.
 ///
 /// # Blocking
-/// `execute` returns when the task has ended. If a task submits a second task, the second one runs inside the
-/// first, like a function that the first task calls. So the stack must hold all nested tasks. A
+/// `execute` returns when the task has ended. If a task submits a second task, the second task runs inside
+/// the first, like a function that the first task calls. So the stack must hold all nested tasks. A
 /// [strand](crate::SerialExecutor) over this executor runs such tasks one after the other instead.
 ///
 /// ```
@@ -48,7 +48,8 @@ impl Executor for DirectExecutor {
 /// Runs each task on a new thread, which is named after the task's [id](Task::id): `task#17`.
 ///
 /// Use it for few, long tasks. A thread costs time to start (some ten microseconds) and memory until it ends,
-/// and the system limits the number of threads. At that limit `execute` gives the task back with an error.
+/// and the system limits the number of threads. When that limit is reached, `execute` gives the task back
+/// with an error.
 ///
 /// No other thread waits for these threads: when `main` returns, they end in the middle of their tasks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,7 +105,8 @@ impl MinimalPool {
     /// Starts `threads` threads.
     ///
     /// # Panics
-    /// If the system has no more threads to give. The threads started before are leaked.
+    /// If the system has no more threads to give. The threads that were started before this failure
+    /// are leaked.
     pub fn new(threads: usize) -> Self {
         let pool = Self(Arc::new((Mutex::new(VecDeque::new()), Condvar::new())));
         for _ in 0..threads {

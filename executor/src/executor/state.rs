@@ -7,13 +7,13 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PoolState {
-    /// Accepts tasks and runs them.
+    /// The pool accepts tasks and runs them.
     Running,
-    /// Accepts no more tasks, but runs the accepted tasks.
+    /// The pool accepts no more tasks, but runs the accepted tasks.
     ShuttingDown,
-    /// Accepts no more tasks and begins no task; waits for the running tasks.
+    /// The pool accepts no more tasks and begins no task; it waits for the running tasks.
     Stopping,
-    /// Has no threads and no tasks any more; calls the `terminated` hook.
+    /// The pool has no threads and no tasks any more; it calls the `terminated` hook.
     Tidying,
     /// Has ended.
     Terminated,

@@ -4,12 +4,13 @@ use super::worker::here;
 use crate::panics::OnDrop;
 
 /// Runs `f`, which may block for a long time: on a file, a socket, a lock or a child process. Meanwhile
-/// another worker, the *stand-in*, can take the place of this worker, so that no worker is missing.
+/// another worker, the *stand-in*, can take the place of this worker, so that the number of working
+/// threads stays the same.
 ///
 /// A wait of this crate for a task of the same pool needs no stand-in: the waiting worker helps to run that
 /// task. The pool has at most as many stand-ins as its
 /// [`spare_threads`](super::ForkJoinBuilder::spare_threads) says. When a stand-in is no longer needed, it
-/// ends its job and then sleeps. On a thread that is no worker, this function only calls `f`.
+/// ends its job and then sleeps. On a thread that is not a worker, this function only calls `f`.
 ///
 /// ```
 /// use executor::fork_join::{blocking, join};

@@ -29,7 +29,7 @@ pub struct ForkJoinBuilder {
     keep_alive: Duration,
     oldest_first: bool,
     panic_handler: Option<Arc<dyn PanicHandler>>,
-    /// Whether this makes the common pool, which cannot be shut down.
+    /// True if this makes the common pool, which cannot be shut down.
     is_common: bool,
 }
 

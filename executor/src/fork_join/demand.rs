@@ -1,11 +1,11 @@
 //! Demand flags: whether a thief could want the second half of a join.
 //!
-//! Most joins of a computation are deep in the recursion. Usually the worker's queue then offers larger
-//! halves already, and the join only calls its two closures. Every join checks for this case, so the check
+//! Most joins of a computation are deep in the recursion. Usually the worker's queue already offers larger
+//! halves then, and the join only calls its two closures. Every join checks for this case, so the check
 //! must take almost no time: it loads a thread-local, and then the flag to which the thread-local refers.
 //!
-//! A thread that is no worker uses a demand flag that is never shut. So the joins of such a thread take the
-//! slow path, which finds a pool for them.
+//! A thread that is not a worker uses a demand flag that is never shut. So the joins of such a thread take
+//! the slow path, which finds a pool for them.
 
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +16,8 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 pub(super) struct Demand(AtomicBool);
 
 impl Demand {
-    /// Shuts or opens the flag. The caller must hold the lock of the flag's worker queue, so that the last
-    /// value stored is the newest.
+    /// Shuts or opens the flag. The caller must hold the lock of the worker queue to which the flag
+    /// belongs, so that the last value stored is the newest value.
     pub(super) fn set_shut(&self, shut: bool) {
         // Relaxed: an old value does no harm. If a join reads that the flag is shut, it calls its second half
         // itself. If it reads that the flag is open, it offers one piece more than necessary.
@@ -70,7 +70,7 @@ mod this_thread {
 }
 
 /// Demand flags under a model checker, which allows a flag only in the execution in which it was made. So
-/// there is no flag for all threads that are no workers, and no spare flag.
+/// there are no spare flags, and no flag that all threads outside the pool share.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod this_thread {
     use std::cell::Cell;

@@ -34,17 +34,17 @@ use crate::handle::{FutureTask, TaskHandle};
 ///
 /// # Cancellation
 /// The task's token is a child of the token that is current at the call, on a worker and on any other thread.
-/// So the cancel of a computation also cancels the tasks that the computation has forked, even a task that
-/// was [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is the
-/// exception: its token is no child of the current token.
+/// So the cancel of a computation also cancels the tasks that the computation has forked, including a task
+/// that was [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is
+/// the exception: its token is no child of the current token.
 ///
 /// # How deep
 /// If a worker joins a task that no worker has begun, it runs that task on top of the task that waits. The
 /// joined task may join another task in the same way, and so on. The worker runs such tasks while half of its
-/// [stack](super::ForkJoinBuilder::stack_size) is free. When less is free, it runs some 32 more tasks if no
-/// other worker can run them. After these, the join ends as [starved](crate::JoinError::Starved). So even a
-/// very long chain of tasks that wait for each other does not overflow the stack, if these last tasks fit
-/// into the other half of the stack.
+/// [stack](super::ForkJoinBuilder::stack_size) is free. When less than half is free, the worker runs up to
+/// about 32 more tasks, if no other worker can run them. After these tasks, the join ends as
+/// [starved](crate::JoinError::Starved). So even a very long chain of tasks that wait for each other does not
+/// overflow the stack, if these last tasks fit into the other half of the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();
@@ -61,7 +61,8 @@ pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHa
 /// A computation that splits itself and returns a result. A type that implements this trait holds the
 /// arguments of the computation.
 ///
-/// Closures with [`join`](super::join) are shorter. This trait gives a computation a name.
+/// Closures with [`join`](super::join) are shorter to write, but this trait gives a computation a
+/// name.
 ///
 /// ```
 /// use executor::fork_join::RecursiveTask;

@@ -23,8 +23,8 @@ use crate::task::borrowed;
 /// ```
 ///
 /// If this worker's queue already offers enough pieces to other workers, a join takes about a nanosecond
-/// longer than two calls. So a recursion may use joins down to small pieces, but not down to single elements:
-/// there the calls themselves would take most of the time.
+/// longer than two calls. So a recursion may use joins down to small pieces, but not down to single elements,
+/// where the calls themselves would take most of the time.
 ///
 /// # Panics
 /// Panics if one of the closures panics, with that closure's payload. If `a` panics and no thread has begun
@@ -34,11 +34,12 @@ use crate::task::borrowed;
 ///
 /// # Blocking
 /// Blocks until both closures have ended. While another thread runs `b`, this thread runs pieces of `b`.
-/// Outside any pool the call blocks until the [common pool](super::ForkJoinPool::common) has run both.
+/// Outside any pool the call blocks until the [common pool](super::ForkJoinPool::common) has run both
+/// closures.
 ///
 /// # Cancellation
-/// This is no cancellation point: a join always returns both results. Both closures have the caller's current
-/// token. A computation ends soon after a cancellation if it looks at
+/// A join is not a cancellation point: it always returns both results. Both closures have the caller's
+/// current token. A computation ends soon after a cancellation if it looks at
 /// [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in this crate.
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

@@ -340,25 +340,25 @@ impl fmt::Debug for ForkJoinPool {
 pub struct ForkJoinStats {
     /// The state of the pool.
     pub state: PoolState,
-    /// How many workers can run at the same time.
+    /// The number of workers that can run at the same time.
     pub threads: usize,
-    /// How many workers there are.
+    /// The number of workers.
     pub workers: usize,
-    /// How many workers are awake.
+    /// The number of workers that are awake.
     pub awake: usize,
-    /// How many workers have a job that has begun and not ended.
+    /// The number of workers that have a job that has begun and not ended.
     pub active: usize,
-    /// How many tasks from outside have not begun.
+    /// The number of tasks from outside that have not begun.
     pub queued_submissions: usize,
-    /// How many forked tasks and second halves of joins are in the workers' queues.
+    /// The number of forked tasks and second halves of joins that are in the workers' queues.
     pub queued: usize,
-    /// How many second halves and forked tasks were stolen so far.
+    /// The number of second halves and forked tasks that were stolen so far.
     pub steals: u64,
-    /// How many accepted tasks have not ended.
+    /// The number of accepted tasks that have not ended.
     pub unfinished: usize,
-    /// How many tasks have ended. Halves of joins do not count as tasks.
+    /// The number of tasks that have ended. Halves of joins do not count as tasks.
     pub completed: u64,
-    /// How many tasks have ended by a panic.
+    /// The number of tasks that have ended by a panic.
     pub panicked: u64,
 }
 

@@ -77,8 +77,8 @@ pub(super) struct Registry {
     /// task. The flag is true if the thread waits for quiet in this task, or in a task on top of it. A thread
     /// takes this lock after all other locks.
     pub(super) helpers: Mutex<Vec<(ThreadKey, bool)>>,
-    /// How many more workers could be woken or started. Threads read this field and the next three without
-    /// the lock: see `changed`.
+    /// The number of further workers that could be woken or started. Threads read this field and the next
+    /// three without the lock: see `changed`.
     available: AtomicUsize,
     surplus: AtomicUsize,
     submissions: AtomicUsize,
@@ -108,7 +108,7 @@ struct RegistryData {
     /// True if the system has refused to start a thread. The pool tries again at the next submission.
     was_refused: bool,
     awaiting_quiet: WaitList,
-    /// How many tasks are on the stacks of threads that wait for quiet.
+    /// The number of tasks that are on the stacks of threads that wait for quiet.
     waiting_tasks: usize,
 }
 

@@ -23,7 +23,8 @@ use super::par::threads;
 
 /// The greatest length of a piece that is sorted on one thread.
 const LEAF: usize = 1 << 14;
-/// How many pieces of a long slice each worker gets: enough to keep all workers busy until the end.
+/// The number of pieces of a long slice for each worker: enough to keep all workers busy until the
+/// end.
 const PIECES: usize = 8;
 /// The greatest length of a piece that is partitioned on one thread.
 const PARTITION: usize = 1 << 17;

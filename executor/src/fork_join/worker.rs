@@ -66,13 +66,13 @@ pub(super) struct WorkerThread {
     pub(super) registry: Arc<Registry>,
     pub(super) queue: Arc<WorkerQueue>,
     stack: Stack,
-    /// How many jobs lie on top of the worker's waits.
+    /// The number of jobs that lie on top of the worker's waits.
     depth: Cell<usize>,
-    /// How many tasks the worker has begun and not ended.
+    /// The number of tasks that the worker has begun and not ended.
     pub(super) tasks: Cell<usize>,
-    /// How many of these tasks lie under a wait for quiet on the stack: see `quiescence`.
+    /// The number of these tasks that lie under a wait for quiet on the stack: see `quiescence`.
     pub(super) quiet: Cell<usize>,
-    /// How many calls of [`blocking`](super::blocking) are on the worker's stack.
+    /// The number of calls of [`blocking`](super::blocking) that are on the worker's stack.
     pub(super) blocks: Cell<usize>,
     random: Cell<u64>,
 }

@@ -60,7 +60,7 @@ const COARSE: Duration = Duration::from_micros(50);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JobId {
     pub(super) worker: usize,
-    /// How many jobs came into that worker queue before this job.
+    /// The number of jobs that came into that worker queue before this job.
     place: u64,
 }
 

@@ -56,8 +56,8 @@ use crate::waiting::wait::{Deadline, Ticket, WaitList, wait_for};
 pub(crate) struct CompletionQueue<T>(Arc<CompletionLists<T>>);
 
 struct CompletionLists<T> {
-    /// How many handles have not arrived yet. The count grows without a lock. It shrinks, and is read, under
-    /// the lock of `arrived`.
+    /// The number of handles that have not arrived yet. The count grows without a lock. It shrinks, and is
+    /// read, under the lock of `arrived`.
     expected: AtomicUsize,
     arrived: Mutex<CompletedHandles<T>>,
     fetched: Mutex<VecDeque<TaskHandle<T>>>,

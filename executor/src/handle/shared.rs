@@ -91,7 +91,7 @@ struct SharedState<T> {
     /// came.
     wakers: BTreeMap<u64, Waker>,
     callbacks: Vec<ResultCallback<Arc<T>>>, // in the order in which they came
-    /// How many places were given out.
+    /// The number of places that were given out.
     places: u64,
 }
 

@@ -230,9 +230,9 @@ impl ScheduledThreadPoolExecutor {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ScheduledStats {
-    /// How many tasks wait for their time. A cancelled task is not counted.
+    /// The number of tasks that wait for their time. A cancelled task is not counted.
     pub delayed: usize,
-    /// How many series have not ended: they wait, run or are paused.
+    /// The number of series that have not ended: they wait, run or are paused.
     pub series: usize,
     /// The statistics of the pool that runs the tasks. Each run of a series counts as a task of the pool.
     pub pool: PoolStats,

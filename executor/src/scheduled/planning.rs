@@ -138,7 +138,7 @@ impl fmt::Debug for SeriesBuilder<'_> {
 /// The error of a series that the executor has refused. It gives the closure back.
 #[must_use = "dropping it drops the closure of the series"]
 pub struct RejectedSeries {
-    /// Why the executor has refused the series.
+    /// The reason why the executor has refused the series.
     pub reason: RejectReason,
     body: Box<Mutex<Option<SeriesBody>>>, // never contended: the lock makes the error `Sync`
 }

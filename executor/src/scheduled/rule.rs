@@ -15,7 +15,8 @@
 
 use crate::sync::{Duration, Instant};
 
-/// What a series at a fixed rate does about ticks that passed while a run took too long or had no thread.
+/// The reaction of a series at a fixed rate to ticks that passed while a run took too long or had no
+/// thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTicks {
@@ -32,7 +33,7 @@ pub enum MissedTicks {
     Shift,
 }
 
-/// What a series does when a run has panicked.
+/// The reaction of a series when a run has panicked.
 ///
 /// The panic is never lost. If the series goes on, the panic goes to the [panic handler](crate::panics) at
 /// once, like the panic of a task without a handle. If the series stops, the panic is part of its
@@ -69,7 +70,7 @@ pub(super) struct Rule {
     pub(super) period: Duration,
     pub(super) missed: MissedTicks,
     pub(super) after_panic: AfterPanic,
-    /// How many runs have panicked since the last run that returned.
+    /// The number of runs that have panicked since the last run that returned.
     pub(super) panics: u32,
 }
 

@@ -36,7 +36,7 @@ use crate::ids::TaskId;
 use crate::sync::{Duration, Instant};
 use crate::time::Heap;
 
-/// Which tasks and series go on after a shutdown.
+/// The tasks and series that go on after a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AfterShutdown {
     pub(super) delayed: bool,
@@ -90,7 +90,7 @@ pub(super) enum Due<T, S> {
     Run(S, u64),
 }
 
-/// What happens after a run of a series.
+/// The step that follows a run of a series.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AfterRun<S> {
     /// The series runs again, at this time.

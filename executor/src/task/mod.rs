@@ -297,7 +297,7 @@ impl fmt::Display for TaskState {
     }
 }
 
-/// How a report names a task: by its name, or by its id if it has no name.
+/// The name of a task in a report: by its name, or by its id if it has no name.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskLabel {
     id: TaskId,

@@ -2,7 +2,7 @@
 
 use crate::panics::Panic;
 
-/// How a task ended, as the executor that ran it sees it.
+/// The way in which a task ended, as the executor that ran it sees it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Outcome {

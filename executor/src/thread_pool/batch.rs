@@ -136,7 +136,7 @@ pub(super) struct Batches {
     current: Arc<Batch>,
     /// Batches that are used up. The pool fills them again, so that a busy pool allocates no memory.
     spent: Vec<Arc<Batch>>,
-    /// How many tasks were claimed from batches before the current one.
+    /// The number of tasks that were claimed from batches before the current one.
     claimed_before: u64,
 }
 

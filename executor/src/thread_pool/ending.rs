@@ -35,7 +35,7 @@ use crate::panics::discard;
 use crate::sync::{Duration, MutexGuard, thread};
 use crate::task::Task;
 
-/// What the drop of a pool does.
+/// The action that the drop of a pool takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DropPolicy {
@@ -190,7 +190,7 @@ impl PoolShared {
     }
 }
 
-/// Whether this pool waits for the calling thread. Then a wait for its end would be a deadlock.
+/// Returns whether this pool waits for the calling thread. Then a wait for its end would be a deadlock.
 fn waits_for_this_thread(shared: &PoolShared) -> bool {
     let own = shared.address();
     count_roles(
@@ -198,12 +198,12 @@ fn waits_for_this_thread(shared: &PoolShared) -> bool {
     ) > 0
 }
 
-/// Whether the calling thread is inside the thread factory of this pool.
+/// Returns whether the calling thread is inside the thread factory of this pool.
 pub(super) fn is_starting_a_worker(shared: &PoolShared) -> bool {
     count_roles(|role| role == Role::Starter(shared.address())) > 0
 }
 
-/// Whether the calling thread is a worker of this pool.
+/// Returns whether the calling thread is a worker of this pool.
 pub(super) fn is_worker(shared: &PoolShared) -> bool {
     count_roles(|role| role == Role::Worker(shared.address())) > 0
 }

@@ -76,7 +76,8 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// How long a pool with other threads waits before it calls a failed factory again: see [`ThreadFactory`].
+/// The time for which a pool with other threads waits before it calls a failed factory again: see
+/// [`ThreadFactory`].
 #[derive(Default)]
 pub(super) struct Backoff {
     failures: u32,

@@ -50,7 +50,7 @@ use crate::task::Task;
 
 #[repr(align(128))] // so that submitters do not write to cache lines that workers read for each task
 pub(super) struct Inbox {
-    /// Whether the queue is a `FifoQueue`, so that tasks can go through the inbox and the batch.
+    /// True if the queue is a `FifoQueue`, so that tasks can go through the inbox and the batch.
     in_use: bool,
     tasks: Mutex<InboxState>,
 }
@@ -64,7 +64,7 @@ const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } e
 #[derive(Default)]
 #[repr(C)] // the fields that a push uses come first, in one cache line with the lock
 pub(super) struct InboxState {
-    /// How many more tasks can be left in the inbox; 0 while the inbox is closed.
+    /// The number of further tasks that can be left in the inbox; 0 while the inbox is closed.
     room: usize,
     /// The piece that is being filled, with the youngest tasks.
     slots: Vec<TaskSlot>,

@@ -56,9 +56,9 @@ struct Levels {
     by_priority: BTreeMap<i32, VecDeque<LevelEntry>>,
     /// Tasks that can rise, each with the number of its current mark.
     apart: BTreeMap<TaskId, (u64, Task)>,
-    /// How many marks were made so far.
+    /// The number of marks that were made so far.
     marks: u64,
-    /// How many marks in the levels are outdated.
+    /// The number of marks in the levels that are outdated.
     outdated: usize,
 }
 
@@ -67,7 +67,7 @@ enum LevelEntry {
     Mark(TaskId, u64),
 }
 
-/// How many outdated marks may stay: it is not worth while to clear out so few.
+/// The number of outdated marks that may stay: it is not worth while to clear out so few.
 const FEW: usize = 32;
 
 impl Levels {

@@ -44,7 +44,7 @@ pub trait WorkQueue: Send {
     /// Returns the number of tasks in the queue.
     fn len(&self) -> usize;
 
-    /// Whether the queue has no task.
+    /// Returns whether the queue has no task.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -49,7 +49,7 @@ pub(super) trait Refuser: Send + Sync {
 pub struct RefusingPool<'a>(pub(super) &'a dyn Refuser);
 
 impl RefusingPool<'_> {
-    /// Whether the pool was shut down. Then it accepts no more tasks.
+    /// Returns whether the pool was shut down. Then it accepts no more tasks.
     pub fn is_shutdown(&self) -> bool {
         self.0.is_shutdown()
     }

@@ -213,7 +213,7 @@ impl ThreadPoolExecutor {
         self.change(|settings| settings.keep_alive = time)
     }
 
-    /// Whether core threads end when they have been idle for the keep-alive time.
+    /// Returns whether core threads end when they have been idle for the keep-alive time.
     pub fn core_timeout(&self) -> bool {
         self.shared.state.lock().settings.core_timeout
     }

@@ -37,9 +37,9 @@ pub(super) struct PoolShared {
     pub(super) started: Condvar,
     pub(super) terminated: Latch,
 
-    /// How many cancelled tasks wait. See `cancelled`.
+    /// The number of cancelled tasks that wait. See `cancelled`.
     pub(super) tombstones: Tombstones,
-    /// Whether a submitter waits to be told of room. See `room`.
+    /// True if a submitter waits to be told of room. See `room`.
     pub(super) submitter_waits: AtomicBool,
 
     /// The parent of the tokens of all tasks that run in this pool.
@@ -48,7 +48,7 @@ pub(super) struct PoolShared {
     pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
-    /// What the pool does about waits that could never end. See `starving`.
+    /// The action of the pool in response to waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
     /// Registers the pool as the owner of its queue, so that a canceller can tell the pool.
     pub(super) registration: QueueRegistration,

@@ -60,7 +60,7 @@ thread_local! {
 /// counts as waiting, too. Then the recommended number is too high.
 #[derive(Default)]
 pub struct WaitCompute {
-    /// How long the tasks took together, and how long they computed meanwhile.
+    /// The total duration of the tasks, and the time for which they computed meanwhile.
     sums: Mutex<(Duration, Duration)>,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct PoolData {
     pub(super) queue: Box<dyn WorkQueue>,
     /// The tasks that a worker claims next, if the queue is a [`FifoQueue`](crate::FifoQueue). See `batch`.
     pub(super) batches: Batches,
-    /// What each worker is doing. See `batch`.
+    /// The activity of each worker. See `batch`.
     pub(super) worker_slots: WorkerSlots,
     pub(super) panicked: u64,
 
@@ -54,7 +54,7 @@ pub(super) struct PoolData {
     pub(super) peak: usize,
     /// Live workers that sleep, or that were woken and do not run yet.
     pub(super) idle: usize,
-    /// Whether a worker was woken and has not looked for a task yet, or will look again before it sleeps.
+    /// True if a worker was woken and has not looked for a task yet, or will look again before it sleeps.
     pub(super) searching: bool,
 
     /// Tasks for each of which a thread was ordered. A busy worker takes them before tasks in the queue.
@@ -65,13 +65,13 @@ pub(super) struct PoolData {
     /// Threads that are dropping tasks for which no worker starts.
     pub(super) dropping: usize,
 
-    /// Whether a waiting thread relies on the answer that all workers of the pool wait. See `starving`.
+    /// True if a waiting thread relies on the answer that all workers of the pool wait. See `starving`.
     pub(super) relied_on: bool,
-    /// Whether a waiting thread has asked about the workers since the pool last made such threads look again.
+    /// True if a waiting thread has asked about the workers since the pool last made such threads look again.
     pub(super) asked: bool,
-    /// How many workers the pool may have beyond the maximum.
+    /// The number of workers that the pool may have beyond the maximum.
     pub(super) spares: usize,
-    /// How many waits failed because they could never have ended.
+    /// The number of waits that failed because they could never have ended.
     pub(super) starved: u64,
     /// Tasks that a thread ran on top of a task that waited.
     pub(super) helped: u64,
@@ -116,7 +116,7 @@ impl PoolData {
         self.settings.maximum.saturating_add(self.spares)
     }
 
-    /// Whether a worker may end because it has been idle for the keep-alive time.
+    /// Returns whether a worker may end because it has been idle for the keep-alive time.
     pub(super) fn may_time_out(&self) -> bool {
         self.settings.core_timeout || self.workers() > self.settings.core
     }
@@ -131,7 +131,7 @@ impl PoolData {
         ask(|| self.queue.len()).unwrap_or(0) + self.batches.remaining_when(frozen)
     }
 
-    /// Whether the queue shows a task with this id.
+    /// Returns whether the queue shows a task with this id.
     pub(super) fn queue_has(&self, id: TaskId) -> bool {
         let mut found = false;
         ask(|| self.queue.for_each(&mut |task| found |= task.id() == id));

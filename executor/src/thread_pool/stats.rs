@@ -46,13 +46,13 @@ pub struct PoolStats {
     pub completed: u64,
     /// Completed tasks that panicked.
     pub panicked: u64,
-    /// How many waits of the pool's threads failed because they could never have ended: see
-    /// [`OnStarvation`](crate::OnStarvation).
+    /// The number of waits of the pool's threads that failed because they could never have ended:
+    /// see [`OnStarvation`](crate::OnStarvation).
     pub starved: u64,
     /// Completed tasks that a thread ran on top of a task that waited.
     pub helped: u64,
-    /// How many threads beyond the maximum the pool may have now, so that tasks that wait for each other can
-    /// go on.
+    /// The number of threads that the pool may have now beyond the maximum, so that tasks that wait for each
+    /// other can go on.
     pub spare_threads: usize,
 }
 

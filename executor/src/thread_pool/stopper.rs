@@ -68,12 +68,12 @@ impl Stopper {
         self.pool.upgrade().map(|pool| pool.shutdown_now()).unwrap_or_default()
     }
 
-    /// Whether the pool was shut down or stopped, or has ended.
+    /// Returns whether the pool was shut down or stopped, or has ended.
     pub fn is_shutdown(&self) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.is_shutdown())
     }
 
-    /// Whether the pool was shut down and its last task and its last thread have ended.
+    /// Returns whether the pool was shut down and its last task and its last thread have ended.
     pub fn is_terminated(&self) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.is_terminated())
     }

@@ -62,7 +62,7 @@ impl<T> Notes<T> {
 #[doc(alias = "TimingThreadPool")]
 #[derive(Default)]
 pub struct Timing {
-    /// How many tasks have ended, and how long they took together.
+    /// The number of tasks that have ended, and how long they took together.
     sums: Mutex<(u64, Duration)>,
     log: Option<Box<Log>>,
 }

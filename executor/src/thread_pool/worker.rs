@@ -90,7 +90,7 @@ enum Next {
 struct Search {
     /// The task for which the worker was started, until the first look.
     own_task: Option<TaskId>,
-    /// Whether a submitter may count on this worker. Then the worker must look for a task before it leaves.
+    /// True if a submitter may count on this worker. Then the worker must look for a task before it leaves.
     is_counted_on: bool,
     idle_since: Option<Instant>,
     is_idle_for_too_long: bool,
@@ -108,7 +108,7 @@ struct LiveWorker<'a> {
     worker_slot: Arc<WorkerSlot>,
     /// The batch from which the worker claims, until the batch is used up.
     batch: Option<Arc<Batch>>,
-    /// Whether the worker has not looked for a task yet.
+    /// True if the worker has not looked for a task yet.
     fresh: bool,
     first_task: Option<TaskId>,
     left: bool,

@@ -44,7 +44,7 @@ use crate::sync::Instant;
 
 const CHILDREN: usize = 4;
 
-/// How many slots stay for the next entries when the heap is empty.
+/// The number of slots that stay for the next entries when the heap is empty.
 const KEPT: usize = 1_024;
 
 pub(crate) struct Heap<W> {

@@ -44,7 +44,7 @@ use crate::panics::{UserCode, contain, discard};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_static, thread};
 
-/// How long a thread without work stays.
+/// The time for which a thread without work stays.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// A job can return user's code. A thread runs that code without the watch, since it may take long.
@@ -66,8 +66,9 @@ struct Timer {
     changed: Condvar,
     /// Wakes a spare, because a thread must take the watch.
     wanted: Condvar,
-    /// How many threads run user's code. A thread adds itself under the lock, and subtracts itself before it
-    /// takes the lock again. So every thread that is not counted here looks at the watch before it ends.
+    /// The number of threads that run user's code. A thread adds itself under the lock, and subtracts itself
+    /// before it takes the lock again. So every thread that is not counted here looks at the watch before it
+    /// ends.
     in_user_code: AtomicUsize,
 }
 

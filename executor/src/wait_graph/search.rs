@@ -19,7 +19,7 @@ pub(super) struct Closed {
 }
 
 impl Closed {
-    /// Whether one of the pools could start a thread.
+    /// Returns whether one of the pools could start a thread.
     pub(super) fn may_grow(&self) -> bool {
         self.pools.iter().any(|(_, pool)| pool.may_grow())
     }
@@ -166,7 +166,7 @@ impl GraphSearch<'_> {
         (found >= tasks).then_some(())
     }
 
-    /// Whether a task in this queue can begin while the known threads wait.
+    /// Returns whether a task in this queue can begin while the known threads wait.
     fn goes_on(&mut self, mut id: QueueId) -> bool {
         loop {
             match self.used.served_by(id) {

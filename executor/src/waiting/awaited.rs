@@ -15,7 +15,7 @@ use crate::sync::Arc;
 use crate::sync::process::OnceLock;
 use crate::task::HandleCell;
 
-/// What a thread waits for.
+/// The thing that a thread waits for.
 pub(crate) enum Awaited {
     /// The end of this task. The second field is the task's name.
     Task(Arc<dyn HandleCell>, Option<Arc<String>>),
@@ -56,7 +56,7 @@ impl Awaited {
     }
 }
 
-/// What could end a wait.
+/// The events that could end a wait.
 pub(crate) enum ComesFrom {
     /// Something that is not known here, or something that has already come.
     Elsewhere,

@@ -12,7 +12,7 @@ use std::io;
 use super::starvation::Starvation;
 use crate::cancel::cancelled::Cancelled;
 
-/// Why a wait with a time limit ended before the awaited thing came.
+/// The reason why a wait with a time limit ended before the awaited thing came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
@@ -44,7 +44,7 @@ impl From<Cancelled> for WaitError {
     }
 }
 
-/// Why a wait without a time limit ended before the awaited thing came.
+/// The reason why a wait without a time limit ended before the awaited thing came.
 ///
 /// In the body of a cancellable task, `?` turns this error into a [`struct@Cancelled`]. If the task was
 /// cancelled, that error has the reason of the request. A [`Starvation`] that `?` drops in this way goes to
@@ -94,7 +94,7 @@ impl From<CutShort> for Cancelled {
     }
 }
 
-/// Why an executor refused a task.
+/// The reason why an executor refused a task.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RejectReason {

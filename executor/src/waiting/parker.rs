@@ -141,7 +141,8 @@ fn table_of(waker: &Waker) -> usize {
     ptr::from_ref(waker.vtable()).addr()
 }
 
-/// How many pauses a thread spins before it sleeps, adapted to the thread's recent waits.
+/// The number of pauses for which a thread spins before it sleeps, adapted to the thread's recent
+/// waits.
 pub(crate) struct AdaptiveSpin {
     pauses: u32,
     waits: u32,
@@ -180,7 +181,8 @@ impl AdaptiveSpin {
     }
 }
 
-/// When a wait times out. `None`: the wait has no time limit, or the limit is beyond the range of the clock.
+/// The time at which a wait times out. `None`: the wait has no time limit, or the limit is beyond the range
+/// of the clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline(Option<Instant>);
 

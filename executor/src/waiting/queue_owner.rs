@@ -64,7 +64,7 @@ pub(crate) trait PoolOwner: QueueOwner {
     /// Returns what the pool does for its threads when they starve.
     fn on_starvation(&self) -> OnStarvation;
 
-    /// Whether the pool has fewer threads than its maximum, and could start one now.
+    /// Returns whether the pool has fewer threads than its maximum, and could start one now.
     fn may_grow(&self) -> bool;
 
     /// Starts a thread if the pool has fewer than its maximum. Returns true if it started one.

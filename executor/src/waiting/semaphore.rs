@@ -65,16 +65,16 @@ struct SemaphoreState {
     held: Vec<(ThreadKey, usize)>,
     /// The permits that belong to tasks, by number: each with the place of its task.
     with_tasks: BTreeMap<u64, Location>,
-    /// How many permits were given to tasks so far.
+    /// The number of permits that were given to tasks so far.
     given: u64,
     /// Permits that other threads hold, and permits without a known owner.
     outside: usize,
     /// How many permits must be removed when they come back: see [`reduce`](Semaphore::reduce).
     owed: usize,
-    /// How many permits were forgotten or drained, and were not given back by [`release`](Semaphore::release)
-    /// yet.
+    /// The number of permits that were forgotten or drained, and were not given back by
+    /// [`release`](Semaphore::release) yet.
     loose: usize,
-    /// Whether the search of `wait_graph` has asked where permits could come from.
+    /// True if the search of `wait_graph` has asked where permits could come from.
     relied_on: bool,
 }
 

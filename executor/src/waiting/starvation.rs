@@ -38,7 +38,8 @@ use crate::panics::{self, PanicHandler, PanicReport};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Mutex};
 
-/// What a pool does about a wait that can never end because every thread that could end it waits, too.
+/// The action of a pool in response to a wait that can never end because every thread that could end
+/// it waits, too.
 ///
 /// [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation) sets this for the threads of
 /// a pool. In each case, a pool that has fewer threads than its maximum first starts another thread. A task
@@ -75,7 +76,7 @@ pub enum OnStarvation {
     /// The pool starts another thread beyond its maximum. The pool dismisses that thread when the wait is
     /// over. If there are already `at_most` such threads, the wait is reported.
     Spare {
-        /// How many threads there can be beyond the maximum.
+        /// The largest number of threads that the pool can have beyond its maximum.
         at_most: usize,
     },
 }
@@ -118,7 +119,7 @@ pub struct StarvedWait {
     /// The pool of that thread: the name of the pool's thread factory. `None` for a thread that the user has
     /// started.
     pub pool: Option<String>,
-    /// What the thread waits for.
+    /// The thing that the thread waits for.
     pub waits_for: WaitsFor,
 }
 

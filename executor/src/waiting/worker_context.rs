@@ -20,7 +20,7 @@ pub(crate) trait PoolWorker: Send + Sync {
     /// Tells the worker that its task is the drain task of a strand, and which task of the strand runs now.
     fn runs_part(&self, _line: TaskId, _part: &TaskLabel) {}
 
-    /// Whether the worker helps: whether it works towards an awaited thing before its thread sleeps.
+    /// Returns whether the worker helps: whether it works towards an awaited thing before its thread sleeps.
     fn helps(&self) -> bool {
         false
     }
@@ -32,7 +32,7 @@ pub(crate) trait PoolWorker: Send + Sync {
     }
 }
 
-/// What a thread does for an executor.
+/// A role that a thread has for an executor.
 #[derive(Clone)]
 enum ExecutorRole {
     /// The thread is a worker of this pool.

@@ -7,10 +7,10 @@
 //! all borrows have ended. After that, drain tasks get no successors, and run until their strands are empty.
 //!
 //! A borrow can last long: an executor that makes submitters wait for room makes the drain task wait, too.
-//! Perhaps only the thread that drops the serial or striped executor could make room, but that thread waits
-//! for the borrow. So the call is made under a token, and the drop cancels the token. A drain task that waits
-//! in the call then goes on at once, as if its successor had been refused. So the drop waits only until the
-//! calls have returned.
+//! The only thread that could make room may be the thread that drops the serial or striped executor, but that
+//! thread waits for the borrow. So the call is made under a token, and the drop cancels the token. A drain
+//! task that waits in the call then goes on at once, as if its successor had been refused. So the drop waits
+//! only until the calls have returned.
 
 use std::ops::Deref;
 use std::task::Waker;
@@ -101,7 +101,7 @@ impl Source for Mutex<Borrows> {
         WaitsFor::Borrowers
     }
 
-    /// Returns false: the executor must not be dropped while a drain task has it.
+    /// Returns false if the lender was dropped.
     fn can_be_given_up(&self) -> bool {
         false
     }

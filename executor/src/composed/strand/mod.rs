@@ -1,7 +1,7 @@
 //! A strand of tasks that run one at a time, in order, on the threads of an executor below.
 //!
-//! A [`SerialExecutor`](crate::SerialExecutor) has one strand, a [`StripedExecutor`](crate::StripedExecutor)
-//! one for each key.
+//! A [`SerialExecutor`](crate::SerialExecutor) has one strand; a [`StripedExecutor`](crate::StripedExecutor)
+//! has one strand for each key.
 //!
 //! # How a strand moves
 //!
@@ -15,19 +15,19 @@
 //! ```
 //!
 //! The strand gives the executor below one task, its *drain task*, which runs the tasks of the strand one
-//! after the other until none is left. So only the submitter of the first task can get a refusal. In the
+//! after the other until none is left. So only the submission of the first task can be refused. In the
 //! classic listing each task submits the next one: if one of these submissions is refused, the rest of the
 //! strand is never run.
 //!
 //! At the end of its turn, a drain task submits a successor to the executor below, and returns. The successor
-//! waits behind the tasks that others have submitted. If the successor is refused, the drain task goes on
-//! itself, since the tasks in the strand were accepted. An executor can run the successor before the call
-//! returns, as [`CallerRuns`](crate::CallerRuns) does. Then the successor returns at once and the drain task
-//! goes on. So the stack does not grow with the number of tasks.
+//! waits behind the tasks that other submitters have submitted. If the successor is refused, the drain task
+//! itself goes on, because the tasks in the strand were accepted. An executor can run the successor before
+//! the call returns, as [`CallerRuns`](crate::CallerRuns) does. Then the successor returns at once and the
+//! drain task goes on. So the stack does not grow with the number of tasks.
 //!
 //! The drain task is not a closure that has captured the strand. It shares its state with the strand, as a
-//! task does with its handle. So the strand knows in which queue the drain task is, and no memory is
-//! allocated for a drain task.
+//! task shares its state with its handle. So the strand knows in which queue the drain task is, and no
+//! memory is allocated for a drain task.
 //!
 //! # How a drain task rises
 //!
@@ -40,21 +40,21 @@
 //!
 //! The submitter does not pass the priority: the queue asks the strand for it, under the lock of the queue.
 //! So two submitters can raise the drain task at the same time: the later request finds the higher of the two
-//! priorities. If the drain task has a successor by now, the queue finds the priority of the successor.
+//! priorities. If the drain task already has a successor, the queue gets the priority of the successor.
 //!
-//! A drain task can rise while it is on its way into a queue. The queue first notes its id in the drain task,
-//! and then reads the priority, under the lock of the strand. Under the same lock, a submitter sets the
-//! priority and reads the id of the queue. So the queue finds the new priority, or the submitter finds the
-//! queue.
+//! The priority of a drain task can rise while the drain task is being put into a queue. The queue first
+//! notes the queue's id in the drain task, and then reads the priority, under the lock of the strand. Under
+//! the same lock, a submitter sets the priority and reads the id of the queue. So the queue finds the new
+//! priority, or the submitter finds the queue.
 //!
 //! The priority of a drain task never falls. The successor starts with the highest priority of the tasks that
 //! are in the strand then.
 //!
 //! # Invariants
 //!
-//! 1. At most one drain task has not begun, and at most one drain task runs tasks. The drain task or a
-//!    successor will run every task in the strand. If the drain task is dropped instead, every task in the
-//!    strand is dropped, too.
+//! 1. At any time, at most one drain task is waiting to begin, and at most one drain task is running
+//!    tasks. The drain task or a successor will run every task in the strand. If the drain task is dropped
+//!    instead, every task in the strand is dropped, too.
 //! 2. While the first drain task is being offered, other submitters wait: no submitter relies on a drain task
 //!    that can still be refused.
 //! 3. No user code runs under the lock.
@@ -87,20 +87,21 @@ use state::{DrainState, Remains};
 
 /// The owner of a strand: the part of a serial or striped executor that its strand calls.
 pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
-    /// Returns the id of the queue that the strand's tasks are in.
+    /// Returns the id of the queue in which the strand's tasks wait.
     fn queue_id(&self) -> QueueId;
 
     fn tombstones(&self) -> &Tombstones;
 
-    /// Returns the length of a turn, and the executor for the successors. `None` if a drain task runs until
-    /// the strand is empty.
+    /// Returns the length of a turn, and the executor for the successors. Returns `None` if a drain task
+    /// runs until the strand is empty.
     fn turns(&self) -> Option<&Turns>;
 
-    /// Returns the token above the strand's tasks, beside the token of the thread that runs them.
+    /// Returns the token that is a parent of the tokens of the strand's tasks; the token of the
+    /// thread that runs them is another parent.
     fn root(&self) -> &CancelToken;
 
-    /// Calls `change` with the state of a strand, which can be idle afterwards. Takes the owner's lock before
-    /// the lock of the strand. The owner's lock is also held while a task comes into the strand.
+    /// Calls `change` with the state of a strand; `change` may leave the strand idle. Takes the owner's lock
+    /// before the lock of the strand. The owner's lock is also held while a task comes into the strand.
     fn change<R>(strand: &Arc<Strand<Self>>, change: impl FnOnce(&mut StrandState) -> R) -> R;
 }
 
@@ -108,9 +109,9 @@ pub(crate) struct Strand<K> {
     state: Mutex<StrandState>,
     /// The id that all drain tasks of the strand have. Only one of them is in a queue at a time.
     drain: TaskId,
-    /// The number of the queue in which the drain task is; 0 if it is in none.
+    /// The number of the queue in which the drain task is; 0 if the drain task is in no queue.
     queue: AtomicU64,
-    /// How many tasks of the strand have ended.
+    /// The number of tasks of the strand that have ended.
     completed: AtomicU64,
     pub(crate) owner: K,
 }
@@ -159,8 +160,8 @@ impl<K: StrandOwner> Strand<K> {
         if rises { self.queue() } else { None }
     }
 
-    /// Does what is needed for the drain task after the task `id` has joined: gives the drain task to the
-    /// executor below, or raises it there. Must be called without locks.
+    /// Updates the drain task after the task `id` has joined: gives the drain task to the executor below,
+    /// or raises it there. Must be called without locks.
     pub(crate) fn see_to_drain(
         self: &Arc<Self>,
         joined: &Joined,
@@ -187,7 +188,7 @@ impl<K: StrandOwner> Strand<K> {
         self.raise_drain(raise_in);
     }
 
-    /// Removes a submitter from the wait list, because it no longer waits.
+    /// Removes a submitter that no longer waits from the wait list.
     pub(crate) fn leave(&self, ticket: Ticket) {
         self.state.lock().submitters.leave(ticket);
     }
@@ -237,8 +238,8 @@ impl<K: StrandOwner> Strand<K> {
             }
         });
         if is_inline {
-            // The first task came from the submitter on this thread, so it was also below that submitter's
-            // token. The later tasks perhaps came from other submitters.
+            // The first task came from the submitter on this thread, so that task was also below that
+            // submitter's token. The later tasks may have come from other submitters.
             root.above_tasks(|| self.run_tasks(None));
         }
     }
@@ -279,7 +280,8 @@ impl<K: StrandOwner> Strand<K> {
         });
     }
 
-    /// Takes the next task, or ends the drain task. Called if the strand had another task a moment ago.
+    /// Takes the next task, or ends the drain task. This is called if the strand had another task a
+    /// moment ago.
     fn next(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the lock is free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -287,7 +289,8 @@ impl<K: StrandOwner> Strand<K> {
         next.or_else(|| self.next_or_end())
     }
 
-    /// Takes the next task, or ends the drain task, under the owner's lock. The strand is probably empty.
+    /// Takes the next task, or ends the drain task, under the owner's lock. This is called when the
+    /// strand is probably empty.
     fn next_or_end(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -367,8 +370,8 @@ impl<K: StrandOwner> Strand<K> {
         self.completed.load(Ordering::Relaxed)
     }
 
-    /// Returns how many tasks of the strand have ended, and sets the count to zero. Must be called while no
-    /// drain task writes it.
+    /// Returns the number of tasks of the strand that have ended, and resets the count to zero. Must be
+    /// called while no drain task writes the count.
     pub(crate) fn take_completed(&self) -> u64 {
         self.completed.swap(0, Ordering::Relaxed)
     }
@@ -392,14 +395,15 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
-    /// Returns whether the caller must [see to the drain task](Strand::see_to_drain). If not, there is a
-    /// drain task already, and it will run the task.
+    /// Returns whether the caller must call [`see_to_drain`](Strand::see_to_drain). If not, there
+    /// already is a drain task, which will run the task.
     pub(crate) fn concerns_the_drain(&self) -> bool {
         self.offer.is_some() || self.raise_in.is_some()
     }
 
-    /// Makes the detector look again at the waits for the task. Must be called without locks. Perhaps a
-    /// thread waited before the task joined the strand, and the detector found no thread to run it.
+    /// Makes the detector look again at the waits for the task. Must be called without locks. A thread
+    /// may have waited for the task before the task joined the strand; at that time the detector found
+    /// no thread to run the task.
     pub(crate) fn announce(&self) {
         look_again_at(self.drain);
     }
@@ -504,7 +508,7 @@ impl<K: StrandOwner> RunningTask for Strand<K> {
     }
 }
 
-/// Tells the detector which thread a submitter waits for: the thread that offers the drain task.
+/// Tells the detector that a submitter waits for the thread that offers the drain task.
 impl<K: StrandOwner> Source for Strand<K> {
     fn comes_from(&self) -> ComesFrom {
         match self.state.lock().drain {

@@ -1,5 +1,6 @@
 //! The state of a strand, and the steps that change it. The strand takes each step under its lock. A step
-//! returns tasks and wakers. The caller must drop, run or call them after it has released the lock.
+//! returns tasks and wakers. The caller must drop or run these tasks, and call these wakers, after it has
+//! released the lock.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -128,7 +129,7 @@ impl StrandState {
     }
 
     /// Puts a task at the end of the strand. If the strand was idle, the submitter `me` must now offer a
-    /// drain task to the executor below. Otherwise this returns whether the drain task must be raised.
+    /// drain task to the executor below. Otherwise, returns whether the drain task must be raised.
     pub(super) fn join(
         &mut self,
         task: Task,
@@ -202,8 +203,8 @@ impl StrandState {
         self.drain == DrainState::Offered(me)
     }
 
-    /// Begins the drain task on this thread. `None` if the drain task must do nothing: it runs within the
-    /// call in which its predecessor submits it, and the predecessor goes on.
+    /// Begins the drain task on this thread. Returns `None` if the drain task must do nothing: it then
+    /// runs within the call in which its predecessor submits it, and the predecessor goes on.
     pub(super) fn begin(&mut self, me: ThreadKey) -> Option<Remains> {
         self.handed_out = false;
         match self.drain {
@@ -219,7 +220,8 @@ impl StrandState {
         }
     }
 
-    /// Takes out the next task, and the cancelled tasks before it. Returns whether the strand is empty now.
+    /// Takes out the next task, and the cancelled tasks before it. Also returns whether the strand is now
+    /// empty.
     pub(super) fn next(
         &mut self,
         queue_id: QueueId,
@@ -291,7 +293,8 @@ impl StrandState {
 
     // ----- out of the strand -----
 
-    /// Takes a task out. Returns the task, and whether it was cancelled in the strand.
+    /// Takes a task out. Returns the task, and whether the task was cancelled while it was in the
+    /// strand.
     pub(super) fn take_out(
         &mut self,
         id: TaskId,
@@ -321,7 +324,8 @@ impl StrandState {
 }
 
 impl Queued {
-    /// Notes that a task has left the strand. Returns the task, and whether it was cancelled in the strand.
+    /// Notes that a task has left the strand. Returns the task, and whether the task was cancelled while it
+    /// was in the strand.
     fn leave(self, priorities: &mut Priorities, queue_id: QueueId, tombstones: &Tombstones) -> (Task, bool) {
         priorities.leave(self.task.priority());
         leave_strand(self.collector, queue_id);

@@ -18,7 +18,7 @@
 //! # What was considered
 //!
 //! * A fixed number of lanes, and the key's hash selects the lane. This needs no map, and no stripes are made
-//!   and dropped. But keys that share a lane delay each other: a task waits behind a long task of another
+//!   and dropped. But keys that share a lane delay each other: a task may wait behind a long task of another
 //!   key. If the first of two tasks in a lane waits for the second, neither of them ever ends.
 //! * An ordinary pool, with a queue that never gives out two tasks of one stripe at the same time. The pool's
 //!   workers would have to search the queue for a task that can run. A worker that finds no such task would
@@ -29,7 +29,8 @@
 //! 1. A key has at most one strand, so its tasks are in one order. A submitter finds or makes the strand, and
 //!    puts the task into it, under the lock of the table. A strand that becomes idle leaves it under the same
 //!    lock.
-//! 2. Locks are taken in this order: table, strand, life. None is held while the executor below is called.
+//! 2. Locks are taken in this order: table, strand, life. No lock is held while the executor below is
+//!    called.
 //! 3. A key is hashed before the lock is taken, and dropped after the lock is released. The only user code
 //!    that runs under a lock is the `Eq` of keys, which runs before the table is changed.
 
@@ -99,14 +100,14 @@ use shared::{Home, StripedShared};
 /// first. [`turns_of`](Self::turns_of) sets another number.
 ///
 /// # What the executor below does
-/// The executor below must not be a borrowed one, because a task must be able to own it. It is, for instance,
-/// a pool or an [`Arc`] of a pool. For each stripe that has tasks, it sees one task, the stripe's *drain
-/// task*. The drain task has the place in the queue that the stripe's first task would have. If the executor
-/// below refuses the drain task, the submission of that first task fails. If that executor drops the accepted
-/// drain task, as [`Discard`](crate::Discard) does, the tasks of the stripe are dropped, and their handles
-/// are completed as cancelled. If it hands the drain task out, as its own `shutdown_now` does, the user who
-/// runs the drain task runs the stripe. The tasks of a [`scope`](crate::ExecutorExt::scope) are then dropped,
-/// because the scope must not wait for that user.
+/// The executor below must not be a borrowed one, because a task must be able to own it. It can be, for
+/// instance, a pool or an [`Arc`] of a pool. For each stripe that has tasks, it sees one task, the stripe's
+/// *drain task*. The drain task has the place in the queue that the stripe's first task would have. If the
+/// executor below refuses the drain task, the submission of that first task fails. If that executor drops the
+/// accepted drain task, as [`Discard`](crate::Discard) does, the tasks of the stripe are dropped, and their
+/// handles are completed as cancelled. If it hands the drain task out, as its own `shutdown_now` does, the
+/// user who runs the drain task runs the stripe. The tasks of a [`scope`](crate::ExecutorExt::scope) are then
+/// dropped, because the scope must not wait for that user.
 ///
 /// # Priorities and names
 /// While a drain task waits, its [priority](Task::priority) is the highest priority of the tasks that have
@@ -114,18 +115,19 @@ use shared::{Home, StripedShared};
 /// [`PriorityQueue`](crate::PriorityQueue) raises the drain task. So the stripe with the most urgent task
 /// goes first. Each stripe keeps its order, so the tasks before the urgent task run earlier, too. The
 /// priority of the drain task does not fall when the urgent task is cancelled or taken out. Before each
-/// further turn, the drain task gets the highest priority of the tasks that are still in the stripe.
+/// further turn, the priority of the drain task is set to the highest priority of the tasks that are still
+/// in the stripe.
 ///
 /// In place of a drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the stripe:
 /// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
-/// queues see the drain task itself. They see its id, which is its own, and no name. The drain task stands
-/// for many tasks, and its outcome is that of none of them. The pool counts it as one task. Tasks without a
-/// stripe are passed on unchanged.
+/// queues see the drain task itself. They see the drain task's own id, and no name. The drain task stands
+/// for many tasks, and its outcome is not the outcome of any of them. The pool counts it as one task. Tasks
+/// without a stripe are passed on unchanged.
 ///
 /// # Cancellation
-/// A task is not below the token that is current at its submission, as with
-/// [`submit`](crate::ExecutorExt::submit). If the executor below runs tasks on the submitting thread, the
-/// submitter of the first task runs the stripe. Tasks that come meanwhile are not below the token of that
+/// As with [`submit`](crate::ExecutorExt::submit), the token of a task is no child of the token that is
+/// current at its submission. If the executor below runs tasks on the submitting thread, the submitter of
+/// the first task runs the stripe. Tasks that are submitted meanwhile are not below the token of that
 /// submitter.
 ///
 /// # Its end
@@ -175,7 +177,8 @@ impl<K: Send + 'static, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
-    /// Sets the hasher of the keys. A faster one than the default is safe if no attacker can choose the keys.
+    /// Sets the hasher of the keys. A hasher that is faster than the default is safe if no attacker can
+    /// choose the keys.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor};
@@ -197,8 +200,8 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
     /// thread. If the executor below makes submitters wait for room, the stripe waits, too, and keeps its
     /// thread meanwhile.
     ///
-    /// With shorter turns, other tasks wait less, but each turn costs a submission. So a turn should take
-    /// just long enough to make the cost of a submission small.
+    /// With shorter turns, other tasks wait less, but each turn costs a submission. So a turn should be
+    /// just long enough that the cost of a submission is small in comparison.
     ///
     /// # Panics
     /// If `tasks` is zero.
@@ -270,7 +273,8 @@ where
     /// of a stripe.
     ///
     /// # Cancellation
-    /// As for [`submit`](crate::ExecutorExt::submit): the task is not below the token that is current here.
+    /// As with [`submit`](crate::ExecutorExt::submit), the token of the task is no child of the token that
+    /// is current at the call.
     pub fn submit_in<T: Send + 'static>(
         &self,
         key: K,
@@ -384,18 +388,18 @@ where
     rest_of_service!(self.inner);
 }
 
-/// What the stripes of a [`StripedExecutor`] are doing, in numbers.
+/// Numbers that show what the stripes of a [`StripedExecutor`] are doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StripedStats {
-    /// Stripes that have tasks, waiting or running.
+    /// The number of stripes that have tasks, waiting or running.
     pub stripes: usize,
-    /// Tasks that wait in stripes.
+    /// The number of tasks that wait in stripes.
     pub queued: usize,
-    /// Stripes with a task that runs or is about to run.
+    /// The number of stripes with a task that runs or is about to run.
     pub running: usize,
-    /// Tasks of stripes that have run and ended, with any outcome.
+    /// The number of tasks of stripes that have run and ended, with any outcome.
     pub completed: u64,
 }
 

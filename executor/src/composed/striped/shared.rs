@@ -29,7 +29,8 @@ pub(super) struct StripedShared<K> {
     open: Mutex<Option<InFlight>>,
 }
 
-/// The number of tables. It is so high that two threads seldom use one table at the same time.
+/// The number of tables. The number is high enough that two threads seldom use one table at the
+/// same time.
 const TABLES: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 64 };
 
 impl<K: Send + 'static> StripedShared<K> {
@@ -84,7 +85,7 @@ impl<K: Send + 'static> StripedShared<K> {
         tasks
     }
 
-    /// Returns how many tasks wait, including cancelled ones.
+    /// Returns the number of tasks that wait, including cancelled tasks.
     fn waiting(&self) -> usize {
         self.tables()
             .map(|table| table.strands().map(|strand| strand.with(|state| state.len())).sum::<usize>())
@@ -227,8 +228,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// Returns the strands with the lane of this queue. Mostly there is one such strand. There is none after
-    /// the strand has left the table, and there are seldom several.
+    /// Returns the strands with the lane of this queue. Usually exactly one strand has the lane. After that
+    /// strand has left the table, no strand has the lane; several strands seldom have it.
     fn strands_of<'a>(
         &self,
         table: &'a Strands<K>,

@@ -100,12 +100,12 @@ where
     }
 }
 
-/// What a [`Stripe`] is doing, in numbers.
+/// Numbers that show what a [`Stripe`] is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct StripeStats {
-    /// Tasks that wait in the stripe.
+    /// The number of tasks that wait in the stripe.
     pub queued: usize,
     /// 1 if a task of the stripe runs or is about to run, otherwise 0.
     pub running: usize,
@@ -114,7 +114,7 @@ pub struct StripeStats {
 /// A key that is compared by the address of its value: it does not equal the key of another value with the
 /// same content.
 ///
-/// Use it for tasks that belong to one object, even if the content of the object changes.
+/// Use this key for tasks that belong to one object, even if the content of the object changes.
 ///
 /// ```
 /// use executor::{Identity, StripedExecutor, ThreadPoolExecutor};

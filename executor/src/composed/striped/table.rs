@@ -23,7 +23,7 @@ pub(super) struct Table<K, L> {
     /// Idle strands that have left the table, for the next keys. `None` after the executor was dropped.
     spare: Option<Vec<Arc<L>>>,
     stay: Option<InFlight>,
-    /// How many tasks have ended in strands that have left the table.
+    /// The number of tasks that have ended in strands that have left the table.
     pub(super) completed: u64,
 }
 

@@ -45,7 +45,7 @@ struct HooksData {
     deadline: Option<Instant>,
     /// The exit status of the process, if it is decided.
     status: Option<i32>,
-    /// Whether this module ends the process, instead of `main`.
+    /// True if this module ends the process, instead of `main`.
     ends: bool,
     guard_is_dropped: bool,
     runner: Option<ThreadId>,

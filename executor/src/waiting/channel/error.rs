@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// Why an item could not be put into a channel. Each variant gives the item back.
+/// The reason why an item could not be put into a channel. Each variant gives the item back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PutError<T> {
@@ -50,7 +50,7 @@ impl<T> fmt::Display for PutError<T> {
 
 impl<T> Error for PutError<T> {}
 
-/// Why no item could be taken from a channel.
+/// The reason why no item could be taken from a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TakeError {
