@@ -58,8 +58,8 @@ pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
     /// The number of bits of an id that hold the lane. `queue_membership.rs` keeps one bit beside an id, so
-    /// 39 bits are left for the number of the queue owner. That is enough for a million new queue owners a
-    /// second for six days, or for ten thousand a second for a year and a half.
+    /// 39 bits are left for the number of the queue owner. That is enough for a million new queue owners
+    /// per second over six days, or for ten thousand per second over a year and a half.
     const LANE_BITS: u32 = 24;
 
     /// The number of different queue ids that a queue owner has.
@@ -93,7 +93,7 @@ impl QueueId {
         self.0.get()
     }
 
-    /// Returns the id with this number; `None` for 0, which is no id.
+    /// Returns the id with this number, or `None` for 0, which is not an id.
     pub(crate) fn from_number(number: u64) -> Option<Self> {
         NonZeroU64::new(number).map(Self)
     }
@@ -122,7 +122,7 @@ pub(crate) fn this_thread() -> ThreadKey {
 /// The place of a task, or of the holder of a thing that threads wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Location {
-    /// At a place where a thread can run the task at any time.
+    /// The task is at a place where a thread can run it at any time.
     Elsewhere,
     /// In a queue.
     In(QueueId),

@@ -17,9 +17,10 @@
 //! # How to read it
 //!
 //! The modules below stand in bottom-up order: each module refers only to modules above it, and a test checks
-//! that. The book of the course takes the opposite order, from the top. The third column names the chapter of
-//! the book in which a module first appears. A ★ marks a module on the [first path](#a-first-path). Every
-//! module begins with a page: the problem, the states, the code that changes them, and the invariants.
+//! that. The book of the course goes in the opposite order, from the top down. The third column names the
+//! chapter of the book in which a module first appears. A ★ marks a module on the [first
+//! path](#a-first-path). Every module begins with a page: the problem, the states, the code that changes
+//! them, and the invariants.
 //!
 //! | module | in it | first met in | what it is about |
 //! |---|---|---|---|
@@ -41,8 +42,8 @@
 //!
 //! # A first path
 //!
-//! The path goes from `submit` to the result. Each stop answers a question that the stop before it raises,
-//! and can be read without opening another file. Together the stops have some fourteen hundred lines, half of
+//! The path goes from `submit` to the result. Each stop answers a question that the previous stop raises, and
+//! can be read without opening another file. Together the stops have some fourteen hundred lines, half of
 //! them comments. Three subjects come later: how a pool grows and ends, cancellation, and the other queues.
 //!
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand a task over.
@@ -62,7 +63,7 @@
 //! # The walk of a task
 //!
 //! The walk follows a task from `pool.submit(f)` to the thread that joins the task, function by function. The
-//! task goes down this table. At one row it goes back to an earlier function, and the row says so.
+//! task goes down this table. At one row the task goes back to an earlier function, and the row says so.
 //!
 //! | where | function | what happens |
 //! |---|---|---|
@@ -241,7 +242,7 @@ pub use scheduled::{
 
 pub mod fork_join;
 
-// Sockets and processes block in the system, where no model checker can control them.
+// Calls on sockets and processes block in the system, where no model checker can control them.
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 mod system;
 #[cfg(all(unix, feature = "processes"))]

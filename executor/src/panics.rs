@@ -6,7 +6,8 @@
 //! captured or returned. After a panic in any of them, no thread may be lost, no lock may stay locked, and
 //! every count must be right. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`]
 //! drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported. They do not stop the
-//! unwinding of a shutdown hook that ends the process: its payload is a [`Departure`], and it is no panic.
+//! unwinding of a shutdown hook that ends the process: its payload is a [`Departure`], and it is not a
+//! panic.
 //!
 //! # Who gets a report
 //!
@@ -47,11 +48,12 @@ use crate::sync::{Arc, Mutex, thread};
 
 /// A caught panic, as a value.
 ///
-/// Clones share one panic: each clone has the message, and the first caller of
+/// All clones share one panic: each clone has the message, and the first caller of
 /// [`take_payload`](Self::take_payload) gets the payload. So a joiner gets the same panic that the executor's
 /// hooks and statistics saw.
 ///
-/// Two values are equal if they are clones of one panic; equal messages do not matter.
+/// Two values are equal if they are clones of one panic; equal messages do not make two panics
+/// equal.
 ///
 /// A panic that no caller has read (its handle was dropped, or there never was a handle) goes to the [panic
 /// handler](self) when its last clone is dropped.
@@ -130,7 +132,7 @@ impl Panic {
     /// without calling the panic hook a second time.
     ///
     /// # Panics
-    /// Always; that is its purpose.
+    /// This function always panics; that is its purpose.
     pub fn resume(self) -> ! {
         self.mark_read();
         let payload = self.take_payload().unwrap_or_else(|| Box::new(self.message().to_owned()));
@@ -218,7 +220,8 @@ pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
 /// Drops a user's value, and catches a panic in its `Drop`. Only the panic hook reports that panic.
 pub(crate) fn discard<V>(value: V) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // The `Drop` of this payload can panic again. So it is leaked, which ends that chain.
+        // The `Drop` of this payload can panic again. So the payload is leaked, which ends that
+        // chain.
         std::mem::forget(no_departure(payload));
     }
 }
@@ -237,9 +240,9 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 // ----- an unwinding that is no panic -----
 
 /// The payload of the unwinding that ends a shutdown hook when the hook calls `exit`. The thread that runs
-/// the hooks catches this payload, with [`contain_unless_left`]. But perhaps a `catch_unwind` inside the
-/// hook, of the library or of the user, catches the payload first and drops it. That drop must not return, or
-/// the hook would go on after its `exit`. So the drop keeps the thread there until the process ends.
+/// the hooks catches this payload, with [`contain_unless_left`]. But a `catch_unwind` inside the hook, of the
+/// library or of the user, may catch the payload first and drop it. That drop must not return, or the hook
+/// would go on after its `exit`. So the drop keeps the thread there until the process ends.
 pub(crate) struct Departure(Option<UserCode>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
@@ -292,8 +295,8 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 /// A panic in the handler itself is caught and not reported again.
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
-    /// Called when a task (or a callback) panicked and no caller has read the panic, or when a task starved
-    /// and has not read the error; see [`PanicReport::starved`].
+    /// This is called when a task (or a callback) panicked and no caller has read the panic, or when a task
+    /// starved and has not read the error; see [`PanicReport::starved`].
     fn panicked(&self, report: &PanicReport<'_>);
 }
 
@@ -429,15 +432,16 @@ fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
 }
 
 /// Returns the backtrace of the panic with this payload, if that was the last panic on this thread. For
-/// example, it was not if the user has caught a later panic, or passes a payload on with `resume_unwind`.
+/// example, it was not the last panic if the user has caught a later panic, or passes a payload on with
+/// `resume_unwind`.
 pub(crate) fn captured_backtrace(payload: &(dyn Any + Send)) -> Option<Backtrace> {
     let (kind, backtrace) = BACKTRACE.try_with(RefCell::take).ok().flatten()?;
     (kind == PayloadKind::of(payload)).then_some(backtrace)
 }
 
 thread_local! {
-    /// Panics that this thread has caught while it held a lock. They wait here, because a handler is user
-    /// code, which must not run under a lock.
+    /// Panics that this thread has caught while it held a lock. The panics wait here, because a handler
+    /// is user code, which must not run under a lock.
     static KEPT: RefCell<Vec<Panic>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -8,8 +8,9 @@
 //! Three types have no stand-in, on purpose: `Arc` and `Weak`, whose counts neither tool needs to control,
 //! and [`Duration`], which is only a number.
 //!
-//! Locks here do not poison. User code never runs under a lock of this crate (that is a rule). So a panic
-//! under a lock can only come from a bug in this crate, and even then guards keep the counts right.
+//! Locks here do not poison. It is a rule of this crate that user code never runs under one of its locks.
+//! So a panic under a lock can only come from a bug in this crate, and even then guards keep the counts
+//! right.
 //!
 //! [loom]: https://docs.rs/loom
 //! [shuttle]: https://docs.rs/shuttle
@@ -52,13 +53,13 @@ mod primitives {
     }
 
     /// The number of times that an idle thread yields and looks again before it goes to sleep. In a steady
-    /// stream of tasks, the next task comes within this time. The yields are far less work than a sleep and a
-    /// wake-up.
+    /// stream of tasks, the next task comes before the thread has yielded this many times. The yields are far
+    /// less work than a sleep and a wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
-    /// Returns whether a thread may spin while it waits for another thread. It may only if both can run at
-    /// the same time. The first call asks the system for the number of processors; later calls return the
-    /// same answer.
+    /// Returns whether a thread may spin while it waits for another thread. A thread may spin only if both
+    /// threads can run at the same time. The first call asks the system for the number of processors;
+    /// later calls return the same answer.
     pub(crate) fn spinning_helps() -> bool {
         static HELPS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
         *HELPS.get_or_init(|| thread::available_parallelism().is_ok_and(|processors| processors.get() > 1))
@@ -124,7 +125,7 @@ mod primitives {
             }
         }
 
-        /// Completes the operation at `stop`: a selected operation must be completed.
+        /// Completes the operation at `stop`, because a selected operation must be completed.
         fn finish(selected: SelectedOperation<'_>, stop: Option<&Receiver<Infallible>>) {
             let _ = stop.map(|stop| selected.recv(stop));
         }
@@ -165,8 +166,8 @@ pub mod program;
 #[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
 pub(crate) use primitives::channel;
 
-/// `lazy_static!` makes a value at its first use: one for the process, or, under a model, one for each
-/// execution.
+/// `lazy_static!` makes a value at its first use: one value for the process or, under a model, one
+/// value for each execution.
 pub(crate) use primitives::{
     Instant, MutexGuard, PATIENCE, UnsafeCell, atomic, lazy_static, spinning_helps, thread, thread_local,
 };
@@ -193,7 +194,8 @@ impl<T> Mutex<T> {
 }
 
 /// A value in cache lines of its own: a thread that writes it does not slow down the threads that use its
-/// neighbours. The alignment is that of two lines, because processors fetch two at a time.
+/// neighbours. The alignment is the size of two cache lines, because processors fetch two lines at a
+/// time.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct CachePadded<T>(pub(crate) T);

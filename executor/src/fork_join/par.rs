@@ -2,10 +2,10 @@
 //!
 //! # How far
 //!
-//! At first, a loop is split into as many pieces as there are workers. While no worker is idle, more pieces
-//! would only take more time. If a piece is *stolen*, its thief had nothing to do. So the thief splits this
-//! piece again, into as many pieces as there are workers. Thus the loop gets smaller pieces where elements
-//! take longer. (The idea is that of rayon's adaptive splitting.)
+//! At first, a loop is split into as many pieces as there are workers. While no worker is idle, further
+//! pieces would only cost time. If a piece is *stolen*, its thief was idle. So the thief splits this
+//! piece again, into as many pieces as there are workers. Thus the loop has smaller pieces in the parts
+//! of the input where elements take longer. (The idea is that of rayon's adaptive splitting.)
 
 use std::ops::Range;
 
@@ -88,7 +88,7 @@ impl Cut for Range<usize> {
 /// ```
 ///
 /// # Panics
-/// Panics if `f` panics. Then `f` is perhaps not called with the remaining elements.
+/// Panics if `f` panics. In that case, `f` may not have been called with every element.
 ///
 /// # Blocking
 /// Blocks until `f` has returned for each element. [`par_map`] and [`par_map_reduce`] block in the same way.
@@ -156,7 +156,8 @@ impl Splits {
         Self { left: threads(), by: worker_index() }
     }
 
-    /// Returns the state of a piece after one more cut; `None` if the piece must not be cut again.
+    /// Returns the state of a piece after one more cut; returns `None` if the piece must not be cut
+    /// again.
     fn one_more(self) -> Option<Self> {
         let by = worker_index();
         let left = if by == self.by { self.left / 2 } else { threads().max(self.left / 2) };
@@ -164,7 +165,7 @@ impl Splits {
     }
 }
 
-/// Returns how many workers can take part in a loop. Spare threads do not count.
+/// Returns the number of workers that can take part in a loop. Spare threads do not count.
 pub(super) fn threads() -> usize {
     super::worker::here()
         .map_or_else(|| ForkJoinPool::common().threads(), |here| here.registry.settings.threads)

@@ -18,7 +18,7 @@ use crate::waiting::error::{RejectReason, WaitError};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::Deadline;
 
-/// A pool whose workers steal work from each other: for computations that split themselves.
+/// A pool for computations that split themselves: its workers steal work from each other.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, join};
@@ -36,7 +36,7 @@ use crate::waiting::wait::Deadline;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The pool is an [`ExecutorService`], too, for many small tasks that submit other tasks. If a worker of the
+/// The pool is also an [`ExecutorService`], for many small tasks that submit other tasks. If a worker of the
 /// pool submits a task, the task goes to that worker's queue, from which other workers can steal it. A task
 /// from outside goes to the queue of submissions. A worker that finds no other job takes tasks from there.
 ///
@@ -56,7 +56,7 @@ impl ForkJoinPool {
         Self { registry, is_common }
     }
 
-    /// Returns how many workers run at the same time.
+    /// Returns the number of workers that run at the same time.
     #[doc(alias = "getParallelism")]
     pub fn threads(&self) -> usize {
         self.registry.settings.threads
@@ -73,8 +73,8 @@ impl ForkJoinPool {
     ///
     /// # Errors
     /// [`InvokeError`] if the pool refuses the computation. The call also fails if, before `f` has begun, the
-    /// caller is cancelled or the pool is stopped. And it fails if every worker waits, directly or through
-    /// other tasks, for the calling task. In all these cases `f` was not called.
+    /// caller is cancelled or the pool is stopped. The call fails, too, if every worker waits, directly or
+    /// through other tasks, for the calling task. In all these cases `f` was not called.
     ///
     /// # Panics
     /// Panics if `f` panics, with the same payload.
@@ -187,7 +187,7 @@ impl ForkJoinPool {
     /// # Blocking
     /// Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or through
     /// others, for the calling task, the wait could never end. Then a call without a limit (`Duration::MAX`)
-    /// returns `false` at once, and the panic handler gets the [`Starvation`].
+    /// returns `false` at once, and the [`Starvation`] goes to the panic handler.
     ///
     /// # Cancellation
     /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet then.
@@ -235,7 +235,8 @@ pub fn in_pool() -> bool {
 }
 
 /// Returns the index of the calling worker, which counts from 0; `None` outside any pool. At any moment, the
-/// workers of a pool have different indices. All are below the number of threads and spare threads.
+/// workers of a pool have different indices. All indices are below the total number of threads and spare
+/// threads.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, worker_index};
@@ -333,7 +334,8 @@ impl fmt::Debug for ForkJoinPool {
     }
 }
 
-/// Statistics of a [`ForkJoinPool`]. While the pool works, the numbers perhaps do not fit together.
+/// Statistics of a [`ForkJoinPool`]. While the pool works, the numbers may be inconsistent with
+/// each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -368,7 +370,8 @@ pub struct ForkJoinStats {
 pub enum InvokeError {
     /// The pool refused the computation.
     Rejected(RejectReason),
-    /// The computation did not begin: the pool was shut down at once, or the calling task was cancelled.
+    /// The computation did not begin, because the pool was stopped by `shutdown_now` or the calling task
+    /// was cancelled.
     Cancelled,
     /// Every worker waits, directly or through other tasks, for the calling task.
     Starved(Starvation),

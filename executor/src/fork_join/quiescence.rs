@@ -13,9 +13,9 @@
 //! # How deep
 //!
 //! Each task that runs in this way lies on the stack on top of the task that waits. When
-//! [`DEPTH`](super::worker::DEPTH) such tasks lie on the stack, the worker runs no more tasks. It does not
-//! wait either: in a pool with one worker, no thread would run the remaining tasks. So the new call returns
-//! `false`, and the wait below it on the stack runs the next task.
+//! [`DEPTH`](super::worker::DEPTH) such tasks lie on the stack, the worker runs no more tasks. In that case
+//! the worker does not wait either: in a pool with one worker, no thread would run the remaining tasks. So
+//! the new call returns `false`, and the wait below it on the stack runs the next task.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -36,8 +36,8 @@ pub(super) fn wait_for_quiet(
     here: Option<Rc<WorkerThread>>,
     deadline: Deadline,
 ) -> bool {
-    // How many tasks of the pool are on the thread's stack, without the tasks that an outer wait has counted;
-    // and whether any task of the pool is on the stack.
+    // The number of tasks of the pool on the thread's stack, without the tasks that an outer wait has
+    // counted; and whether any task of the pool is on the stack.
     let (tasks, is_inside) = match &here {
         Some(here) => {
             let tasks = here.tasks.get();
@@ -73,7 +73,7 @@ pub(super) fn wait_for_quiet(
     is_quiet.unwrap_or(false) || registry.is_quiet(is_inside, &ticket, Waker::noop())
 }
 
-/// Tells the deadlock detector what a wait for quiet waits for: the unfinished tasks of the pool.
+/// Tells the deadlock detector that a wait for quiet waits for the unfinished tasks of the pool.
 impl Source for Registry {
     fn comes_from(&self) -> ComesFrom {
         self.places_of_the_unfinished().map_or(ComesFrom::Elsewhere, ComesFrom::Places)
@@ -85,7 +85,7 @@ impl Source for Registry {
 }
 
 impl Registry {
-    /// Notes that the calling thread, which is no worker, begins a task of the pool.
+    /// Notes that the calling thread, which is not a worker, begins a task of the pool.
     pub(super) fn begins_to_help(&self) {
         self.helpers.lock().push((this_thread(), false));
     }
@@ -96,8 +96,8 @@ impl Registry {
         helpers.remove(own.expect("it has begun"));
     }
 
-    /// Marks the tasks of the pool that the calling thread runs as a helper as counted. Returns how many of
-    /// them no outer wait had counted, and whether the thread runs any such task.
+    /// Marks the tasks of the pool that the calling thread runs as a helper as counted. Returns the number
+    /// of these tasks that no outer wait had counted, and whether the thread runs any task of the pool.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
         for (_, is_counted) in self.helpers.lock().iter_mut().filter(|(thread, _)| *thread == this_thread()) {

@@ -13,14 +13,14 @@
 //! The thread that puts a job into a queue is the job's *publisher*. If no worker searches, the publisher
 //! wakes one sleeping worker, or starts one if none sleeps. If the last searching worker finds a job and
 //! there are more jobs, that worker wakes or starts the next worker. So a publisher of many jobs wakes only
-//! one.
+//! one worker.
 //!
 //! # No wake-up is lost
 //!
 //! A publisher puts its job into a queue, under that queue's lock. Then the publisher checks whether a worker
 //! searches. Before a worker sleeps, it takes itself out of the count of searching workers. Then it looks
 //! into each queue once more, under that queue's lock. If the worker takes the lock first, the publisher sees
-//! that this worker searches no longer, and wakes a worker if no other worker searches. If the publisher
+//! that this worker no longer searches, and wakes a worker if no other worker searches. If the publisher
 //! takes the lock first, the worker sees the job. A worker that blocks or leaves, and so makes room for
 //! another worker, uses the same order: it publishes that there is room, and then looks into the queues.
 //!
@@ -34,7 +34,7 @@
 //!    one more worker may be awake, but at most `spares` more. If too many workers are awake, a worker goes
 //!    to sleep after its job.
 //! 4. The pool is terminated when it was shut down, no task is unfinished and no worker is left. The thread
-//!    that makes this true counts `terminated` down.
+//!    that makes this condition true counts `terminated` down.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -148,8 +148,8 @@ impl Registry {
         })
     }
 
-    /// Returns the id of a worker queue: the id of the pool, with the number of a *lane*. The first lane is
-    /// the queue of submissions; the worker queues follow.
+    /// Returns the id of a worker queue: the id of the pool, combined with the number of a *lane*. The
+    /// first lane is the queue of submissions; the worker queues follow.
     fn lane_of(&self, number: usize) -> QueueId {
         self.registration.id().with_lane(number as u64 + 1)
     }
@@ -280,8 +280,8 @@ impl Registry {
         self.take_submission_if(|_| true)
     }
 
-    /// Returns whether there is a job. If there is none, the thread that announces the next job sees
-    /// everything that the calling thread did before.
+    /// Returns whether there is a job. If there is no job, the thread that announces the next job
+    /// sees everything that the calling thread did before.
     pub(super) fn is_anything_queued(&self) -> bool {
         self.has_submissions() || self.queues.iter().any(|queue| queue.has_jobs())
     }
@@ -363,7 +363,8 @@ impl Registry {
         Some(number)
     }
 
-    /// Ends a guest's time as a worker. The workers run the tasks that it has forked and not joined.
+    /// Ends a guest's time as a worker. The workers run the tasks that the guest has forked and not
+    /// joined.
     pub(super) fn guest_leaves(&self, number: usize) {
         self.leave(self.state.lock(), number);
         if self.is_anything_queued() {
@@ -487,7 +488,8 @@ impl Registry {
             ticket.set(Some(state.awaiting_quiet.join(waker.clone())));
         }
         self.changed(&state);
-        // Read again, now that other threads can see the waiter: a task that ended earlier has not woken it.
+        // This reads the state again, now that other threads can see the waiter: a task that ended earlier
+        // has not woken it.
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 
@@ -512,13 +514,15 @@ impl Registry {
 
     // ----- numbers -----
 
-    /// Returns how many workers there are, how many of them are awake, and how many submissions wait.
+    /// Returns the number of workers, the number of awake workers, and the number of submissions that
+    /// wait.
     pub(super) fn counts(&self) -> (usize, usize, usize) {
         let state = self.state.lock();
         (state.live, state.awake(), state.submissions.len())
     }
 
-    /// Returns how many workers search for a job, or could be woken or started for one.
+    /// Returns the number of workers that search for a job, or could be woken or started to run a
+    /// job.
     pub(super) fn idle(&self) -> usize {
         self.available.load(Ordering::SeqCst) + self.searching.load(Ordering::SeqCst)
     }
@@ -540,13 +544,14 @@ impl Registry {
         state.awake() < state.allowed(&self.settings) && !state.vacant.is_empty() && !state.was_refused
     }
 
-    /// Wakes or starts a worker, unless a worker searches already. False if the system refuses a thread.
+    /// Wakes or starts a worker, unless a worker searches already. Returns false if the system refuses a
+    /// thread.
     pub(super) fn send_one(&self) -> bool {
         let mut state = self.state.lock();
         self.is_searched() || self.wake_one(&mut state).is_ok()
     }
 
-    /// Takes out a task that reports to this collector, from any queue of the pool. The search begins with
+    /// Takes a task that reports to this collector out of any queue of the pool. The search begins with
     /// the thief's own queue.
     pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<QueueEntry> {
         let (before, from) = self.queues.split_at(thief);
@@ -592,7 +597,7 @@ impl RegistryData {
 // ----- questions about the queues -----
 
 impl QueueOwner for Registry {
-    // Only an empty task is left in the queue. A worker that takes it out runs nothing.
+    // Only an empty task is left in the queue. A worker that takes this task out runs nothing.
     fn cancelled_in_queue(&self, _queue: QueueId) {}
 
     fn tombstone_dropped(&self) {}

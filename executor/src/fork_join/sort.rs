@@ -1,9 +1,9 @@
 //! Parallel sorting: quicksort in which several workers do the partitions and the halves.
 //!
-//! A partition by a pivot has two sides, which the two halves of a [`join`] then sort. If this were all, one
-//! worker would partition the whole slice alone, and only two workers would do the next two partitions. So
-//! several workers also do a long partition: they partition each half of the slice by the same pivot. Then
-//! the elements in the wrong half change places.
+//! A partition by a pivot has two sides, which the two halves of a [`join`] then sort. With only this step,
+//! one worker would partition the whole slice alone, and only two workers would do the next two partitions.
+//! So several workers also do a long partition: they partition each half of the slice by the same pivot.
+//! Then the elements in the wrong half change places.
 //!
 //! ```text
 //!   left half            right half
@@ -13,7 +13,7 @@
 //!
 //! Short pieces are sorted by the standard library, because hardly any sort on one thread is faster. The
 //! standard library also sorts a piece after too many bad pivots. So even with bad pivots, the time of the
-//! whole sort grows like that of the standard sort.
+//! whole sort grows like the time of the standard sort.
 //!
 //! Quicksort is by Hoare (1961). The partition is Lomuto's, without a branch that depends on the elements: a
 //! mispredicted branch takes longer than an unnecessary exchange.
@@ -66,7 +66,7 @@ fn sort<T: Ord + Send + Sync>(slice: &mut [T], leaf: usize, depth: u32) {
     let less = partition(rest, &|element| *element < *pivot);
     let is_lopsided = less < rest.len() / 8;
     if is_lopsided {
-        // Perhaps many elements equal the pivot. Once such elements stand beside the pivot, they need not be
+        // Many elements may equal the pivot. Once such elements are next to the pivot, they need not be
         // sorted further.
         let equal = partition(&mut rest[less..], &|element| *element <= *pivot);
         let (below, above) = (less, less + equal);

@@ -1,5 +1,5 @@
-//! What a worker does: how it finds jobs, and which jobs it runs while it waits. A worker looks for jobs
-//! first in its own queue and then in other queues.
+//! The loop of a worker: how it finds jobs, and which jobs it runs while it waits. A worker looks for
+//! jobs first in its own queue and then in other queues.
 //!
 //! # What runs where
 //!
@@ -25,10 +25,10 @@
 //! 1. When a stolen job has ended, even by a panic, its thief reports the end to the worker queue from which
 //!    the job was stolen.
 //! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces. But while half of
-//!    its stack is free, it still runs a task for which it waits: perhaps no other thread can run that task.
-//!    When less is free, the thread leaves the task to other threads, because the stack must not overflow:
-//!    tasks can form a long chain, in which each task waits for the previous task. If all other threads wait,
-//!    too, the wait ends as starved.
+//!    its stack is free, it still runs a task for which it waits: it is possible that no other thread can run
+//!    that task. When less is free, the thread leaves the task to other threads, because the stack must not
+//!    overflow: tasks can form a long chain, in which each task waits for the previous task. If all other
+//!    threads wait, too, the wait ends as starved.
 //! 3. A job has the context (the token, and whether it is masked) of the place where it was published.
 
 use std::cell::{Cell, RefCell};
@@ -311,7 +311,7 @@ impl WorkerThread {
 
     /// Takes a piece of a stolen job back from its thief, and runs it. If the thief itself waits for another
     /// stolen job, the worker tries the same with that job and that job's thief. If there is no piece,
-    /// `waker` is called when there may be a piece again.
+    /// `waker` is called as soon as there may be a piece again.
     fn follow(&self, mut job_id: JobId, mut thief: usize, waker: &Waker) -> bool {
         for _ in &self.registry.queues {
             match self.registry.queues[thief].follow(job_id, self.queue.number, waker) {
@@ -326,7 +326,8 @@ impl WorkerThread {
         false
     }
 
-    /// Runs any job of the pool, even if it is no part of the present job. Returns false if there is none.
+    /// Runs any job of the pool, even a job that is not part of the present job. Returns false if there is
+    /// none.
     pub(super) fn run_something(&self) -> bool {
         let found = if self.may_help() { self.find() } else { None };
         found.map(|taken| self.run_on_top(taken)).is_some()
@@ -367,9 +368,10 @@ fn run_counted(registry: &Registry, task: Task, context: &Context) {
     });
 }
 
-/// Runs a computation on the calling thread, which is a worker of the pool meanwhile. Returns `None` without
-/// calling `f` in three cases. First, the pool admits no guest now. Second, the calling thread is a worker
-/// already or runs a task: no thread must work for two pools. Third, the thread is ending, and its
+/// Runs a computation on the calling thread, which is a worker of the pool during the computation. Returns
+/// `None` without
+/// calling `f` in three cases. First, the pool does not admit a guest now. Second, the calling thread is a
+/// worker already or runs a task: no thread must work for two pools. Third, the thread is ending, and its
 /// thread-locals are gone.
 pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -> Option<R> {
     if WORKER_THREAD.try_with(|_| ()).is_err() || concerns_this_thread() {

@@ -1,4 +1,5 @@
-//! What a worker shares with thieves: its queue, and the jobs that it has begun and not ended.
+//! The state that a worker shares with thieves: its queue, and the jobs that it has begun and not
+//! ended.
 //!
 //! # The queue
 //!
@@ -22,7 +23,7 @@
 //! pieces *of that half* back from the thief, and runs them. It runs no unrelated job, which could want a
 //! lock that the waiting job holds. To allow this, each worker queue records which stolen jobs its owner runs
 //! ([`Running`]), and the first place in the queue that can hold a piece of each such job. It also records
-//! for which stolen job the owner itself waits. There a follower finds the next thief.
+//! for which stolen job the owner itself waits. From this record, a follower learns the next thief.
 //!
 //! # Invariants
 //!
@@ -52,9 +53,11 @@ use crate::task::{Task, TaskLabel};
 const ENOUGH: usize = 3;
 /// The number of pieces between two readings of the clock.
 const ROUND: u32 = 64;
-/// Pieces that take less than this time are fine. Locking the queue for each would cost too much.
+/// Pieces that take less than this time are fine. Locking the queue for each such piece would cost
+/// too much.
 const FINE: Duration = Duration::from_nanos(400);
-/// Pieces that take more than this time are coarse. Between [`FINE`] and [`COARSE`], the granularity stays.
+/// Pieces that take more than this time are coarse. If the time is between [`FINE`] and [`COARSE`], the
+/// granularity does not change.
 const COARSE: Duration = Duration::from_micros(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +68,8 @@ pub(super) struct JobId {
 }
 
 impl JobId {
-    /// In place of an id, for a task that was submitted from outside the pool: it was in no worker queue.
+    /// This value replaces the id for a task that was submitted from outside the pool, because such a
+    /// task was in no worker queue.
     pub(super) const OF_SUBMISSION: Self = Self { worker: usize::MAX, place: 0 };
 }
 
@@ -89,7 +93,8 @@ impl QueueEntry {
         Self { job_id: JobId::OF_SUBMISSION, job: QueuedJob::Task(task), context: Context::default() }
     }
 
-    /// Returns the task, if the entry is one. The task keeps the token that was current at the fork.
+    /// Returns the task, if the entry is a task. The task keeps the token that was current at the
+    /// fork.
     pub(super) fn into_task(self) -> Option<Task> {
         match self.job {
             QueuedJob::Task(task) => Some(of_context(task, self.context)),
@@ -259,7 +264,7 @@ impl WorkerQueue {
     pub(super) fn take_task(&self, id: TaskId, thief: Option<usize>) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let is_it = |entry: &QueueEntry| entry.task().map(Task::id) == Some(id);
-        // Forks are usually joined in the order of forking, or in the opposite order.
+        // Forked tasks are usually joined in the order of forking, or in the opposite order.
         let is_oldest = state.queue.front().is_some_and(is_it);
         let place = if is_oldest { 0 } else { state.queue.iter().rposition(is_it)? };
         let entry = match thief {
@@ -280,7 +285,7 @@ impl WorkerQueue {
         entry
     }
 
-    /// Takes the owner's next job: with `oldest_first` the oldest job, otherwise the youngest.
+    /// Takes the owner's next job: with `oldest_first` the oldest job, otherwise the youngest job.
     pub(super) fn take_own(&self, oldest_first: bool) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if oldest_first { state.queue.pop_front() } else { state.queue.pop_back() };
@@ -319,8 +324,8 @@ impl WorkerQueue {
         self.state.lock().waits.pop();
     }
 
-    /// Returns whether a job that was stolen from this queue has ended. If it has not, `waker` is called at
-    /// the end of the job.
+    /// Returns whether a job that was stolen from this queue has ended. If the job has not ended, `waker`
+    /// is called when it ends.
     pub(super) fn has_ended(&self, job_id: JobId, waker: &Waker) -> bool {
         let mut state = self.state.lock();
         match state.taken.iter_mut().find(|taken| taken.job_id == job_id) {
@@ -369,7 +374,7 @@ impl WorkerQueue {
     }
 
     /// Steals a piece of a job that the owner has begun and not ended. If there is no piece, `waker` is
-    /// called when there may be one.
+    /// called as soon as there may be a piece.
     pub(super) fn follow(&self, job_id: JobId, thief: usize, waker: &Waker) -> Followed {
         let mut state = self.state.lock();
         let followed = state.follow(job_id, thief);
@@ -403,7 +408,7 @@ impl WorkerQueue {
         self.state.lock().labels.last().cloned()
     }
 
-    /// Returns how many tasks the owner has begun and not ended, and the owner's thread.
+    /// Returns the number of tasks that the owner has begun and not ended, and the owner's thread.
     pub(super) fn tasks_of_the_owner(&self) -> (usize, Option<ThreadKey>) {
         let state = self.state.lock();
         (state.labels.len(), state.thread)
@@ -413,7 +418,8 @@ impl WorkerQueue {
         self.state.lock().queue.iter().filter_map(QueueEntry::task).count()
     }
 
-    /// Returns how many jobs are queued, how many were stolen, and whether the owner runs a job.
+    /// Returns the number of queued jobs, the number of stolen jobs, and whether the owner runs a
+    /// job.
     pub(super) fn counts(&self) -> (usize, u64, bool) {
         let state = self.state.lock();
         (state.queue.len(), state.steals, !state.running.is_empty())
@@ -445,7 +451,7 @@ impl Drop for WorkerQueue {
 /// The result of [`WorkerQueue::follow`].
 pub(super) enum Followed {
     Piece(QueueEntry),
-    /// The thief itself waits for this stolen job. The number is that of the next thief.
+    /// The thief itself waits for this stolen job. The number identifies the next thief.
     On(JobId, usize),
     Nothing,
 }
@@ -459,8 +465,8 @@ fn wake_followers(mut state: MutexGuard<'_, WorkerQueueState>) {
 }
 
 impl WorkerQueueState {
-    /// Returns whether the queue offers thieves enough pieces of the owner's present job. Older pieces do not
-    /// count: they may be small, and a worker that follows the present job cannot take them.
+    /// Returns whether the queue offers enough pieces of the owner's present job to thieves. Older pieces do
+    /// not count: they may be small, and a worker that follows the present job cannot take them.
     fn offers_enough(&self) -> bool {
         let from = self.running.last().map_or(0, |running| running.from);
         let Some(first) = self.queue.len().checked_sub(self.granularity.enough) else { return false };

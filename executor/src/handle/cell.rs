@@ -50,7 +50,7 @@ struct CellState<T, F> {
 enum CellPhase<T, F> {
     /// The body has not begun. The thread that ends this state takes the body out.
     Pending(F),
-    /// The body runs. The token is there once the body, or a wait in the body, has asked for it.
+    /// The body runs. The token exists once the body, or a wait in the body, has asked for it.
     Running(Option<CancelToken>),
     Finished(TaskResult<T>),
     /// The result was moved out. The state that is left says how the task ended.
@@ -92,7 +92,8 @@ impl<T, F> CellPhase<T, F> {
         matches!(self, Self::Finished(_) | Self::Taken(_))
     }
 
-    /// Moves the state from pending to running, and returns the body. `None` if the state is not pending.
+    /// Moves the state from pending to running, and returns the body. Returns `None` if the state is not
+    /// pending.
     fn begin(&mut self) -> Option<F> {
         match self {
             Self::Pending(_) => {
@@ -119,8 +120,8 @@ impl<T, F> CellPhase<T, F> {
 }
 
 impl<T, F> CellState<T, F> {
-    /// Panics if the result was taken before. Only one misuse leads here: a poll has returned the result, and
-    /// then the handle is used again.
+    /// Panics if the result was taken before. Only one misuse leads to this panic: a poll has returned the
+    /// result, and then the handle is used again.
     fn assert_not_taken(&self) {
         assert!(
             !matches!(self.phase, CellPhase::Taken(_)),
@@ -128,12 +129,13 @@ impl<T, F> CellState<T, F> {
         );
     }
 
-    /// Sets the listener, and returns the previous listener. The caller must drop that when the lock is free.
+    /// Sets the listener, and returns the previous listener. The caller must drop the previous listener when
+    /// the lock is free.
     fn listen(&mut self, listener: Listener<T>) -> Listener<T> {
         std::mem::replace(&mut self.listener, listener)
     }
 
-    /// Decides the outcome. The caller must announce it after it has released the lock:
+    /// Decides the outcome. The caller must announce the outcome after it has released the lock:
     /// [`Notification::release_waiters`].
     fn decide(&mut self, result: TaskResult<T>) -> Notification<T> {
         self.phase = CellPhase::Finished(result);
@@ -332,7 +334,7 @@ where
         let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
-        // This is done under the lock, so that a thread that finds the task finished also finds this noted.
+        // This is done under the lock, so that a thread that finds the task finished also finds this note.
         let queue = self.membership.cancel();
         let announcement = state.decide(Err(TaskError::Cancelled));
         drop(state);

@@ -1,8 +1,8 @@
 //! Handles in the order in which their tasks end.
 //!
-//! A caller wants the results of many tasks, each result as soon as it is ready. If the caller joined the
-//! handles one after the other, it would wait for a slow task while other results are ready. Here the tasks
-//! report instead. Each handle that is [expected](CompletionQueue::expect) comes out of
+//! Suppose that a caller wants the results of many tasks, each result as soon as it is ready. If the caller
+//! joined the handles one after the other, it would wait for a slow task while other results are ready.
+//! Here the tasks report instead. Each handle that is [expected](CompletionQueue::expect) comes out of
 //! [`next`](CompletionQueue::next) when its task has ended. A task ends when it has run, has panicked, was
 //! cancelled, or was dropped without having been run. In each case the handle is completed, so every handle
 //! arrives.
@@ -29,8 +29,8 @@
 //!
 //! 1. An expected handle is counted before its task can end, and until the handle is in one of the lists.
 //!    Each handle in a list is finished.
-//! 2. For each handle in a list there is a waiter that was woken and has not looked since, unless no thread
-//!    waits. So a waiter that is woken and gives up must wake another waiter.
+//! 2. Unless no thread waits, for each handle in a list there is a waiter that was woken and has not yet
+//!    looked at the list. So a waiter that is woken and gives up must wake another waiter.
 //! 3. When no handle is expected any more, every waiter is woken. Each waiter then either takes a handle or
 //!    learns that no more handles come.
 //! 4. All wakers in the wait list belong to parkers, and a finished handle is moved, not dropped. So no user
@@ -85,7 +85,7 @@ impl<T> Clone for PendingCompletion<T> {
 }
 
 impl<T> PendingCompletion<T> {
-    /// Does the first half of a cancel, as [`TaskHandle::begin_cancel`] does.
+    /// Does the first half of a cancel, like [`TaskHandle::begin_cancel`].
     pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
         Arc::clone(&self.cell).begin_cancel(true)
     }
@@ -112,8 +112,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
         }))
     }
 
-    /// Takes a handle in. Must be called before the task is given to an executor: otherwise the handles do
-    /// not come out in the order in which the tasks end.
+    /// Starts to expect a handle. Must be called before the task is given to an executor: otherwise the
+    /// handles do not come out in the order in which the tasks end.
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> PendingCompletion<T> {
         // Relaxed: a thread that has the task has also seen this count, and a thread that reads the count
         // holds the lock under which the count shrinks.
@@ -147,7 +147,7 @@ impl<T: Send + 'static> CompletionQueue<T> {
         found.ok_or(expected)
     }
 
-    /// Waits for the next handle whose task has ended. `None` if no handle is left.
+    /// Waits for the next handle whose task has ended. Returns `None` if no handle is left.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
         let mut me = None; // set while this thread may be in the wait list
         let look = |waker: &Waker| match self.0.take_or_listen(&mut me, waker) {
@@ -168,7 +168,7 @@ impl<T: Send + 'static> CompletionQueue<T> {
         fetched.pop_front().or_else(|| self.0.arrived.lock().fetch(&mut fetched))
     }
 
-    /// Returns how many handles are in the queue, arrived or not.
+    /// Returns the number of handles in the queue, arrived or not.
     pub(crate) fn len(&self) -> usize {
         let fetched = self.0.fetched.lock();
         let arrived = self.0.arrived.lock();
@@ -177,8 +177,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
 }
 
 /// Tells the detector where the next handle can come from. After the detector has asked, the next arrival
-/// wakes all waiters. One waiter takes the handle. The others must look again: perhaps the tasks that are
-/// left cannot end. If a handle is there already, all waiters are woken at once.
+/// wakes all waiters. One waiter takes the handle. The other waiters must look again, because the
+/// remaining tasks may be unable to end. If a handle is there already, all waiters are woken at once.
 impl<T: Send + 'static> Source for CompletionLists<T> {
     fn collector(&self) -> Option<usize> {
         Some(std::ptr::from_ref(self).addr())

@@ -12,8 +12,8 @@ use crate::waiting::starvation::Starvation;
 
 /// The reason why a task has no result.
 ///
-/// An expected failure is no such reason: a task that can fail returns a `Result`, and that is the task's
-/// result.
+/// An expected failure is not such a reason: a task that can fail returns a `Result`, and this `Result`
+/// is the task's result.
 ///
 /// Two `Panicked` errors are equal if they share one [`Panic`].
 #[doc(alias = "ExecutionException")]
@@ -48,7 +48,7 @@ pub enum SharedJoinError {
     Cancelled,
     /// The *waiting* task was cancelled. The task for which it waited goes on.
     Interrupted,
-    /// The time was up. The task for which the caller waited goes on.
+    /// The time limit has passed. The task for which the caller waited goes on.
     TimedOut,
     /// Every thread that could run the task waits, too.
     Starved(Starvation),

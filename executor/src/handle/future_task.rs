@@ -35,7 +35,8 @@ use crate::task::Task;
 /// ```
 #[must_use = "the task does nothing until it is run, and dropping it cancels it"]
 pub struct FutureTask<T> {
-    /// The task, which can be run once. If it is dropped before that, its handle is completed as cancelled.
+    /// The task, which can be run once. If the task is dropped before it has run, its handle is completed
+    /// as cancelled.
     pub task: Task,
     /// The handle, which waits for the result or cancels the task.
     pub handle: TaskHandle<T>,
@@ -93,7 +94,7 @@ impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTas
     }
 }
 
-// By hand, because deriving would ask for `T: Debug`.
+// Implemented by hand, because a derive would require `T: Debug`.
 impl<T> fmt::Debug for FutureTask<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FutureTask").field("task", &self.task).field("handle", &self.handle).finish()

@@ -15,7 +15,7 @@ use crate::sync::Arc;
 use crate::task::{HandleCell, Task};
 use crate::waiting::parker::wakes_a_thread;
 
-/// The name of a task. Few tasks have one, so a handle has only a thin pointer to it.
+/// The name of a task. Few tasks have a name, so a handle has only a thin pointer to the name.
 pub(super) type Name = Arc<String>;
 
 pub(super) type TaskResult<T> = Result<T, TaskError>;
@@ -39,8 +39,8 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the result. If there is none yet, leaves the waker with the task.
     fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>>;
 
-    /// Returns whether there is an outcome. If there is none yet, leaves the waker with the task. Never takes
-    /// the result.
+    /// Returns whether there is an outcome. If there is no outcome yet, leaves the waker with the task. Never
+    /// takes the result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
     /// Notes that the handle was dropped. Without this, a canceller would keep the result alive until the
@@ -56,8 +56,8 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Gives the result to `relay` when the outcome is decided. If it is decided already, does so at once.
     fn relay_when_done(&self, relay: Arc<dyn Broadcast<T>>);
 
-    /// Gives the cell to a collector when the outcome is decided. Returns false if it is decided already:
-    /// then the caller must give the cell to the collector.
+    /// Gives the cell to a collector when the outcome is decided. Returns false if the outcome is already
+    /// decided; in that case the caller must give the cell to the collector.
     fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Name>) -> bool;
 
     /// Undoes [`collect_when_done`](Self::collect_when_done). Returns false if the cell was given to the
@@ -74,8 +74,8 @@ pub(super) trait ResultCell<T>: HandleCell {
     fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>>;
 
     /// Decides the outcome to be *cancelled*, and wakes the waiters in this crate. These are the waiters for
-    /// the outcome, and the body, if the body waits under the task's token. Runs no user's callback. `None`
-    /// if an outcome was decided before.
+    /// the outcome, and the body, if the body waits under the task's token. Runs no user's callback. Returns
+    /// `None` if an outcome was decided before.
     fn begin_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T>>;
 }
 
@@ -83,7 +83,7 @@ pub(super) trait ResultCell<T>: HandleCell {
 #[must_use]
 pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
     pub(super) of_the_token: Callbacks,
-    /// The body, if it had not begun.
+    /// The body, if the body had not begun.
     pub(super) body: Option<F>,
     pub(super) of_the_listener: CallbackDue<T>,
 }
@@ -114,7 +114,7 @@ impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR_END: end_cancel
 }
 
-/// The party that must be told of the outcome. A cell has one listener at most.
+/// The party that must be told of the outcome. A cell has at most one listener.
 pub(super) enum Listener<T> {
     None,
     /// The handle was dropped: the result will never be taken.
@@ -131,7 +131,7 @@ pub(super) type ResultCallback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
 /// A listener that tells many others of the outcome, in two steps: first it wakes the waiters, then it calls
 /// the callbacks.
 pub(super) trait Broadcast<T>: Send + Sync {
-    /// Stores the result where all the other parties find it, and wakes the waiters.
+    /// Stores the result where all waiting parties find it, and wakes the waiters.
     fn publish(&self, result: TaskResult<T>);
 
     /// Calls the callbacks.
@@ -140,7 +140,8 @@ pub(super) trait Broadcast<T>: Send + Sync {
 
 /// A listener that is given the cell itself, with the result in it.
 pub(super) trait Collector<T>: Send + Sync {
-    /// Takes a cell whose outcome is decided. The cell comes back if no caller will ask for it any more.
+    /// Takes a cell whose outcome is decided. The cell is returned if no caller will ask for it any
+    /// more.
     fn collect(&self, cell: Arc<dyn ResultCell<T>>, name: Option<Name>)
     -> Result<(), Arc<dyn ResultCell<T>>>;
 }
@@ -167,8 +168,8 @@ pub(super) enum CallbackDue<T> {
 
 impl<T> Notification<T> {
     /// Wakes the waiters, threads and asynchronous tasks. `cell` is the cell whose outcome was decided. This
-    /// drops `cell` before the wake-up. If the handle is the only owner then, the handle takes the result
-    /// without a lock.
+    /// drops `cell` before the wake-up. If the handle is then the only owner of the cell, it takes the
+    /// result without a lock.
     pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> CallbackDue<T> {
         match self {
             Self::Nobody => CallbackDue::None,
@@ -192,8 +193,8 @@ impl<T> Notification<T> {
 }
 
 /// Calls a waker. A thread that waits in this crate is woken at once. A user's waker is a callback: it can
-/// run any code, for instance complete the next promise. A panic in it must not reach the task and the thread
-/// of the task.
+/// run any code; for instance, it can complete the next promise. A panic in it must not reach the task and
+/// the thread of the task.
 pub(super) fn wake(waker: Waker) {
     if wakes_a_thread(&waker) {
         waker.wake();

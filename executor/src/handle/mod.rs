@@ -1,5 +1,5 @@
-//! The handle of a task: it waits for the task's result, looks whether the result is there, and cancels the
-//! task.
+//! The handle of a task: it waits for the task's result, checks whether the result is available, and
+//! cancels the task.
 //!
 //! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, in one allocation. An executor's
 //! `submit` does that and keeps the task. The handle is unique, so the result can be moved out of it.
@@ -49,11 +49,11 @@
 //!    then runs the body. `cancel` drops the body, after it has woken the waiters. So the data that a
 //!    cancelled task has captured does not stay in a queue.
 //! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
-//! 4. There is one listener at most: a waker (of a thread or an asynchronous task), a callback, a relay or a
-//!    collector. The relay of a shared handle tells many others. A collector is given the whole cell.
+//! 4. A cell has at most one listener: a waker (of a thread or an asynchronous task), a callback, a relay or
+//!    a collector. The relay of a shared handle tells many others. A collector is given the whole cell.
 //! 5. No user code runs while the state is locked: no body, no callback, no waker, and no `Drop` of any of
 //!    them.
-//! 6. The library's own work comes first, the users' code after it. First the outcome is decided, and the
+//! 6. The library's own work comes first; users' code runs after it. First the outcome is decided, and the
 //!    waiters for the outcome are woken. Then the task's token and all tokens below it are marked, and the
 //!    threads that wait under them are woken. Last, callbacks run and captured values are dropped: a callback
 //!    can take long, or can wait for one of the threads that were woken.
@@ -64,7 +64,7 @@
 //! instructions and is hardly ever contended: only the worker and the client of one task take it. A
 //! compare-exchange on a state word would save a part of that time, but it would need a proof.
 //!
-//! The queue that the task is in has nothing to do with the outcome, and is not behind the lock
+//! The record of the queue in which the task waits is independent of the outcome, and is not behind the lock
 //! (`queue_membership`). The last owner of a cell needs no lock at all. A task that has ended drops its
 //! reference to the cell before it wakes the joiner. So the joiner, or the drop of the handle, finds that the
 //! handle is the only owner.

@@ -23,7 +23,7 @@ use crate::panics::Panic;
 use crate::sync::Arc;
 use crate::task::TaskState;
 
-/// Completes a handle by hand, from the thread that gets to know the result.
+/// Completes a handle explicitly, on the thread that learns the result.
 ///
 /// ```
 /// use executor::Promise;
@@ -43,11 +43,12 @@ use crate::task::TaskState;
 ///
 /// # What is not found
 /// Any thread that has the promise can complete it, and the library does not know which threads have it. So a
-/// wait for the handle of a promise is never reported as [starvation](crate::Starvation). The thread in that
-/// wait counts as able to go on, and so do all threads that wait for *this thread*. Suppose that all threads
-/// of a pool wait for a promise, and that only a task in the queue of this pool completes the promise. Then
-/// the threads wait without a report until the task is cancelled or dropped, which also drops the promise. A
-/// wait for a task's own handle is reported. So if possible, let a task return its value, and use no promise.
+/// wait for the handle of a promise is never reported as [starvation](crate::Starvation). The waiting thread
+/// counts as able to go on, and all threads that wait for *this thread* also count as able to go on. Suppose
+/// that all threads of a pool wait for a promise, and that only a task in the queue of this pool completes
+/// the promise. Then the threads wait without a report until the task is cancelled or dropped, which also
+/// drops the promise. A wait for a task's own handle is reported. So if possible, let a task return its value
+/// instead of using a promise.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
@@ -67,7 +68,7 @@ impl<T: Send + 'static> Promise<T> {
     /// Wakes the waiters. A callback given to [`TaskHandle::on_done`] runs on the calling thread.
     ///
     /// # Errors
-    /// The value comes back if the outcome was decided before.
+    /// The error gives the value back if the outcome was decided before.
     #[doc(alias = "set")]
     pub fn complete(&self, value: T) -> Result<(), T> {
         Arc::clone(&self.cell)
@@ -96,7 +97,7 @@ impl<T: Send + 'static> Promise<T> {
     /// ```
     ///
     /// # Errors
-    /// The payload comes back if the outcome was decided before.
+    /// The error gives the payload back if the outcome was decided before.
     #[doc(alias = "setException")]
     #[doc(alias = "completeExceptionally")]
     pub fn panic_with(&self, payload: Box<dyn Any + Send>) -> Result<(), Box<dyn Any + Send>> {

@@ -1,11 +1,11 @@
 //! Notes in which queue a task is, so that the owner of the queue can count the cancelled tasks in it.
 //!
 //! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task when the task leaves
-//! the queue. No cancelled task must be counted twice. If the task is in the queue when it is cancelled, the
-//! thread that cancels the task counts it. If the task was cancelled before it came, the thread that puts it
-//! into the queue counts it. If the task had left the queue before, no thread counts it. Each of these
-//! threads changes one atomic word in one step, and the later thread sees what the earlier thread has done.
-//! So no lock is needed.
+//! the queue. A cancelled task must not be counted twice. If the task is in the queue when it is cancelled,
+//! the thread that cancels the task counts it. If the task was cancelled before it came, the thread that
+//! puts it into the queue counts it. If the task had left the queue before, no thread counts it. Each of
+//! these threads changes one atomic word in one step, and the later thread sees what the earlier thread has
+//! done. So no lock is needed.
 //!
 //! | step | by | finds | does |
 //! |---|---|---|---|
@@ -25,7 +25,8 @@ pub(super) struct QueueMembership(AtomicU64);
 
 const CANCELLED: u64 = 1;
 
-// AcqRel throughout: the later of two threads also sees what the earlier one did before its step.
+// All steps use AcqRel, so that the later of two threads also sees what the earlier thread did
+// before its step.
 impl QueueMembership {
     pub(super) fn elsewhere() -> Self {
         Self(AtomicU64::new(0))

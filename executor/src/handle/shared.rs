@@ -6,12 +6,13 @@
 //!
 //! # Invariants
 //!
-//! 1. Either the result is there, or every handle that waits is among the waiters: both are behind one lock.
+//! 1. Either the result is there, or every handle that waits is among the waiters: result and waiters are
+//!    behind one lock.
 //! 2. First the waiters, threads and asynchronous tasks, are woken in the order in which they came. Then the
 //!    callbacks are called in the order in which they came. So no waiter waits for the end of a callback.
-//! 3. Each waiter has at most one waker here. A wait has one place for its waker, and so has a handle that is
-//!    polled. The next waker of the waiter replaces the previous waker at that place. The place is given up
-//!    when the wait ends or the handle is dropped.
+//! 3. Each waiter has at most one waker in this list. A wait has one place for its waker, and a handle that
+//!    is polled has one place, too. The next waker of the waiter replaces the previous waker at that place.
+//!    The place is given up when the wait ends or the handle is dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,7 +38,7 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
     /// returns an [`Arc`] of the same value.
     ///
     /// # Panics
-    /// If the handle was polled as a [`Future`] before and has given its result.
+    /// Panics if the handle was polled as a [`Future`] before and has given its result.
     pub fn shared(mut self) -> SharedHandle<T> {
         self.released = true;
         let canceller = self.canceller();
@@ -87,8 +88,8 @@ struct SharedCell<T> {
 
 struct SharedState<T> {
     result: Option<TaskResult<Arc<T>>>,
-    /// The waiters by their places. A later place has a higher number, so they are in the order in which they
-    /// came.
+    /// The waiters by their places. A later place has a higher number, so the waiters are in the order in
+    /// which they came.
     wakers: BTreeMap<u64, Waker>,
     callbacks: Vec<ResultCallback<Arc<T>>>, // in the order in which they came
     /// The number of places that were given out.
@@ -129,7 +130,7 @@ impl<T> SharedCell<T> {
         result.inspect(mark_read)
     }
 
-    /// Returns the result. If there is no result yet, leaves the waker at `place`. The first look sets
+    /// Returns the result. If there is no result yet, leaves the waker at `place`. The first call sets
     /// `place`.
     fn look(&self, place: &mut Option<u64>, waker: &Waker) -> Option<TaskResult<Arc<T>>> {
         if let Some(result) = self.result() {
@@ -183,7 +184,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// Waits for the task and returns its result, which all handles share.
     ///
     /// # Errors
-    /// The same errors as for [`TaskHandle::join`]. [`SharedJoinError::Interrupted`] and
+    /// The errors are the same as for [`TaskHandle::join`]. [`SharedJoinError::Interrupted`] and
     /// [`Starved`](SharedJoinError::Starved) give no handle back, since the caller keeps its handle.
     ///
     /// # Blocking
@@ -237,7 +238,8 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     ///
     /// A handle and its clones can have any number of callbacks. They are called after the waiters have been
     /// woken, one after the other, in the order in which they were registered. A callback that panics does
-    /// not keep the others from being called. In all else, the rules of [`TaskHandle::on_done`] apply.
+    /// not keep the others from being called. In all other respects, the rules of [`TaskHandle::on_done`]
+    /// apply.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -271,7 +273,8 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.canceller.cancel_keep_running()
     }
 
-    /// Returns whether the outcome is there. If it is, [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. If it is decided, [`join`](Self::join) does not
+    /// block.
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.state.lock().result.is_some()

@@ -46,7 +46,7 @@ use crate::waiting::wait::{Deadline, Look, wait_for};
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
-    /// The task's name. It is here and not in the cell, because few tasks have a name.
+    /// The task's name. The name is here and not in the cell, because few tasks have a name.
     pub(super) name: Option<Name>,
     /// The cell need not be told when this handle is dropped: the result was taken, or another listener has
     /// taken the handle's place.
@@ -128,7 +128,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Blocking
     /// Blocks until the task ends, for `timeout` at most. A timeout that ends beyond the clock's range, such
-    /// as [`Duration::MAX`], is no time limit. That holds for every timed call of this crate.
+    /// as [`Duration::MAX`], is no time limit. This rule holds for every timed call of this crate.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -147,8 +147,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     /// Waits for the task for `timeout` at most, and cancels the task if the wait ends without the outcome.
-    /// That is so if the time is up, or if the caller's own task was cancelled. Use this for work whose
-    /// result is of no use later.
+    /// The wait ends in this way if the time is up, or if the caller's own task was cancelled. Use this for
+    /// work whose result is of no use later.
     ///
     /// No result is lost if the task ends at the moment at which the time is up. Either the task was
     /// cancelled before it ended, or the result is returned.
@@ -170,13 +170,13 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// The same errors as for [`join_timeout`](Self::join_timeout). If the error is
+    /// The errors are the same as for [`join_timeout`](Self::join_timeout). If the error is
     /// [`TimedOut`](JoinError::TimedOut) or [`Interrupted`](JoinError::Interrupted), this call has cancelled
     /// the task.
     ///
     /// # Blocking
-    /// As [`join_timeout`](Self::join_timeout). If this cancels the task, it also blocks until the users'
-    /// code that [`cancel`](Self::cancel) calls has ended.
+    /// As [`join_timeout`](Self::join_timeout). If this call cancels the task, it also blocks until the
+    /// users' code that [`cancel`](Self::cancel) calls has ended.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -236,7 +236,8 @@ impl<T: Send + 'static> TaskHandle<T> {
         Arc::clone(&self.cell).cancel(false)
     }
 
-    /// Returns whether the outcome is decided. If it is, [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. If it is decided, [`join`](Self::join) does not
+    /// block.
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.is_finished()
@@ -258,8 +259,8 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.name.as_deref().map(String::as_str)
     }
 
-    /// Takes the task out of the queue in which it waits, and returns it. `None` if it is in no queue: it has
-    /// begun, has ended, was cancelled, or waits elsewhere.
+    /// Takes the task out of the queue in which it waits, and returns it. Returns `None` if the task is in no
+    /// queue: it has begun, has ended, was cancelled, or waits elsewhere.
     ///
     /// Unlike [`cancel`](Self::cancel), this does not decide the outcome. The handle stays pending until the
     /// task is run, by the caller or by another executor, or is dropped. The call searches the queue, so it
@@ -395,8 +396,8 @@ impl<T> fmt::Debug for TaskHandle<T> {
 // ANCHOR: join_error
 /// The reason why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
 ///
-/// Like all errors that give a handle back, it is not `PartialEq`: a handle equals no other. Match on it
-/// instead, as in `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
+/// Like all errors that give a handle back, this type is not `PartialEq`, because no two handles are
+/// equal. Match on it instead, as in `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
 #[doc(alias = "InterruptedException")]
@@ -408,29 +409,32 @@ pub enum JoinError<T> {
     Panicked(Panic),
     /// The task was cancelled.
     Cancelled,
-    /// The *waiting* task was cancelled. The task for which it waited goes on, and here is its handle.
+    /// The *waiting* task was cancelled. The task for which it waited goes on; the error holds its
+    /// handle.
     Interrupted(TaskHandle<T>),
-    /// The time was up. The task for which the caller waited goes on, and here is its handle. Only waits with
-    /// a time limit return this.
+    /// The time limit has passed. The task for which the caller waited goes on; the error holds its handle.
+    /// Only waits with a time limit return this.
     TimedOut(TaskHandle<T>),
-    /// Every thread that could run the task waits, too. Here is its handle, and which thread waits for what.
-    /// Only a wait without a time limit, or with a limit beyond the clock's range, returns this.
+    /// Every thread that could run the task waits, too. This holds the task's handle, and a report of which
+    /// thread waits for what. Only a wait without a time limit, or with a limit beyond the clock's range,
+    /// returns this.
     Starved(TaskHandle<T>, Starvation),
 }
 // ANCHOR_END: join_error
 
-/// The reason why [`TaskHandle::try_join`] gave no result. Like [`JoinError`], it is not `PartialEq`.
+/// The reason why [`TaskHandle::try_join`] gave no result. Like [`JoinError`], this type is not
+/// `PartialEq`.
 #[non_exhaustive]
 pub enum TryJoinError<T> {
     /// The task panicked.
     Panicked(Panic),
     /// The task was cancelled.
     Cancelled,
-    /// The task is not finished; here is its handle.
+    /// The task is not finished; the error holds its handle.
     NotFinished(TaskHandle<T>),
 }
 
-/// Implements the traits that both join errors have. A derive would ask for `T: Debug`.
+/// Implements the traits that both join errors have. A derive would require `T: Debug`.
 macro_rules! join_error {
     ($name:ident<T> $(, $variant:ident => $text:literal)* $(; $starved:ident)?) => {
         impl<T> fmt::Debug for $name<T> {

@@ -38,8 +38,8 @@ impl ScheduledPoolBuilder {
         Self { pool: ThreadPoolExecutor::builder(), name: "executor-sleeper".to_owned(), after }
     }
 
-    /// Sets how many threads run the tasks that are due. The threads start one by one, as tasks are
-    /// scheduled, and stay. Default: 1.
+    /// Sets the number of threads that run the tasks that are due. The threads are started one by
+    /// one, as tasks are scheduled, and do not end before the pool. Default: 1.
     #[doc(alias = "corePoolSize")]
     pub fn threads(mut self, threads: usize) -> Self {
         self.pool = self.pool.threads(threads);
@@ -109,7 +109,7 @@ impl ScheduledPoolBuilder {
         self
     }
 
-    /// Builds the executor. No thread exists yet.
+    /// Builds the executor. No thread is started yet.
     ///
     /// # Errors
     /// [`PoolConfigError::ZeroThreads`] if the executor would have no threads.

@@ -2,9 +2,9 @@
 //!
 //! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) cancels a task when the time limit of a waiter is
 //! over. If a task's handle is awaited much later, or never, the task needs a time limit of its own. The
-//! timer of the process watches this limit. The pool cannot do it: perhaps all its threads are busy with
-//! tasks that take too long. An observer of the task holds the limit. The limit is removed when the task has
-//! ended, or was dropped or cancelled.
+//! timer of the process watches this limit. The pool cannot watch the limit: all its threads may be busy
+//! with tasks that take too long. An observer of the task holds the limit. The limit is removed when the
+//! task has ended, or was dropped or cancelled.
 
 use super::ScheduledThreadPoolExecutor;
 use super::rule::later;
@@ -16,7 +16,8 @@ use crate::sync::{Arc, Duration, Instant, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
-/// The time limit of a task, as an observer: dropping it with the task takes the limit out of the timer.
+/// The time limit of a task, as an observer: when it is dropped with the task, the limit is taken out of
+/// the timer.
 impl TaskObserver for Mutex<TimerEntry> {}
 
 impl ScheduledThreadPoolExecutor {

@@ -56,7 +56,7 @@ use shared::ScheduledShared;
 ///
 /// Use it for all work that must run at a certain time: retries, time limits, reports, clean-up. A task that
 /// is due runs on one of the pool's threads. So a long task delays no other task while the pool has a free
-/// thread, and a panic ends no thread. Tasks without a time run as on any pool.
+/// thread, and a panic ends no thread. Tasks without a time run as they do on any pool.
 ///
 /// ```
 /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
@@ -74,19 +74,19 @@ use shared::ScheduledShared;
 /// ```
 ///
 /// # Cancellation
-/// The token of a task, or of a run, is not a child of the token that is current at the submission, as with
-/// [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`] cancels its runs.
+/// As with [`submit`](crate::ExecutorExt::submit), the token of a task, or of a run, is not a child of the
+/// token that is current at the submission. A handle cancels its task, and a [`Series`] cancels its runs.
 ///
 /// # Priorities
 /// Tasks run in the order in which they become due. Their [priority](Task::priority) has no effect.
 ///
 /// # Time
-/// A task never runs before its time. How late it runs depends on the system and on the pool. On a machine
-/// with a free processor, the system wakes a thread some tens of microseconds late. With the feature
-/// `timer-slack`, on Linux, it wakes the thread a few microseconds late. In the pool, a task that is due
-/// waits for a free thread, as all tasks do. Times are [`Instant`]s, so they do not change when the system's
-/// clock is set. A time beyond the range of the clock counts as never. Tasks that are due at the same instant
-/// are given to the pool in the order in which they were scheduled.
+/// A task never runs before its time. The delay with which a task runs depends on the system and on the pool.
+/// On a machine with a free processor, the system wakes a thread some tens of microseconds late. With the
+/// feature `timer-slack`, on Linux, it wakes the thread a few microseconds late. In the pool, a task that is
+/// due waits for a free thread, as all tasks do. Times are [`Instant`]s, so they do not change when the
+/// system's clock is set. A time beyond the range of the clock counts as never. Tasks that are due at the
+/// same instant are given to the pool in the order in which they were scheduled.
 ///
 /// # Cost
 /// A waiting task takes a place in a heap, but no thread. A hundred thousand waiting tasks are no problem. A
@@ -98,9 +98,9 @@ use shared::ScheduledShared;
 /// After [`shutdown`](ExecutorService::shutdown) the executor accepts no more tasks, and its series end. All
 /// accepted tasks still run, even those that are not due yet. The [builder](ScheduledPoolBuilder) can change
 /// the rules for series and for tasks that are not due. So the executor may go on for as long as the longest
-/// delay, and [`close`](ExecutorService::close) waits for that. **Dropping it does not**: the drop cancels
-/// the tasks that are not due yet, and waits for the tasks that are due or run. The drop does not wait at all
-/// if one of the executor's own tasks drops the executor, or if the thread unwinds.
+/// delay, and [`close`](ExecutorService::close) waits until it has ended. **Dropping it does not**: the drop
+/// cancels the tasks that are not due yet, and waits for the tasks that are due or run. The drop does not
+/// wait at all if one of the executor's own tasks drops the executor, or if the thread unwinds.
 ///
 /// [`shutdown_now`](ExecutorService::shutdown_now) first hands out the tasks that were due and have not
 /// begun. Then it hands out the tasks that were not due yet, in the order of their times. It ends the series
@@ -120,7 +120,7 @@ pub struct ScheduledThreadPoolExecutor {
 
 impl ScheduledThreadPoolExecutor {
     /// Builds a scheduled pool of `threads` threads. Tasks that are due wait in a queue without a bound. No
-    /// thread exists before the first task.
+    /// thread is started before the first task is scheduled.
     ///
     /// # Panics
     /// Panics if `threads` is zero.
@@ -152,7 +152,8 @@ impl ScheduledThreadPoolExecutor {
         self.schedule_at(later(Instant::now(), delay), task)
     }
 
-    /// Schedules a closure (or a [`FutureTask`]) to run at a certain time, or at once if it has passed.
+    /// Schedules a closure (or a [`FutureTask`]) to run at a certain time, or at once if that time has
+    /// passed.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -213,7 +214,7 @@ impl ScheduledThreadPoolExecutor {
         SeriesBuilder::new(&self.shared, Box::new(body))
     }
 
-    /// Returns statistics on what the executor is doing.
+    /// Returns statistics about the executor.
     pub fn stats(&self) -> ScheduledStats {
         let (delayed, series) = self.shared.counts();
         let mut pool = self.shared.pool.stats();

@@ -50,8 +50,8 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Sets the delay from this call to the first run. Default: no delay. A delay that the clock cannot reach
-    /// means never.
+    /// Sets the delay from this call to the first run. Default: no delay. If the clock cannot reach the end
+    /// of the delay, the series never runs.
     pub fn first_after(self, delay: Duration) -> Self {
         self.first_at(later(Instant::now(), delay))
     }
@@ -62,13 +62,14 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Sets what a series at a fixed rate does about missed ticks. Default: [`MissedTicks::CatchUp`].
+    /// Sets the rule by which a series at a fixed rate treats missed ticks. Default:
+    /// [`MissedTicks::CatchUp`].
     pub fn missed_ticks(mut self, what: MissedTicks) -> Self {
         self.missed = what;
         self
     }
 
-    /// Sets what the series does after a run that has panicked. Default: [`AfterPanic::Stop`].
+    /// Sets how the series goes on after a run that has panicked. Default: [`AfterPanic::Stop`].
     pub fn after_panic(mut self, what: AfterPanic) -> Self {
         self.after_panic = what;
         self
@@ -135,7 +136,7 @@ impl fmt::Debug for SeriesBuilder<'_> {
     }
 }
 
-/// The error of a series that the executor has refused. It gives the closure back.
+/// The error of a series that the executor has refused. The error gives the closure back.
 #[must_use = "dropping it drops the closure of the series"]
 pub struct RejectedSeries {
     /// The reason why the executor has refused the series.

@@ -1,4 +1,5 @@
-//! The rules that give the time of a series' next run. This file only calculates with instants.
+//! The rules that determine the time of the next run of a series. This file only calculates with
+//! instants.
 //!
 //! A series at a fixed rate has a grid of *ticks*: its first run, and from there one tick each period. A tick
 //! is computed from the tick before it and never from the clock. So the series does not drift: lateness does
@@ -139,7 +140,8 @@ impl Rule {
     }
 }
 
-/// The delay that replaces a delay beyond the clock's range. It is so long that it means never.
+/// The delay that replaces a delay beyond the clock's range. This delay is so long that the run
+/// never comes.
 const FAR: Duration = Duration::from_hours(24 * 365 * 200);
 
 /// Returns the moment that is `time` after `from`. If the clock does not reach that moment, returns a moment

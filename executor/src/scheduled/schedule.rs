@@ -1,5 +1,5 @@
-//! The schedule: tasks and series, and the times for which they are planned. It is a state machine that knows
-//! neither threads nor clocks.
+//! The schedule: tasks and series, and the times for which they are planned. The schedule is a state machine
+//! that knows neither threads nor clocks.
 //!
 //! The caller passes the current time, and acts on the results: it runs the tasks that are due, and drops the
 //! tasks that were taken out. So tests can use invented times, and the [code around the
@@ -26,7 +26,8 @@
 //! 1. Entries come out in the order of their times. Entries with equal times come out in the order in which
 //!    they were planned.
 //! 2. No entry comes out before its time.
-//! 3. A series has at most one entry, and none while one of its runs is under way. So its runs never overlap.
+//! 3. A series has at most one entry, and has no entry while one of its runs is under way. So its runs never
+//!    overlap.
 //! 4. Each run has a number. Only a report about the latest run of a series changes the series.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +74,7 @@ struct Course<S> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SeriesPhase {
-    /// The next run waits in this slot.
+    /// The slot in which the next run waits.
     Waits(usize),
     /// A run was handed out and has not begun.
     Out,
@@ -95,7 +96,8 @@ pub(super) enum Due<T, S> {
 pub(super) enum AfterRun<S> {
     /// The series runs again, at this time.
     At(Instant),
-    /// Nothing for now: the series is paused, or another run of it was planned already.
+    /// Nothing needs to be done now: the series is paused, or another run of it was planned
+    /// already.
     Nothing,
     /// The series has ended because a run has panicked.
     Stopped(S),
@@ -114,7 +116,7 @@ impl<T, S> Schedule<T, S> {
         self.entries.first().map(|(at, _)| at)
     }
 
-    /// Returns how many tasks wait, and how many series there are.
+    /// Returns the number of tasks that wait, and the number of series.
     pub(super) fn counts(&self) -> (usize, usize) {
         let waits = |course: &&Course<S>| matches!(course.place, SeriesPhase::Waits(_));
         (self.entries.len() - self.series.values().filter(waits).count(), self.series.len())
@@ -201,7 +203,7 @@ impl<T, S> Schedule<T, S> {
 // ----- series -----
 
 impl<T, S: Clone> Schedule<T, S> {
-    /// Takes the entries that are due, but at most `most` entries.
+    /// Takes the entries that are due, up to `most` entries.
     pub(super) fn take_due(&mut self, now: Instant, most: usize) -> Vec<Due<T, S>> {
         let mut due = Vec::new();
         while due.len() < most
@@ -242,7 +244,8 @@ impl<T, S> Schedule<T, S> {
         self.series.get_mut(&id).filter(|course| course.runs == run)
     }
 
-    /// Notes that a run is about to begin. Returns false if it must not begin: the series is paused or over.
+    /// Notes that a run is about to begin. Returns false if the run must not begin, because the series is
+    /// paused or has ended.
     pub(super) fn begin(&mut self, id: TaskId, run: u64) -> bool {
         let ends = self.series_end();
         let Some(course) = self.latest(id, run) else { return false };
@@ -289,14 +292,14 @@ impl<T, S> Schedule<T, S> {
         AfterRun::At(next)
     }
 
-    /// Makes an entry for a series that has none.
+    /// Makes an entry for a series that has no entry.
     fn wait_for_tick(&mut self, id: TaskId) {
         let tick = self.series[&id].tick;
         let slot = self.entries.insert(tick, Scheduled::Series(id));
         self.series.get_mut(&id).expect("it was there just now").place = SeriesPhase::Waits(slot);
     }
 
-    /// Pauses a series. Returns false if there is no such series any more.
+    /// Pauses a series. Returns false if the series does not exist any more.
     pub(super) fn pause(&mut self, id: TaskId) -> bool {
         let Some(course) = self.series.get_mut(&id) else { return false };
         course.paused = true;
@@ -334,7 +337,8 @@ impl<T, S> Schedule<T, S> {
         Some(tick)
     }
 
-    /// Returns the time of the next run; `None` if the series is paused or over, or a run is under way.
+    /// Returns the time of the next run; `None` if the series is paused or has ended, or a run is under
+    /// way.
     pub(super) fn next_run(&self, id: TaskId) -> Option<Instant> {
         let course = self.series.get(&id)?;
         matches!(course.place, SeriesPhase::Waits(_)).then_some(course.tick)

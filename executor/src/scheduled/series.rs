@@ -49,7 +49,7 @@ pub(super) trait Planner: Send + Sync {
     /// Notes that a run has ended, or will not begin.
     fn ended(&self, series: &Arc<SeriesShared>, run: u64, panic: Option<&Panic>);
 
-    /// Ends the series: it has no more runs. Returns false if it had ended before.
+    /// Ends the series: it has no more runs. Returns false if the series had ended before.
     fn remove(&self, series: TaskId) -> bool;
 
     fn pause(&self, series: TaskId) -> bool;
@@ -67,7 +67,8 @@ pub(super) trait Planner: Send + Sync {
 pub(super) struct SeriesShared {
     pub(super) id: TaskId,
     pub(super) name: Option<Cow<'static, str>>,
-    /// The token of the series: the tokens of its runs are its children. It is cancelled with the series.
+    /// The token of the series: the tokens of its runs are its children. This token is cancelled together
+    /// with the series.
     pub(super) token: CancelToken,
     /// The closure to run; `None` while a run uses it.
     pub(super) body: Mutex<Option<SeriesBody>>,
@@ -132,8 +133,8 @@ impl Drop for SeriesShared {
     }
 }
 
-/// The handle of a series of runs. A caller uses it to inspect the series, to change it and to end it. Clones
-/// are handles of the same series.
+/// The handle of a series of runs. A caller uses it to inspect the series, to change it and to end it. All
+/// clones are handles of the same series.
 ///
 /// Dropping the handle changes nothing: the series goes on. The handle is a [`Future`] that is ready when the
 /// series has ended.
@@ -188,8 +189,8 @@ impl Series {
         self.inner.runs.load(Ordering::Acquire)
     }
 
-    /// Returns the time for which the next run is planned. `None` while a run is under way or waits for a
-    /// thread, while the series is paused, and after its end.
+    /// Returns the time for which the next run is planned. Returns `None` while a run is under way or
+    /// waits for a thread, while the series is paused, and after the end of the series.
     #[doc(alias = "getDelay")]
     pub fn next_run(&self) -> Option<Instant> {
         self.inner.planner.upgrade()?.next_run(self.inner.id)
@@ -198,8 +199,8 @@ impl Series {
     /// Changes the period of the series, or its delay if it has a fixed delay.
     ///
     /// At a fixed rate, the new period counts from the time for which the last run was planned. With a fixed
-    /// delay, it counts from the end of the last run. If this gives a time that has passed, the next run is
-    /// due at once. The time of the first run does not change.
+    /// delay, the new delay counts from the end of the last run. If this gives a time that has passed, the
+    /// next run is due at once. The time of the first run does not change.
     ///
     /// # Panics
     /// Panics if `period` is zero and the series has a fixed rate.
@@ -213,7 +214,8 @@ impl Series {
     /// Pauses the series: no further run begins until the series is [resumed](Self::resume). A run that is
     /// under way is not disturbed. A second call has no further effect.
     ///
-    /// A paused series has not ended. After a shutdown that lets series go on, the executor waits for it.
+    /// A paused series has not ended. After a shutdown that lets series go on, the executor waits for the
+    /// paused series.
     ///
     /// Returns false if the series has ended.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
@@ -221,9 +223,9 @@ impl Series {
         self.inner.planner.upgrade().is_some_and(|planner| planner.pause(self.inner.id))
     }
 
-    /// Resumes a paused series; has no effect on other series. At a fixed rate, its next run is at the first
-    /// tick from now: the ticks during the pause do not count as missed. With a fixed delay, a run that would
-    /// have been due during the pause is due now.
+    /// Resumes the series if it is paused; otherwise has no effect. At a fixed rate, its next run is at the
+    /// first tick from now: the ticks during the pause do not count as missed. With a fixed delay, a run that
+    /// would have been due during the pause is due now.
     pub fn resume(&self) {
         if let Some(planner) = self.inner.planner.upgrade() {
             planner.resume(self.inner.id);
@@ -304,8 +306,8 @@ fn joined(end: Result<Arc<SeriesEnd>, SharedJoinError>) -> Result<SeriesEnd, Wai
     }
 }
 
-/// Returns an end to a caller, and marks its panic as read. `None` means that the executor is gone. The
-/// series then ended by a shutdown.
+/// Returns the end of the series to a caller, and marks the panic in it as read. `None` means that the
+/// executor was dropped; in that case the series ended by a shutdown.
 fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     if let Some(SeriesEnd::Panicked(panic)) = end {
         panic.mark_read();

@@ -1,9 +1,9 @@
 //! One run of a series, as a task of the pool.
 //!
-//! For the pool, a run is a task like any other. It has the id and the name of its series. Hooks see the run,
-//! statistics count it, and the report of its panic names it. An observer connects the task with the series.
-//! The observer reports the end of the task in every case, and puts the token of the series above that of the
-//! task.
+//! For the pool, a run is a task like any other task. It has the id and the name of its series. Hooks see the
+//! run, statistics count it, and the report of its panic names it. An observer connects the task with the
+//! series. The observer reports the end of the task in every case, and makes the token of the series a parent
+//! of the token of the task.
 //!
 //! Between two runs, the series holds its body. During a run, the body is on the stack of the run. There is
 //! never more than one run under way, so a run finds the body in the series.
@@ -57,7 +57,7 @@ struct SeriesRun {
 impl SeriesRun {
     fn tell(&self, panic: Option<&Panic>) {
         // Relaxed: only one thread at a time has the task. The next thread that gets the task sees all writes
-        // of the thread before.
+        // of the previous thread.
         if !self.is_told.swap(true, Ordering::Relaxed) {
             self.planner.ended(&self.series, self.number, panic);
         }

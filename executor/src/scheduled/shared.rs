@@ -15,28 +15,28 @@
 //! ```
 //!
 //! The sleeper is woken only if a new entry is before all others, or if the schedule is over. When an entry
-//! is taken back, the sleeper still wakes up at the time of that entry. It finds no entry that is due, and
-//! sleeps on. So no system call is needed to take an entry back.
+//! is taken back, the sleeper still wakes up at the time of that entry. Then it finds no entry that is due,
+//! and sleeps again. So no system call is needed to take an entry back.
 //!
 //! # Why a thread of its own, and not that of the timer
 //!
 //! The timer of the process runs the library's jobs and must not be held up. But handing many tasks to a pool
 //! takes time, and may call a user's thread factory. Meanwhile the timer would need another thread to watch
-//! the time. The two also differ if the system has no thread to give: the timer keeps a deadline until there
-//! is one, but this executor refuses the task.
+//! the time. The two also differ if the system cannot start a thread: the timer keeps a deadline until a
+//! thread can be started, but this executor refuses the task.
 //!
 //! # Invariants
 //!
 //! 1. If there is an entry, the sleeper is awake, or it sleeps until the entry's time or an earlier time.
-//!    There is one exception: the system gives no thread for the sleeper. Then the submission that needed the
-//!    thread is refused, and the next submission tries again.
+//!    There is one exception: the system may refuse to start the sleeper's thread. Then the submission that
+//!    needed the thread is refused, and the next submission tries again.
 //! 2. A task is in the schedule, in the pool, or with the sleeper, which is about to hand it over. In the
 //!    third case `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds every task.
 //! 3. The pool is shut down when three things are true: the executor was shut down, the schedule is over, and
 //!    `handing` is `None`. Any thread that sees this shuts the pool down. So a planned task finds the pool
 //!    closed only after `shutdown_now`.
-//! 4. Locks are taken in this order: schedule, life of a task, cell of a task. None is held while the pool is
-//!    called.
+//! 4. Locks are taken in this order: schedule, life of a task, cell of a task. No lock is held while the pool
+//!    is called.
 
 use std::io;
 
@@ -55,7 +55,8 @@ use crate::thread_pool::ThreadPoolExecutor;
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// The most entries that are handed over at once: so few that `shutdown_now` does not wait for long.
+/// The largest number of entries that are handed over at once, low enough that `shutdown_now` does
+/// not wait for long.
 const BATCH: usize = 64;
 
 /// The time after which the sleeper hands a task over again, if the pool had no thread for the task.
@@ -89,7 +90,7 @@ struct ScheduledData {
 enum Sleeper {
     None,
     Awake,
-    /// The sleeper sleeps until this time; `None`: until it is woken.
+    /// The sleeper sleeps until this time; `None` means until it is woken.
     Asleep(Option<Instant>),
 }
 
@@ -115,8 +116,8 @@ impl ScheduledShared {
     }
 
     pub(super) fn is_shutdown(&self) -> bool {
-        // Acquire: pairs with the Release in `mark_shutdown`, so that a submitter that is refused sees what
-        // was done before the shutdown.
+        // Acquire: pairs with the Release in `mark_shutdown`, so that a refused submitter sees everything
+        // that was done before the shutdown.
         self.is_shutdown.load(Ordering::Acquire)
     }
 

@@ -18,7 +18,8 @@ pub(super) struct CancelSignal {
 }
 
 impl CancelSignal {
-    /// Makes a signal for `token`. The signal takes two file descriptors, and only one after the cancel.
+    /// Makes a signal for `token`. The signal uses two file descriptors before the cancel and one file
+    /// descriptor after it.
     pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
         let (own_end, other_end) = UnixStream::pair()?;
         let closes = token.on_cancel(move || drop(other_end));
@@ -26,8 +27,8 @@ impl CancelSignal {
     }
 
     /// Sleeps until `socket` is ready, the token is cancelled or `timeout` has passed (`None`: no limit).
-    /// Returns whether the socket is ready. It also returns after a signal of the system, so the caller must
-    /// check token and time again.
+    /// Returns whether the socket is ready. This call also returns after a signal of the system, so the
+    /// caller must check token and time again.
     pub(super) fn wait(
         &self,
         socket: &impl AsFd,

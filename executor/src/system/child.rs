@@ -3,8 +3,8 @@
 //! `Child::wait` and `Child::kill` both need `&mut Child`, so while a thread waits, no other thread can kill.
 //! But the system has a call that waits for the end of a process and leaves the ended process as a zombie.
 //! The waiting thread holds no lock in that call. Later a thread collects the zombie, under the lock. Until
-//! then no other process gets its number. So a kill under the lock reaches this child, running or ended, and
-//! never another process.
+//! the zombie is collected, no other process gets its number. So a kill under the lock always reaches this
+//! child, running or ended, and never another process.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -70,7 +70,7 @@ impl CancellableChild {
     pub fn wait(&self) -> io::Result<ExitStatus> {
         let mut shared = self.shared.lock();
         drop(shared.child.stdin.take());
-        // A collected child has no number any more. Perhaps another child has that number by now, and this
+        // A collected child no longer has a number. Another child may have that number by now, and this
         // call must not wait for that child.
         if matches!(shared.child.try_wait(), Ok(None)) {
             drop(shared);
@@ -92,7 +92,7 @@ impl CancellableChild {
     /// Returns the status of the child if it has ended, like [`Child::try_wait`]. Never blocks.
     ///
     /// # Errors
-    /// If the system cannot tell the status.
+    /// Fails if the system cannot tell the status.
     pub fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
         self.shared.lock().child.try_wait()
     }

@@ -1,8 +1,8 @@
 //! A `connect` that returns when a token is cancelled.
 //!
 //! The socket is non-blocking while it is being connected. The thread waits for the socket and for a cancel
-//! together, like the thread of a [listener](super::listener). Most connections within one machine are made
-//! at once, without a wait.
+//! together, like the thread of a [listener](super::listener). Most connections within one machine are
+//! established at once, without a wait.
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,13 +34,13 @@ impl CancellableStream {
     /// ```
     ///
     /// # Errors
-    /// [`TimedOut`](io::ErrorKind::TimedOut) if it takes longer than `timeout`; an error that has
-    /// [`struct@crate::Cancelled`] in it if `token` is cancelled; otherwise the system's error, such as
-    /// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused).
+    /// [`TimedOut`](io::ErrorKind::TimedOut) if the connection takes longer than `timeout`; an error
+    /// that has [`struct@crate::Cancelled`] in it if `token` is cancelled; otherwise the system's
+    /// error, such as [`ConnectionRefused`](io::ErrorKind::ConnectionRefused).
     ///
     /// # Blocking
-    /// Blocks until the connection is made, `timeout` is over or `token` is cancelled. The call takes three
-    /// file descriptors meanwhile.
+    /// Blocks until the connection is made, `timeout` is over or `token` is cancelled. During the call,
+    /// three file descriptors are in use.
     pub fn connect(address: SocketAddr, timeout: Duration, token: &CancelToken) -> io::Result<Self> {
         token.check()?;
         let deadline = Instant::now().checked_add(timeout); // beyond the clock's range: no limit

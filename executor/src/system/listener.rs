@@ -1,11 +1,11 @@
 //! A listener whose `accept` comes back when a token is cancelled.
 //!
 //! A well-known trick wakes a thread that is blocked in `accept`: the program connects to its own listener.
-//! But if several threads accept on the listener, perhaps another thread gets this connection. Then the
-//! cancelled thread gets a client's connection, and throws it away. A shutdown of the listener's socket would
-//! end the listener for all threads. So each thread waits for two sockets together: the listener, and one end
-//! of a private socket pair. A cancel closes the other end of the pair. That wakes every waiting thread, now
-//! and later, and no client loses its connection.
+//! But if several threads accept on the listener, another thread may get this connection. Then the cancelled
+//! thread gets a client's connection, and throws it away. A shutdown of the listener's socket would end the
+//! listener for all threads. So each thread waits for two sockets together: the listener, and one end of a
+//! private socket pair. A cancel closes the other end of the pair. Closing it wakes every thread that waits
+//! now or later, and no client loses its connection.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -43,7 +43,7 @@ impl CancellableListener {
     /// and so do the clones of it that were made before.
     ///
     /// # Errors
-    /// If the system has no more file descriptors: this takes two.
+    /// Fails if the system has no more file descriptors; a listener needs two.
     pub fn new(listener: TcpListener, token: &CancelToken) -> io::Result<Self> {
         listener.set_nonblocking(true)?; // perhaps another thread took the connection that woke this thread
         Ok(Self { listener, token: token.clone(), signal: CancelSignal::new(token)? })
@@ -53,7 +53,7 @@ impl CancellableListener {
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled: then no connection is
-    /// taken. All other errors are those of [`TcpListener::accept`].
+    /// taken. All other errors come from [`TcpListener::accept`].
     pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         loop {
             self.token.check()?;
@@ -83,7 +83,7 @@ impl CancellableListener {
     /// the value, which leaves the mode as it is.
     ///
     /// # Errors
-    /// If the system cannot make the socket blocking.
+    /// Fails if the system cannot make the socket blocking.
     pub fn into_inner(self) -> io::Result<TcpListener> {
         self.listener.set_nonblocking(false)?;
         Ok(self.listener)

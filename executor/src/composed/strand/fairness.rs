@@ -101,7 +101,7 @@ impl Source for Mutex<Borrows> {
         WaitsFor::Borrowers
     }
 
-    /// Returns false if the lender was dropped.
+    /// Always returns false: the executor must not be dropped while a drain task has it.
     fn can_be_given_up(&self) -> bool {
         false
     }

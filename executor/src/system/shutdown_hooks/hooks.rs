@@ -25,16 +25,16 @@ pub struct ShutdownHooks {
 /// Runs the hooks of the process when it is dropped. Keep it in a variable of `main`.
 ///
 /// # Blocking
-/// The drop starts the hooks and waits until they have run. If the deadline passes first, the process ends.
-/// If a signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, the drop does not return, so that
-/// `main` does not end the process first.
+/// The drop starts the hooks and waits until they have run. If the deadline passes before that, the process
+/// ends. If a signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, the drop does not return, so
+/// that `main` does not end the process first.
 #[must_use = "dropping it runs the hooks"]
 #[derive(Debug)]
 pub struct ShutdownGuard {
     hooks: ShutdownHooks,
 }
 
-/// A registered hook. Dropping this leaves it registered.
+/// A registered hook. When this value is dropped, the hook stays registered.
 #[derive(Debug)]
 pub struct ShutdownHook {
     hooks: ShutdownHooks,
@@ -78,13 +78,13 @@ impl ShutdownHooks {
     }
 
     /// Registers a hook that ends a pool. The hook shuts the pool down and waits for its tasks, for `grace`
-    /// at most. Then it cancels the running tasks, drops the waiting ones, and waits again, until the
+    /// at most. Then it cancels the running tasks, drops the waiting tasks, and waits again, until the
     /// deadline of all hooks.
     ///
     /// The hook holds a weak reference, and does nothing if the pool was dropped before.
     ///
     /// # Errors
-    /// As for [`add`](Self::add).
+    /// The errors are the same as for [`add`](Self::add).
     pub fn add_pool<S>(
         &self,
         name: impl Into<String>,
@@ -109,8 +109,8 @@ impl ShutdownHooks {
     /// or by [`exit`](Self::exit). The deadline holds for `main`, too, until the [guard](ShutdownGuard) is
     /// dropped. The next signal ends the process at once.
     ///
-    /// Use it in a program that clients can stop without a signal. Returns at once. The result is false if
-    /// the shutdown had begun already.
+    /// Use this call in a program that clients can stop without a signal. Returns at once. The result is
+    /// false if the shutdown had begun already.
     pub fn begin(&self) -> bool {
         self.shared.begin(ShutdownCause::Requested)
     }
@@ -124,15 +124,15 @@ impl ShutdownHooks {
     ///
     /// If the shutdown has begun already, this only sets the status: the process ends when the hooks have
     /// run. A hook that calls it is ended by unwinding, and the other hooks run. No panic handler is told of
-    /// it.
+    /// this unwinding.
     ///
     /// A hook can also call this indirectly, through the library: in a callback that its `cancel` runs, in a
     /// task that it runs itself, or in a destructor. Then only that inner code is unwound. The library's
     /// frames between it and the hook are not unwound, because an operation of the library must not stop
-    /// half-way. The thread never leaves them, and another thread runs the remaining hooks. So the values on
-    /// the hook's stack are not dropped, and an operation that the hook has begun, such as a task that it
-    /// runs, does not end. The same happens if a `catch_unwind` of your own, or of another library, catches
-    /// the unwinding and drops its payload. If that code forgets the payload, the hook goes on.
+    /// half-way. The thread never leaves these frames, and another thread runs the remaining hooks. So the
+    /// values on the hook's stack are not dropped, and an operation that the hook has begun, such as a task
+    /// that it runs, does not end. The same happens if a `catch_unwind` of your own, or of another library,
+    /// catches the unwinding and drops its payload. If that code forgets the payload, the hook goes on.
     ///
     /// # Blocking
     /// Never returns. Locks that the calling thread holds stay locked. So before you call this, release every
@@ -144,7 +144,8 @@ impl ShutdownHooks {
 }
 
 impl ShutdownBuilder {
-    /// Sets how long all hooks together may take. After that time the process ends, even if a hook blocks.
+    /// Sets the time limit for all hooks together. When the time is over, the process ends, even if
+    /// a hook blocks.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;

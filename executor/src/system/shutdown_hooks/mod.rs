@@ -43,7 +43,7 @@
 //! | [`begin`](ShutdownHooks::begin) | `main` goes on | that of `main` | 1 |
 //!
 //! A hook can choose another status ([`Shutdown::set_status`]), and the builder can choose the status at the
-//! deadline. The handler of a second signal ends the process, with 128 + n, also while the process hangs.
+//! deadline. The handler of a second signal ends the process, with 128 + n, even while the process hangs.
 //!
 //! # Order
 //!
@@ -51,17 +51,18 @@
 //! parts that were set up before it: the pool uses the log. So the pool ends first, and its tasks can log
 //! until their end. (Java runs all hooks at the same time, so hooks that depend on each other must be
 //! combined into one hook.) No hook can be added or removed after the shutdown has begun. Otherwise the
-//! shutdown could go on without end.
+//! shutdown could go on for ever.
 //!
 //! # On the signal path
 //!
-//! A signal interrupts a thread anywhere, perhaps in the middle of an allocation. So the handler of the
+//! A signal can interrupt a thread anywhere, even in the middle of an allocation. So the handler of the
 //! signal must do very little. It stores the number of the signal, looks at a flag (is this the second
 //! signal?), sets the flag, and writes a byte to a socket. Two threads sleep until then: the *timekeeper*
 //! reads from that socket, and the *runner* waits until it must run the hooks.
-//! [`install`](ShutdownBuilder::install) starts both, because the system perhaps has no thread to give later.
-//! When the shutdown has begun, the timekeeper waits only for the deadline or the end of the shutdown. So the
-//! deadline holds even if a hook, the allocator or the output is blocked. This module prints nothing.
+//! [`install`](ShutdownBuilder::install) starts both threads, because the system may be unable to start a
+//! thread later. When the shutdown has begun, the timekeeper waits only for the deadline or the end of the
+//! shutdown. So the deadline holds even if a hook, the allocator or the output is blocked. This module prints
+//! nothing.
 //!
 //! # Which signals
 //!
@@ -75,9 +76,9 @@
 //! # Invariants
 //!
 //! 1. Exactly one thread takes a hook out of the list: the runner, which then runs the hook, or the thread
-//!    that removes it. So a hook runs once at most.
+//!    that removes it. So a hook runs at most once.
 //! 2. The phase changes under the lock, and only forward. The step to `Running` also sets the cause and the
-//!    deadline, and sets the flag by which the next signal counts as the second.
+//!    deadline, and sets the flag that makes the next signal count as the second signal.
 //! 3. No hook runs and no hook is dropped under the lock.
 //! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.
 

@@ -25,7 +25,7 @@ impl Signals {
     }
 
     // ANCHOR: catch
-    /// From now on, SIGINT and SIGTERM wake the timekeeper. That cannot be undone.
+    /// From now on, SIGINT and SIGTERM wake the timekeeper. This step cannot be undone.
     pub(super) fn catch(&self) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
             // The handlers run in this order. The first signal finds the flag unset and sets it; the next
@@ -48,7 +48,7 @@ impl Signals {
         self.timekeeper.notify();
     }
 
-    /// Returns the number of the signal that has woken the timekeeper, if a signal has.
+    /// Returns the number of the signal that has woken the timekeeper, if a signal has woken it.
     pub(super) fn number(&self) -> Option<i32> {
         // Acquire: pairs with the store in the handler, which comes before the notification.
         let number = self.number.load(Ordering::Acquire);
@@ -88,7 +88,7 @@ mod system {
     }
 }
 
-/// A flag that the thread polls, because a handler may do even less on Windows.
+/// A flag that the thread polls, because on Windows a handler may do even less than on Unix.
 #[cfg(not(unix))]
 mod system {
     use std::io;

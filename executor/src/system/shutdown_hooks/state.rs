@@ -121,8 +121,8 @@ impl HooksShared {
         if !state.begin(cause, self.limit) {
             return false;
         }
-        // This happens under the lock. So once a thread sees that the shutdown has begun, a signal counts as
-        // the second.
+        // This happens under the lock. So once a thread sees that the shutdown has begun, the next signal
+        // counts as the second signal.
         self.signals.begun();
         drop(state);
         self.changed.notify_all();
